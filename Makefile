@@ -6,7 +6,6 @@
 #   make demo         runs javac under a plan that counts the basic blocks of javac's parser
 #   make fuzz         runs every fuzz target for ten minutes, two at a time: half an hour
 #   make trust        checks that programs behave the same under Veneer: docs/trust.md, < 1 hour
-#   make figures      measures the tables of docs/core-figures.md: about ten minutes
 #   make bench        compares Veneer with other tools: docs/benchmarks.md, < 1 hour
 #   make bench-quick  runs a sample of the comparison in minutes
 #   make docs         builds the book of docs/ with search: target/book
@@ -15,7 +14,7 @@
 # All targets that build run `make setup` first, which finishes at once if nothing is missing.
 
 .DEFAULT_GOAL := build
-.PHONY: bench bench-quick build demo docs figures fuzz package setup test trust
+.PHONY: bench bench-quick build demo docs fuzz package setup test trust
 
 # If `make setup` has just installed a Rust toolchain, the PATH of this shell lacks its directory.
 CARGO_HOME ?= $(HOME)/.cargo
@@ -42,10 +41,6 @@ demo: build
 # Depends on `build`, because the end-to-end tests start the optimised command and load its agent.
 test: build
 	cargo test --locked --workspace
-
-# Measures the tables of docs/core-figures.md in about ten minutes. The machine should be idle.
-figures: build
-	cargo run --release --locked -p veneer-tests --bin figures
 
 # Writes docs/trust.md: checks of all classes of the JDKs and of a corpus of jars, of real programs,
 # of random programs, of threads and of memory. Takes less than an hour on two processors.

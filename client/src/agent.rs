@@ -12,30 +12,61 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use crate::embedded_agent;
+use crate::error_text;
 use crate::target::Target;
 
-pub use crate::embedded_agent::carry;
+pub use crate::embedded_agent::{RejectedDirectories, RejectedDirectory, carry};
 
 /// The file name of the library.
 pub const LIBRARY: &str = "libveneer_agent.so";
 
-/// Why the library was not found.
-#[derive(Debug, Error, PartialEq, Eq)]
+/// Why the library was not found. The text is the problem, `; ` and the remedy.
+#[derive(Debug, Error)]
+#[error("{}", error_text(self.problem(), Some(self.remedy())))]
 pub enum AgentError {
     /// The environment variable VENEER_AGENT does not name a file.
-    #[error("VENEER_AGENT is {0}, which is no readable file; correct or unset it")]
     BadVariable(PathBuf),
-    /// The library is neither in a searched directory nor embedded in this program.
-    #[error(
-        "the agent library is missing: there is no {LIBRARY} in {0}; build it with `make build` or set VENEER_AGENT"
-    )]
-    Missing(String),
+    /// The library is neither in one of these directories nor embedded in this program.
+    Missing(Vec<PathBuf>),
     /// The library is embedded in this program, but cannot be written to any directory from which
     /// a JVM could load it.
-    #[error(
-        "the agent that is part of this command cannot be put where a JVM finds it: {0}; set XDG_CACHE_HOME to a directory of yours, or VENEER_AGENT to the library"
-    )]
-    NoPlace(String),
+    NoPlace(RejectedDirectories),
+}
+
+impl AgentError {
+    /// The problem, without the remedy.
+    pub fn problem(&self) -> String {
+        match self {
+            AgentError::BadVariable(path) => format!(
+                "VENEER_AGENT is {}, which is no readable file",
+                path.display()
+            ),
+            AgentError::Missing(directories) => {
+                let names: Vec<String> = directories
+                    .iter()
+                    .map(|directory| directory.display().to_string())
+                    .collect();
+                format!(
+                    "the agent library is missing: there is no {LIBRARY} in {}",
+                    names.join(" or ")
+                )
+            }
+            AgentError::NoPlace(rejected) => format!(
+                "the agent that is part of this command cannot be put where a JVM finds it: {rejected}"
+            ),
+        }
+    }
+
+    /// An action of the user that solves the problem.
+    pub fn remedy(&self) -> &'static str {
+        match self {
+            AgentError::BadVariable(_) => "correct or unset it",
+            AgentError::Missing(_) => "build it with `make build` or set VENEER_AGENT",
+            AgentError::NoPlace(_) => {
+                "set XDG_CACHE_HOME to a directory of yours, or VENEER_AGENT to the library"
+            }
+        }
+    }
 }
 
 /// The absolute path of the agent library for JVMs of this user. Writes the embedded library to a
@@ -94,13 +125,7 @@ fn find_in(
         .iter()
         .filter_map(|directory| fs::canonicalize(directory.join(LIBRARY)).ok())
         .find(|path| path.is_file())
-        .ok_or_else(|| {
-            let names: Vec<String> = directories
-                .iter()
-                .map(|p| p.display().to_string())
-                .collect();
-            AgentError::Missing(names.join(" or "))
-        })
+        .ok_or(AgentError::Missing(directories))
 }
 
 #[cfg(test)]
@@ -115,19 +140,23 @@ mod tests {
         fs::create_dir_all(&bin).unwrap();
         fs::create_dir_all(root.join("lib/veneer")).unwrap();
         let error = find_in(None, Some(&bin)).unwrap_err();
-        assert!(error.to_string().contains("make build"), "{error}");
+        assert_eq!(
+            error.to_string(),
+            format!("{}; {}", error.problem(), error.remedy())
+        );
+        assert!(error.remedy().contains("make build"), "{error}");
 
         let installed = root.join("lib/veneer").join(LIBRARY);
         fs::write(&installed, "").unwrap();
-        assert_eq!(find_in(None, Some(&bin)), Ok(installed));
+        assert_eq!(find_in(None, Some(&bin)).unwrap(), installed);
         let built = bin.join(LIBRARY);
         fs::write(&built, "").unwrap();
-        assert_eq!(find_in(None, Some(&bin)), Ok(built));
+        assert_eq!(find_in(None, Some(&bin)).unwrap(), built);
 
         let other = root.join("other.so");
         let missing = find_in(Some(other.clone()), Some(&bin)).unwrap_err();
-        assert_eq!(missing, AgentError::BadVariable(other.clone()));
+        assert!(matches!(&missing, AgentError::BadVariable(path) if *path == other));
         fs::write(&other, "").unwrap();
-        assert_eq!(find_in(Some(other.clone()), Some(&bin)), Ok(other));
+        assert_eq!(find_in(Some(other.clone()), Some(&bin)).unwrap(), other);
     }
 }

@@ -29,6 +29,7 @@ use std::time::{Duration, Instant};
 
 use thiserror::Error;
 
+use crate::error_text;
 use crate::hang;
 use crate::perfdata;
 use crate::target::{Target, TargetError};
@@ -98,15 +99,70 @@ pub enum AttachError {
     )]
     TooLong(String),
     /// The JVM answered that it did not load the agent.
-    #[error("the JVM {pid} did not load the agent: {message}")]
-    Refused {
-        pid: u32,
-        /// The JVM's message as one line, with a remedy if one is known.
-        message: String,
-    },
+    #[error("the JVM {pid} did not load the agent: {reason}")]
+    Refused { pid: u32, reason: LoadRefusal },
     /// The connection to the attach listener failed.
     #[error("the connection to the JVM {pid} failed: {source}; look whether it is alive still")]
     Io { pid: u32, source: io::Error },
+}
+
+/// Why the JVM refused to load the agent. The text is the problem and the remedy.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{}", self.text())]
+pub enum LoadRefusal {
+    /// `Agent_OnAttach` returned this code.
+    NotStarted(String),
+    /// The JVM closed the connection without a reply.
+    NoReply,
+    /// The JVM replied with this status and without a message.
+    Status(String),
+    /// The JVM permits no agents after its start. The field is the JVM's message.
+    DynamicLoadingDisabled(String),
+    /// The JVM cannot open the library. The field is the JVM's message.
+    UnreadableLibrary(String),
+    /// Another message of the JVM.
+    Message(String),
+}
+
+impl LoadRefusal {
+    /// The problem as one line, without the remedy.
+    pub fn problem(&self) -> String {
+        match self {
+            LoadRefusal::NotStarted(code) => format!("it refused to start (code {code})"),
+            LoadRefusal::NoReply => "it closed the connection without an answer".into(),
+            LoadRefusal::Status(status) => format!("status {status}"),
+            LoadRefusal::DynamicLoadingDisabled(message)
+            | LoadRefusal::UnreadableLibrary(message)
+            | LoadRefusal::Message(message) => message.clone(),
+        }
+    }
+
+    /// An action of the user that solves or explains the problem, if one is known.
+    pub fn remedy(&self) -> Option<&'static str> {
+        match self {
+            LoadRefusal::NotStarted(_) => Some("the JVM's standard error says why"),
+            LoadRefusal::NoReply => Some("its standard error may say why"),
+            LoadRefusal::DynamicLoadingDisabled(_) => {
+                Some("Start it with -XX:+EnableDynamicAgentLoading, or under `veneer run`")
+            }
+            LoadRefusal::UnreadableLibrary(_) => {
+                Some("Put the library where the JVM's user can read it and set VENEER_AGENT")
+            }
+            LoadRefusal::Status(_) | LoadRefusal::Message(_) => None,
+        }
+    }
+
+    fn text(&self) -> String {
+        match (self, self.remedy()) {
+            // The JVM's messages are sentences, so the remedy is another sentence.
+            (
+                LoadRefusal::DynamicLoadingDisabled(message)
+                | LoadRefusal::UnreadableLibrary(message),
+                Some(remedy),
+            ) => format!("{message} {remedy}"),
+            (_, remedy) => error_text(self.problem(), remedy),
+        }
+    }
 }
 
 /// Loads a native agent library with these options. Both paths must be valid in the JVM's file
@@ -143,9 +199,9 @@ pub fn load_agent(
         }
         thread::sleep(POLL_INTERVAL);
     };
-    parse_reply(&reply).map_err(|message| AttachError::Refused {
+    parse_reply(&reply).map_err(|reason| AttachError::Refused {
         pid: target.pid,
-        message,
+        reason,
     })
 }
 
@@ -171,26 +227,22 @@ fn exchange(stream: &mut UnixStream, request: &[u8], timeout: Duration) -> io::R
 }
 
 /// Parses a reply: the first line is the status of the command, the rest is `return code: N` of
-/// `Agent_OnAttach` or an error message. The error is this message, with a remedy if one is known.
-fn parse_reply(reply: &str) -> Result<(), String> {
+/// `Agent_OnAttach` or an error message.
+fn parse_reply(reply: &str) -> Result<(), LoadRefusal> {
     let (status, text) = reply.split_once('\n').unwrap_or((reply, ""));
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match (status.trim(), words.strip_prefix("return code: ")) {
         ("0", Some("0")) => Ok(()),
-        ("0", Some(code)) => Err(format!(
-            "it refused to start (code {code}); the JVM's standard error says why"
-        )),
-        ("", _) => {
-            Err("it closed the connection without an answer; its standard error may say why".into())
+        ("0", Some(code)) => Err(LoadRefusal::NotStarted(code.into())),
+        ("", _) => Err(LoadRefusal::NoReply),
+        (status, _) if words.is_empty() => Err(LoadRefusal::Status(status.into())),
+        _ if words.contains("Dynamic agent loading is not enabled") => {
+            Err(LoadRefusal::DynamicLoadingDisabled(words))
         }
-        (status, _) if words.is_empty() => Err(format!("status {status}")),
-        _ if words.contains("Dynamic agent loading is not enabled") => Err(format!(
-            "{words} Start it with -XX:+EnableDynamicAgentLoading, or under `veneer run`"
-        )),
-        _ if words.contains("Permission denied") || words.contains("No such file") => Err(format!(
-            "{words} Put the library where the JVM's user can read it and set VENEER_AGENT"
-        )),
-        _ => Err(words),
+        _ if words.contains("Permission denied") || words.contains("No such file") => {
+            Err(LoadRefusal::UnreadableLibrary(words))
+        }
+        _ => Err(LoadRefusal::Message(words)),
     }
 }
 
@@ -365,9 +417,15 @@ mod tests {
     #[test]
     fn replies_of_all_releases_are_understood() {
         assert_eq!(parse_reply("0\nreturn code: 0\n"), Ok(()));
-        let error = |reply| parse_reply(reply).unwrap_err();
-        assert!(error("0\nreturn code: -1\n").contains("code -1"));
-        assert!(error("").contains("without an answer"));
+        let error = |reply| parse_reply(reply).unwrap_err().to_string();
+        assert_eq!(
+            error("0\nreturn code: -1\n"),
+            "it refused to start (code -1); the JVM's standard error says why"
+        );
+        assert_eq!(
+            error(""),
+            "it closed the connection without an answer; its standard error may say why"
+        );
         assert_eq!(error("101\n"), "status 101");
         assert_eq!(
             error("0\nAgent_OnAttach is not\n available"),
@@ -376,7 +434,14 @@ mod tests {
         let off = error(
             "100\nDynamic agent loading is not enabled. Use -XX:+EnableDynamicAgentLoading\n",
         );
-        assert!(off.contains("veneer run"), "{off}");
-        assert!(error("0\na.so: Permission denied\n").contains("VENEER_AGENT"));
+        assert_eq!(
+            off,
+            "Dynamic agent loading is not enabled. Use -XX:+EnableDynamicAgentLoading \
+             Start it with -XX:+EnableDynamicAgentLoading, or under `veneer run`"
+        );
+        assert_eq!(
+            error("0\na.so: Permission denied\n"),
+            "a.so: Permission denied Put the library where the JVM's user can read it and set VENEER_AGENT"
+        );
     }
 }

@@ -22,9 +22,30 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use sha2::{Digest, Sha256};
+use thiserror::Error;
 use veneer_protocol::socket_directory;
 
 use crate::target::Target;
+
+/// A directory in which the library cannot be stored.
+#[derive(Debug, Error)]
+#[error("{directory}: {reason}", directory = .directory.display())]
+pub struct RejectedDirectory {
+    pub directory: PathBuf,
+    pub reason: io::Error,
+}
+
+/// The directories in which the library cannot be stored, in the order in which they were tried.
+#[derive(Debug, Error)]
+#[error("{}", self.list())]
+pub struct RejectedDirectories(pub Vec<RejectedDirectory>);
+
+impl RejectedDirectories {
+    fn list(&self) -> String {
+        let all: Vec<String> = self.0.iter().map(ToString::to_string).collect();
+        all.join("; ")
+    }
+}
 
 static EMBEDDED: OnceLock<&'static [u8]> = OnceLock::new();
 
@@ -41,28 +62,34 @@ pub(crate) fn library() -> Option<&'static [u8]> {
 
 /// Provides a file with the library for JVMs of our own user. The error lists all tried directories
 /// with the reason why each was rejected.
-pub(crate) fn file_for_own_user(library: &[u8]) -> Result<PathBuf, String> {
+pub(crate) fn file_for_own_user(library: &[u8]) -> Result<PathBuf, RejectedDirectories> {
     // SAFETY: `geteuid` has no preconditions and cannot fail.
     let us = unsafe { libc::geteuid() };
     let mut tried = Vec::new();
     for directory in cache_directory().into_iter().chain([socket_directory(us)]) {
         match ensure_file(&directory, library, us) {
             Ok(path) => return Ok(path),
-            Err(error) => tried.push(format!("{}: {error}", directory.display())),
+            Err(reason) => tried.push(RejectedDirectory { directory, reason }),
         }
     }
-    Err(tried.join("; "))
+    Err(RejectedDirectories(tried))
 }
 
 /// Provides a file with the library that this JVM can read. The result is the file's path in the
 /// JVM's file system.
-pub(crate) fn file_for_target(library: &[u8], target: &Target) -> Result<PathBuf, String> {
+pub(crate) fn file_for_target(
+    library: &[u8],
+    target: &Target,
+) -> Result<PathBuf, RejectedDirectories> {
     let directory = socket_directory(target.uid);
     let reached = target.reach(&directory);
-    let path = target
-        .as_its_user(|| ensure_file(&reached, library, target.uid))
-        .map_err(|error| format!("{}: {error}", directory.display()))?;
-    Ok(directory.join(path.file_name().unwrap_or_default()))
+    match target.as_its_user(|| ensure_file(&reached, library, target.uid)) {
+        Ok(path) => Ok(directory.join(path.file_name().unwrap_or_default())),
+        Err(reason) => Err(RejectedDirectories(vec![RejectedDirectory {
+            directory,
+            reason,
+        }])),
+    }
 }
 
 /// The user's cache directory by the XDG Base Directory Specification. `None` if neither

@@ -25,7 +25,7 @@ use clap::{Args, Parser, Subcommand};
 use veneer_protocol::Policy;
 
 pub use top::TopArguments;
-use values::{PIDS, address, pid, resolve_host, seconds};
+use values::{PIDS, ValueError, address, pid, resolve_host, seconds};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -313,10 +313,10 @@ pub struct ExecArguments {
 /// The name and the value of a plan parameter.
 pub type Setting = (String, String);
 
-fn setting(text: &str) -> Result<Setting, String> {
+fn setting(text: &str) -> Result<Setting, ValueError> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.into(), value.into())),
-        _ => Err("write NAME=VALUE".into()),
+        _ => Err(ValueError::NoSetting),
     }
 }
 
@@ -411,7 +411,7 @@ pub struct AskArguments {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Points(pub String);
 
-fn points(text: &str) -> Result<Points, String> {
+fn points(text: &str) -> Result<Points, ValueError> {
     let (name, number) = text.split_once(':').unwrap_or((text, ""));
     let wanted = match name {
         "entry" | "exits" | "loops" | "blocks" | "edges" if number.is_empty() => "",
@@ -426,10 +426,7 @@ fn points(text: &str) -> Result<Points, String> {
             return Ok(Points(format!(".{name}(\"{text}\")")));
         }
         "line" | "block" if number.parse::<u32>().is_ok() => number,
-        _ => {
-            return Err("write entry, exits, loops, blocks, edges, line:N, block:N, calls, calls:PATTERN, reads, reads:FIELD, writes, writes:FIELD, \
-                        array_reads, array_writes, allocations, monitor_enters, monitor_exits, throws, branches or switches".into());
-        }
+        _ => return Err(ValueError::NoPoints),
     };
     Ok(Points(format!(".{name}({wanted})")))
 }
@@ -443,17 +440,15 @@ pub enum ListSource {
 }
 
 /// Parses digits as a process id and all other text as a path.
-fn list_source(text: &str) -> Result<ListSource, String> {
+fn list_source(text: &str) -> Result<ListSource, ValueError> {
     if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
         return Ok(ListSource::Files(text.into()));
     }
     match text.parse() {
         Ok(pid) if PIDS.contains(&pid) => Ok(ListSource::Process(pid)),
-        _ => Err(format!(
-            "a process id is from {} to {}; write ./{text} for a file of that name",
-            PIDS.start(),
-            PIDS.end()
-        )),
+        _ => Err(ValueError::PidOutOfRange {
+            number: text.into(),
+        }),
     }
 }
 

@@ -56,9 +56,18 @@ pub enum JavaError {
     UnknownVersion {
         /// The home directory.
         home: PathBuf,
-        /// Why `java -version` yielded no version.
-        reason: String,
+        reason: VersionError,
     },
+}
+
+/// Why `java -version` yielded no version.
+#[derive(Debug, Error)]
+pub enum VersionError {
+    #[error("it does not start: {0}")]
+    NotStarted(io::Error),
+    /// The first line of its output contains no version.
+    #[error("no version in its output `{first_line}`")]
+    NoVersion { first_line: String },
 }
 
 impl Jdk {
@@ -130,19 +139,17 @@ impl Jdk {
 }
 
 /// Runs `java -version` and parses its output, such as `openjdk version "17.0.15" …`.
-fn run_java_version(java: &Path) -> Result<u32, String> {
+fn run_java_version(java: &Path) -> Result<u32, VersionError> {
     let output = Command::new(java)
         .arg("-version")
         .env_remove(crate::command_line::TOOL_OPTIONS)
         .stdin(Stdio::null())
         .output()
-        .map_err(|error| format!("it does not start: {error}"))?;
+        .map_err(VersionError::NotStarted)?;
     let text = String::from_utf8_lossy(&output.stderr);
-    text.split('"').nth(1).and_then(feature).ok_or_else(|| {
-        format!(
-            "no version in its output `{}`",
-            text.lines().next().unwrap_or("")
-        )
+    let version = text.split('"').nth(1).and_then(feature);
+    version.ok_or_else(|| VersionError::NoVersion {
+        first_line: text.lines().next().unwrap_or("").into(),
     })
 }
 

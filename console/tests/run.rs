@@ -11,6 +11,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use common::{no_agent, refusal, veneer};
+use veneer_tests::skip::{Need, SkippedInCi, skip};
 
 /// Creates a fake JDK of the given version. Its `java` writes a file when it is started.
 fn marked_jdk(root: &Path, version: &str) -> String {
@@ -89,7 +90,7 @@ fn the_jdk_must_exist_and_be_new_enough() {
 }
 
 #[test]
-fn a_full_disk_stops_the_run_before_it_begins() {
+fn a_full_disk_stops_the_run_before_it_begins() -> Result<(), SkippedInCi> {
     let root = tempfile::tempdir().unwrap();
     let java = marked_jdk(root.path(), "21");
     let small = tempfile::tempdir().unwrap();
@@ -98,8 +99,7 @@ fn a_full_disk_stops_the_run_before_it_begins() {
         .arg(small.path())
         .output();
     if !mount.is_ok_and(|output| output.status.success()) {
-        eprintln!("not run: a file system of one page cannot be mounted here");
-        return;
+        return skip(Need::Mount);
     }
     let report = small.path().join("r.json");
     let line = refusal(&mut run(
@@ -111,6 +111,7 @@ fn a_full_disk_stops_the_run_before_it_begins() {
     assert!(unmounted.success());
     assert!(line.contains("no room for the report"), "{line}");
     assert!(!left && !root.path().join("started").exists());
+    Ok(())
 }
 
 /// Returns `veneer run -- sh -c SCRIPT`. The launcher starts no JVM, so the test shows only what

@@ -32,6 +32,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 use std::time::Instant;
+use thiserror::Error;
 use veneer_fragmenter::Refusal;
 use veneer_fragmenter::policy::Policy;
 use veneer_instruments::{MethodPattern, RefusalRow};
@@ -121,6 +122,15 @@ pub struct Parts {
     pub running: bool,
 }
 
+/// Why the state of the agent could not be set up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum AgentStateError {
+    #[error("there is an agent in this JVM already")]
+    Exists,
+    #[error("the agent was lost")]
+    Lost,
+}
+
 impl Agent {
     /// Returns the agent, or `None` before [`Agent::start`].
     pub fn get() -> Option<&'static Agent> {
@@ -128,7 +138,7 @@ impl Agent {
     }
 
     /// Makes the agent of this process. Fails if the process has an agent already.
-    pub fn start(parts: Parts) -> Result<&'static Agent, String> {
+    pub fn start(parts: Parts) -> Result<&'static Agent, AgentStateError> {
         let diagnostics = Diagnostics::new(parts.catalogue, parts.config.data_dir.clone());
         let agent = Agent {
             config: parts.config,
@@ -162,10 +172,8 @@ impl Agent {
             patterns: RwLock::default(),
             running: AtomicBool::new(parts.running),
         };
-        AGENT
-            .set(agent)
-            .map_err(|_| "there is an agent in this JVM already".to_string())?;
-        AGENT.get().ok_or_else(|| "the agent was lost".into())
+        AGENT.set(agent).map_err(|_| AgentStateError::Exists)?;
+        AGENT.get().ok_or(AgentStateError::Lost)
     }
 
     /// Records that classes of the application may be loaded from now on. A pattern that matches

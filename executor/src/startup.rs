@@ -9,7 +9,7 @@
 //! **Invariant:** if the agent cannot start, it reports the reason on standard error, and the
 //! application runs without it.
 
-use crate::agent::{Agent, Parts};
+use crate::agent::{Agent, AgentStateError, Parts};
 use crate::classes::arming_filter::{ArmingFilter, JdkLoaders};
 use crate::control;
 use crate::data::data_directory;
@@ -36,7 +36,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use thiserror::Error;
 use veneer_fragmenter::policy::Policy;
-use veneer_instruments::MethodPattern;
+use veneer_instruments::{MethodPattern, PatternError};
 use veneer_protocol::{AgentConfig, ConfigError};
 
 /// How long the start of the application waits for the top levels of the plans.
@@ -91,8 +91,8 @@ pub enum StartError {
     #[error(transparent)]
     Thread(#[from] StartThreadError),
     /// The shared state could not be set up.
-    #[error("{0}")]
-    State(String),
+    #[error(transparent)]
+    State(#[from] AgentStateError),
 }
 
 /// The JVMTI environment and the configuration between `Agent_OnLoad` and `VMInit`.
@@ -281,10 +281,9 @@ fn begin(env: Env, tool: Tool, mut config: AgentConfig, attached: bool) -> Resul
         nano_began,
         tid,
         running: attached,
-    })
-    .map_err(StartError::State)?;
+    })?;
     for complaint in complaints {
-        agent.problem("", &complaint);
+        agent.problem("", &complaint.to_string());
     }
     for event in EVENTS {
         tool.enable(event)?;
@@ -331,19 +330,53 @@ fn jdk_loaders(env: Env) -> Result<JdkLoaders, JvmError> {
     })
 }
 
-/// The patterns of the agent's options, and one message for each text that is no valid pattern.
+/// Why a pattern of an option is ignored.
+#[derive(Debug, Error)]
+#[error("{option} {text}: {reason}")]
+struct OptionPatternError {
+    /// The option of `veneer run`, such as `--skip`.
+    option: &'static str,
+    text: String,
+    reason: OptionPatternFault,
+}
+
+/// The fault of a pattern of an option. The text contains the remedy.
+#[derive(Debug, Error)]
+enum OptionPatternFault {
+    #[error(transparent)]
+    Malformed(#[from] PatternError),
+    /// `--skip` with `+`. The JVM does not know the supertypes of a class before it is loaded.
+    #[error("`+` is not known yet when a class is to be left alone: {}", self.remedy())]
+    SubtypesUnknown,
+    /// `--calls` with a condition that names and types do not decide.
+    #[error("of a call only names and types are known: {}", self.remedy())]
+    OnlyNamesKnown,
+}
+
+impl OptionPatternFault {
+    /// How to write the pattern. The parser's error has its own remedy.
+    fn remedy(&self) -> &'static str {
+        match self {
+            OptionPatternFault::Malformed(_) => "",
+            OptionPatternFault::SubtypesUnknown => "name the classes",
+            OptionPatternFault::OnlyNamesKnown => "write no `+`, flag or annotation",
+        }
+    }
+}
+
+/// The patterns of the agent's options, and one error for each text that is no valid pattern.
 #[derive(Default)]
 struct Patterns {
     arm: Vec<MethodPattern>,
     skip: Vec<MethodPattern>,
     calls: Vec<MethodPattern>,
-    complaints: Vec<String>,
+    complaints: Vec<OptionPatternError>,
 }
 
 impl Patterns {
     fn parse(config: &AgentConfig) -> Patterns {
         let mut complaints = Vec::new();
-        let mut parse = |texts: &[String], option| {
+        let mut parse = |texts: &[String], option: &'static str| {
             let parsed = texts.iter().map(|text| parse_pattern(text, option));
             let (good, bad): (Vec<_>, Vec<_>) = parsed.partition(Result::is_ok);
             complaints.extend(bad.into_iter().filter_map(Result::err));
@@ -363,16 +396,16 @@ impl Patterns {
 
 /// Parses a pattern of an option. `--skip` is decided before the JVM knows the supertypes of a class,
 /// and of a call only names and types are known. So these options do not accept every pattern.
-fn parse_pattern(text: &str, option: &str) -> Result<MethodPattern, String> {
-    let complaint = |reason: &str| format!("{option} {text}: {reason}");
-    let pattern = MethodPattern::parse(text).map_err(|e| complaint(&e.to_string()))?;
+fn parse_pattern(text: &str, option: &'static str) -> Result<MethodPattern, OptionPatternError> {
+    let error = |reason| OptionPatternError {
+        option,
+        text: text.into(),
+        reason,
+    };
+    let pattern = MethodPattern::parse(text).map_err(|e| error(e.into()))?;
     match option {
-        "--skip" if pattern.has_subtypes() => Err(complaint(
-            "`+` is not known yet when a class is to be left alone: name the classes",
-        )),
-        "--calls" if pattern.asks_more() => Err(complaint(
-            "of a call only names and types are known: write no `+`, flag or annotation",
-        )),
+        "--skip" if pattern.has_subtypes() => Err(error(OptionPatternFault::SubtypesUnknown)),
+        "--calls" if pattern.asks_more() => Err(error(OptionPatternFault::OnlyNamesKnown)),
         _ => Ok(pattern),
     }
 }
@@ -449,15 +482,14 @@ mod tests {
 
     #[test]
     fn skip_rejects_subtypes_and_calls_reject_what_names_do_not_decide() {
-        let skip = parse_pattern("a.B+", "--skip").unwrap_err();
-        assert!(
-            skip.starts_with("--skip a.B+: `+` is not known yet"),
-            "{skip}"
+        let text = |option| parse_pattern("a.B+", option).unwrap_err().to_string();
+        assert_eq!(
+            text("--skip"),
+            "--skip a.B+: `+` is not known yet when a class is to be left alone: name the classes"
         );
-        let calls = parse_pattern("a.B+", "--calls").unwrap_err();
-        assert!(
-            calls.starts_with("--calls a.B+: of a call only names"),
-            "{calls}"
+        assert_eq!(
+            text("--calls"),
+            "--calls a.B+: of a call only names and types are known: write no `+`, flag or annotation"
         );
         assert!(parse_pattern("a.B+", "--arm").is_ok());
         assert!(parse_pattern("a.B", "--skip").is_ok());
@@ -466,7 +498,9 @@ mod tests {
     #[test]
     fn a_malformed_pattern_is_reported_under_its_option() {
         let error = parse_pattern("a..B::(", "--arm").unwrap_err();
-        assert!(error.starts_with("--arm a..B::(: "), "{error}");
+        assert!(matches!(error.reason, OptionPatternFault::Malformed(_)));
+        let text = error.to_string();
+        assert!(text.starts_with("--arm a..B::(: "), "{text}");
     }
 
     #[test]

@@ -149,7 +149,7 @@ fn verify(
     method: &Method,
     armed: &ArmedCode,
     edits: &[Edit],
-) -> Result<(), String> {
+) -> Result<(), Box<dyn std::error::Error>> {
     let probes: Vec<Probe> = method
         .flow
         .fragments()
@@ -196,14 +196,14 @@ fn verify(
         )
         .map_err(|e| e.to_string())?;
         if let Some((_, refusal)) = class.refused.first() {
-            return Err(format!("{bodies:?}: {refusal}"));
+            return Err(format!("{bodies:?}: {refusal}").into());
         }
         arming_support::verify(&class.bytes).map_err(|e| format!("{bodies:?}: {e}"))?;
         let emitted = ClassFile::parse(&class.bytes).map_err(|e| e.to_string())?;
         let expected = [Expected::of(&plan)];
         let checked = check::version_class(file, &emitted, "Edits$Veneer", &expected);
         if let Some((at, failure)) = checked.failures.first() {
-            return Err(format!("{bodies:?}: {at}: {failure}"));
+            return Err(format!("{bodies:?}: {at}: {failure}").into());
         }
     }
     Ok(())
@@ -473,7 +473,7 @@ fn every_edit_is_refused_by_name_or_verifies() {
                     loops += usize::from(!patched.edit_points.is_empty());
                     if let Some(fault) = verify(&file, method, armed, &[edit])
                         .err()
-                        .or_else(|| cycle_without_point(method, armed, &patched))
+                        .or_else(|| cycle_without_point(method, armed, &patched).map(Into::into))
                     {
                         let at = format!("{}.{} {policy:?}", method.class, method.name);
                         faults.push(format!("{at}: {edit}: {fault}"));

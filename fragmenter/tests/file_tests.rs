@@ -227,7 +227,11 @@ fn canonical(test: &Test, fragment: &FragmentListing) -> String {
 }
 
 /// Compares the words of an expectation with a fragment.
-fn compare_words(words: &str, fragment: &FragmentListing, kind: &str) -> Result<(), String> {
+fn compare_words(
+    words: &str,
+    fragment: &FragmentListing,
+    kind: &str,
+) -> Result<(), Box<dyn std::error::Error>> {
     let mut rest = words.trim();
     let (mut said_ways, mut said_sets, mut said_loop) = (false, 0, false);
     let (mut said_points, mut said_handlers): (Vec<String>, Vec<String>) = Default::default();
@@ -254,7 +258,7 @@ fn compare_words(words: &str, fragment: &FragmentListing, kind: &str) -> Result<
                 let have = variables(set, want.contains(':'));
                 said_sets += 1;
                 if have != want {
-                    return Err(format!("{key} is {have}, not {want}"));
+                    return Err(format!("{key} is {have}, not {want}").into());
                 }
             }
             "->" => {
@@ -267,7 +271,7 @@ fn compare_words(words: &str, fragment: &FragmentListing, kind: &str) -> Result<
                 }
                 let have = successors(fragment);
                 if have != want.join(" ") {
-                    return Err(format!("-> is {have}, not {}", want.join(" ")));
+                    return Err(format!("-> is {have}, not {}", want.join(" ")).into());
                 }
             }
             "exit" | "no" => {
@@ -282,14 +286,14 @@ fn compare_words(words: &str, fragment: &FragmentListing, kind: &str) -> Result<
                 said_handlers.push(format!("{key} {next}"));
             }
             _ if key.starts_with('c') => said_points.push(key),
-            _ => return Err(format!("what is `{key}`?")),
+            _ => return Err(format!("what is `{key}`?").into()),
         }
     }
-    let same = |what: &str, have: String, want: String| {
+    let same = |what: &str, have: String, want: String| -> Result<(), Box<dyn std::error::Error>> {
         if have == want {
             Ok(())
         } else {
-            Err(format!("{what}: `{have}`, not `{want}`"))
+            Err(format!("{what}: `{have}`, not `{want}`").into())
         }
     };
     if said_ways {
@@ -307,7 +311,7 @@ fn compare_words(words: &str, fragment: &FragmentListing, kind: &str) -> Result<
         )?;
     }
     if kind != "types" && said_loop != fragment.loop_header {
-        return Err(format!("loop header: {}", fragment.loop_header));
+        return Err(format!("loop header: {}", fragment.loop_header).into());
     }
     match kind {
         "liveness" | "types" if said_sets == 0 => Err("nothing is said of any set".into()),

@@ -7,7 +7,7 @@ use veneer_probes::compile::invoke::{list, parts};
 use veneer_probes::compile::{MAX_LOCAL_SLOTS, MAX_STEPS};
 use veneer_probes::step::{Callee, Kind, Owner};
 use veneer_probes::tree::{Code, Expr, Operator, Place, Shape, Statement};
-use veneer_probes::{Field, Label, Method, Reason, Scope, Step, Ty, compile};
+use veneer_probes::{Field, Label, Method, ProbeError, Reason, Scope, Step, Ty, compile};
 
 /// A point with the variables `long total`, `int[] lines`, `Order order` with `User user`, `double
 /// sum`, `boolean paid` and `String text`.
@@ -121,8 +121,8 @@ fn aggregate(values: Vec<Expr>) -> Statement {
     }
 }
 
-fn compiled(body: Vec<Statement>) -> Result<Method, String> {
-    compile(&Code { body }, &Shop).map_err(|e| e.to_string())
+fn compiled(body: Vec<Statement>) -> Result<Method, ProbeError> {
+    compile(&Code { body }, &Shop)
 }
 
 /// Returns how many words a step pops and how many it pushes.
@@ -267,7 +267,7 @@ fn a_distinct_table_has_at_most_three_keys() {
     };
     well_formed(&add(4).expect("it compiles"));
     assert_eq!(
-        add(5).expect_err("refused"),
+        add(5).expect_err("refused").to_string(),
         "3:7: this is too much code for a probe: 4 keys and a value, and a distinct() has 3 keys at most"
     );
     assert!(add(0).is_err());
@@ -408,7 +408,9 @@ fn compile_errors_have_positions() {
     ];
     for (value, message) in cases {
         assert_eq!(
-            compiled(vec![aggregate(vec![value])]).expect_err("refused"),
+            compiled(vec![aggregate(vec![value])])
+                .expect_err("refused")
+                .to_string(),
             message
         );
     }

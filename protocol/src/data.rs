@@ -57,7 +57,7 @@ pub enum DataError {
         path: PathBuf,
         /// The record's number; the first record has number 1.
         record: u64,
-        reason: String,
+        reason: RecordError,
     },
     /// Another version of Veneer wrote the directory in another format.
     #[error("{path} has format {found}, this command reads format {expected}; use the `veneer` of that version", path = .path.display())]
@@ -68,4 +68,31 @@ pub enum DataError {
         /// The format that this crate reads.
         expected: u32,
     },
+}
+
+/// Why a record of the metadata journal is invalid.
+#[derive(Debug, Error)]
+pub enum RecordError {
+    #[error("it is too short for a record")]
+    TooShort,
+    #[error("it does not begin with a checksum")]
+    NoChecksum,
+    #[error("its checksum does not fit")]
+    WrongChecksum,
+    /// The JSON text is not that of a record.
+    #[error("it is not understood: {0}")]
+    NotUnderstood(serde_json::Error),
+    #[error("the first record is no `run`")]
+    NoRun,
+    #[error("a second `run`")]
+    SecondRun,
+    /// No earlier record attaches the instrument with this number.
+    #[error("it is about an instrument i{0} that was never attached")]
+    UnknownInstrument(u32),
+    /// The data directory has no counter of this number.
+    #[error("there is no counter {0}")]
+    UnknownCounter(u32),
+    /// No method can have a flow graph with this number of nodes.
+    #[error("a method of {0} fragments")]
+    TooManyFragments(u32),
 }

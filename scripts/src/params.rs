@@ -4,6 +4,28 @@ use crate::lock::lock;
 use rhai::{Dynamic, FLOAT, INT};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
+use thiserror::Error;
+
+/// Why a parameter has no value.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub(crate) enum ParamError {
+    /// The value on the command line has another type than the default.
+    #[error("--set {name}={value}: {needed} is needed")]
+    WrongType {
+        name: String,
+        value: String,
+        /// The type of the default, for instance `a number`.
+        needed: &'static str,
+    },
+    /// The plan's default has a type that no parameter can have.
+    #[error(
+        "param({name:?}, …) cannot have a default of type {type_name}: only numbers, strings and booleans"
+    )]
+    UnsupportedDefault {
+        name: String,
+        type_name: &'static str,
+    },
+}
 
 /// The given values by name, and the names that the plan has requested.
 #[derive(Debug, Default)]
@@ -34,17 +56,21 @@ impl Params {
 
     /// Returns the value of this name, converted to the type of the default. If no value was given,
     /// returns the default.
-    pub(crate) fn typed(&self, name: &str, default: &Dynamic) -> Result<Dynamic, String> {
+    pub(crate) fn typed(&self, name: &str, default: &Dynamic) -> Result<Dynamic, ParamError> {
         let value = self.value(name, default)?;
         lock(&self.requested).insert(name.to_owned(), value.clone());
         Ok(value)
     }
 
-    fn value(&self, name: &str, default: &Dynamic) -> Result<Dynamic, String> {
+    fn value(&self, name: &str, default: &Dynamic) -> Result<Dynamic, ParamError> {
         let Some(text) = self.get(name) else {
             return Ok(default.clone());
         };
-        let wrong = |what: &str| format!("--set {name}={text}: {what} is needed");
+        let wrong = |needed| ParamError::WrongType {
+            name: name.into(),
+            value: text.into(),
+            needed,
+        };
         if default.is_int() {
             let n = text.trim().parse::<INT>();
             n.map(Dynamic::from).map_err(|_| wrong("a whole number"))
@@ -57,10 +83,10 @@ impl Params {
         } else if default.is_string() {
             Ok(text.to_owned().into())
         } else {
-            Err(format!(
-                "param({name:?}, …) cannot have a default of type {}: only numbers, strings and booleans",
-                default.type_name()
-            ))
+            Err(ParamError::UnsupportedDefault {
+                name: name.into(),
+                type_name: default.type_name(),
+            })
         }
     }
 

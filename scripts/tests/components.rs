@@ -6,7 +6,7 @@ use recorder::Recorder;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use veneer_scripts::{AnalysisError, Plan, Session};
+use veneer_scripts::{AnalysisError, Plan, PlanError, Session};
 
 struct Jvm {
     recorder: Arc<Recorder>,
@@ -25,10 +25,9 @@ impl Jvm {
         }
     }
 
-    fn try_load(&self, name: &str, source: &str) -> Result<String, String> {
-        let plan = Plan::compile(name, source).map_err(|error| error.to_string())?;
-        let loaded = self.session.load_at(plan, self.zero);
-        loaded.map_err(|error| error.to_string())
+    fn try_load(&self, name: &str, source: &str) -> Result<String, PlanError> {
+        let plan = Plan::compile(name, source)?;
+        self.session.load_at(plan, self.zero)
     }
 
     fn load(&self, name: &str, source: &str) -> String {
@@ -116,7 +115,8 @@ fn a_failing_version_keeps_the_old_one() {
     jvm.recorder.calls();
     let error = jvm
         .try_load("slow.rhai", &format!("{} oops();", slow("1.2")))
-        .unwrap_err();
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("no function `oops()`"), "{error}");
     assert_eq!(
         jvm.recorder.calls()[2..],
@@ -258,7 +258,8 @@ fn analysers_are_called_by_other_plans_and_at_exit() {
         assert!(error.starts_with(expected), "{error}");
         let error = jvm
             .try_load("ask.rhai", &format!("component_report(\"{name}\")"))
-            .unwrap_err();
+            .unwrap_err()
+            .to_string();
         assert!(
             error.starts_with("ask.rhai:1:1: ") && error.contains(expected),
             "{error}"
@@ -303,7 +304,10 @@ fn analysers_have_limits() {
     assert_eq!(jvm.report("deep").unwrap().0, "0");
     let ask = "fn g(n) { if n == 0 { component_report(\"deep\") } else { g(n - 1) } }";
     assert_eq!(jvm.load("a.rhai", &format!("{ask} g(1)")), "0");
-    let error = jvm.try_load("a.rhai", &format!("{ask} g(20)")).unwrap_err();
+    let error = jvm
+        .try_load("a.rhai", &format!("{ask} g(20)"))
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("32 calls inside each other"), "{error}");
     // A callback that calls its own analyser gets no additional time.
     jvm.load(
@@ -339,7 +343,10 @@ fn components_are_listed_with_parameters_and_instruments() {
          \"parameters\":{\"all\":\"true\",\"line\":\"41\",\"share\":\"0.5\",\"top\":\"3\"},\"plan\":\"dir/c.rhai\",\
          \"since\":true,\"things\":2,\"version\":\"0.1\"}"
     );
-    let error = jvm.try_load("l.rhai", "#{}.report()").unwrap_err();
+    let error = jvm
+        .try_load("l.rhai", "#{}.report()")
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("this map is no component"), "{error}");
 }
 
@@ -376,7 +383,10 @@ fn invalid_components_are_refused() {
         ("component_detach(\"none\")", "there is no component `none`"),
         ("loop { every(1, || 1); }", "1,000 callbacks wait already"),
     ] {
-        let error = jvm.try_load("p.rhai", source).expect_err(source);
+        let error = jvm
+            .try_load("p.rhai", source)
+            .expect_err(source)
+            .to_string();
         assert!(error.contains(expected), "{source}: {error}");
     }
     assert_eq!(jvm.listed(), NOTHING);

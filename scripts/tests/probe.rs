@@ -3,19 +3,21 @@
 
 mod recorder;
 
+use veneer_scripts::PlanError;
+
 /// Returns the text of the probe. The plan declares `limit`, `word` and the tables `t` and `h`.
-fn tree(closure: &str) -> Result<String, String> {
+fn tree(closure: &str) -> Result<String, PlanError> {
     let plan = format!(
         "let limit = 100; let share = 0.5; let word = \"GET\"; let t = tally(); let h = histogram(50); let other = [1];\n\
          methods(\"a.B\").line(42).before({closure});"
     );
     let (result, recorder) = recorder::run(&plan);
-    result.map_err(|error| error.to_string())?;
+    result?;
     let calls = recorder.calls();
     let attached = calls.iter().find_map(|c| c.strip_prefix("attach "));
     let text = attached.and_then(|a| a.strip_suffix(" before line 42 of a.B"));
-    text.map(String::from)
-        .ok_or_else(|| format!("nothing was attached: {calls:?}"))
+    let text = text.unwrap_or_else(|| panic!("nothing was attached: {calls:?}"));
+    Ok(text.into())
 }
 
 #[test]
@@ -60,7 +62,8 @@ fn closures_become_trees() {
         ("|p| t.count(p.c == 'x')", "|p| { t0.count((p.c == 120)); }"),
         ("|| t.count(now_ns())", "|p| { t0.count(now_ns()); }"),
     ] {
-        assert_eq!(tree(closure).as_deref(), Ok(wanted), "{closure}");
+        let tree = tree(closure);
+        assert_eq!(tree.as_deref(), Ok(wanted), "{closure}");
     }
 }
 
@@ -146,7 +149,7 @@ fn invalid_probes_are_refused_with_their_positions() {
         ("|p| t.count([1])", "2:", "makes no arrays"),
         ("|p| { throw 1; }", "2:", "throws nothing"),
     ] {
-        let error = tree(closure).expect_err(closure);
+        let error = tree(closure).expect_err(closure).to_string();
         assert!(
             error.starts_with(&format!("plan.rhai:{place}")),
             "{closure}: {error}"

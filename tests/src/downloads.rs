@@ -37,8 +37,17 @@ pub enum DownloadError {
     },
 }
 
+/// A program that a download needs and that this machine does not have.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MissingTool {
+    #[error("{package} of Debian needs {tool}")]
+    Debian { package: String, tool: &'static str },
+    #[error("Python packages need python3 with pip")]
+    Pip,
+}
+
 /// A downloaded item, or the reason why this machine cannot download it.
-pub type Download<T> = Result<Result<T, String>, DownloadError>;
+pub type Download<T> = Result<Result<T, MissingTool>, DownloadError>;
 
 /// Downloads and unpacks a Debian package and returns the folder that corresponds to `/`. The
 /// package is not installed, so only programs that need no other package work.
@@ -47,7 +56,8 @@ pub fn debian(package: &str) -> Download<PathBuf> {
         .into_iter()
         .find(|tool| !is_installed(tool));
     if let Some(tool) = missing {
-        return Ok(Err(format!("{package} of Debian needs {tool}")));
+        let package = package.to_string();
+        return Ok(Err(MissingTool::Debian { package, tool }));
     }
     let folder = workspace().join("target/debian");
     let unpacked = folder.join(package);
@@ -130,7 +140,7 @@ fn packages(name: &str, wanted: &str) -> Download<PathBuf> {
         .args(["-m", "pip", "--version"])
         .run();
     if !pip.is_ok_and(|output| output.code == 0) {
-        return Ok(Err("Python packages need python3 with pip".into()));
+        return Ok(Err(MissingTool::Pip));
     }
     let folder = workspace().join("target/python");
     let _lock = lock(&folder)?;

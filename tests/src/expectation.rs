@@ -49,9 +49,23 @@ pub struct Expectation {
     pub numbers: Vec<u64>,
 }
 
-/// Parses the expectations of one line of source. An error describes what is wrong with the
-/// comment.
-pub fn parse_line(number: u32, text: &str) -> Result<Vec<Expectation>, String> {
+/// Why a comment is not a well-formed expectation.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ExpectationError {
+    #[error("unknown expectation `{0}`")]
+    Unknown(String),
+    /// The text after `@` is not a number.
+    #[error("`{0}` is no JDK version")]
+    NoVersion(String),
+    #[error("`{0}` has a word that is no number")]
+    NoNumber(String),
+    /// A method has one count of each measure, and a line at least one of blocks.
+    #[error("`{part}` has {count} numbers")]
+    WrongCount { part: String, count: usize },
+}
+
+/// Parses the expectations of one line of source.
+pub fn parse_line(number: u32, text: &str) -> Result<Vec<Expectation>, ExpectationError> {
     let Some((_, comment)) = text.split_once("// ") else {
         return Ok(Vec::new());
     };
@@ -67,16 +81,18 @@ pub fn parse_line(number: u32, text: &str) -> Result<Vec<Expectation>, String> {
             "timer" => Measure::Timer,
             // The line has an ordinary comment.
             _ if found.is_empty() => return Ok(found),
-            _ => return Err(format!("unknown expectation `{name}`")),
+            _ => return Err(ExpectationError::Unknown(name.into())),
         };
         let since = since
             .parse()
-            .map_err(|_| format!("`{since}` is no JDK version"))?;
+            .map_err(|_| ExpectationError::NoVersion(since.into()))?;
         let numbers: Result<Vec<u64>, _> = words.map(str::parse).collect();
-        let numbers =
-            numbers.map_err(|_| format!("`{}` has a word that is no number", part.trim()))?;
+        let numbers = numbers.map_err(|_| ExpectationError::NoNumber(part.trim().into()))?;
         if numbers.is_empty() || (measure != Measure::Blocks && numbers.len() != 1) {
-            return Err(format!("`{}` has {} numbers", part.trim(), numbers.len()));
+            return Err(ExpectationError::WrongCount {
+                part: part.trim().into(),
+                count: numbers.len(),
+            });
         }
         found.push(Expectation {
             line: number,
@@ -93,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_parts_and_versions() -> Result<(), String> {
+    fn reads_parts_and_versions() -> Result<(), ExpectationError> {
         let found = parse_line(4, "int f() { // entries 2; blocks 3 4; blocks@25 5")?;
         assert_eq!(found.len(), 3);
         assert_eq!(found[1].numbers, [3, 4]);
@@ -108,9 +124,15 @@ mod tests {
     fn leaves_other_comments_alone_and_refuses_faults() {
         assert_eq!(parse_line(1, "int a; // the first"), Ok(Vec::new()));
         assert_eq!(parse_line(1, "int a;"), Ok(Vec::new()));
-        assert!(parse_line(1, "// blocks").is_err());
-        assert!(parse_line(1, "// blocks 1 x").is_err());
-        assert!(parse_line(1, "// entries 1 2").is_err());
-        assert!(parse_line(1, "// entries 1; exit 2").is_err());
+        for (comment, message) in [
+            ("// blocks", "`blocks` has 0 numbers"),
+            ("// blocks 1 x", "`blocks 1 x` has a word that is no number"),
+            ("// entries 1 2", "`entries 1 2` has 2 numbers"),
+            ("// entries 1; exit 2", "unknown expectation `exit`"),
+            ("// blocks@x 1", "`x` is no JDK version"),
+        ] {
+            let error = parse_line(1, comment).map_err(|e| e.to_string());
+            assert_eq!(error, Err(message.to_string()));
+        }
     }
 }

@@ -1,4 +1,5 @@
-//! The rules of the house that a program can check: prose, imports and the length of functions.
+//! The rules of the house that a program can check: prose, imports, the length of functions and
+//! errors that are text.
 //!
 //! `tests/tests/house.rs` runs the checks on this workspace. The command `house [FOLDER]` prints the
 //! figures of any checkout, so that two commits can be compared.
@@ -7,3 +8,4 @@ pub mod functions;
 pub mod imports;
 pub mod prose;
 pub mod sources;
+pub mod text_errors;

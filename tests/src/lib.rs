@@ -14,6 +14,7 @@
 //! **Invariant:** no crate of the project is linked. Otherwise a fault in the agent's code could be
 //! in the test as well, and the test would not notice it.
 
+pub mod arguments;
 pub mod background;
 pub mod bench;
 pub mod command;
@@ -21,7 +22,6 @@ pub mod comparison;
 pub mod downloads;
 pub mod equivalence;
 pub mod expectation;
-pub mod figures;
 pub mod folder;
 pub mod generator;
 pub mod house;
@@ -29,6 +29,7 @@ pub mod jars;
 pub mod java_programs;
 pub mod jdk;
 pub mod live;
+pub mod machine;
 pub mod output;
 pub mod process;
 pub mod program;
@@ -36,6 +37,7 @@ pub mod random;
 pub mod report;
 pub mod sample_service;
 pub mod screen;
+pub mod skip;
 pub mod terminal;
 pub mod trust;
 pub mod workers;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::expectation::{Expectation, Measure, parse_line};
+use crate::expectation::{Expectation, ExpectationError, Measure, parse_line};
 
 /// The measures, in the order in which the plan attaches their instruments.
 pub const MEASURES: [Measure; 4] = [
@@ -18,7 +18,7 @@ pub enum ProgramError {
     Unreadable(PathBuf, std::io::Error),
     /// A comment is not a well-formed expectation.
     #[error("{0}:{1}: {2}")]
-    Malformed(PathBuf, u32, String),
+    Malformed(PathBuf, u32, ExpectationError),
 }
 
 /// A program: one source file whose main class has the name of the file.

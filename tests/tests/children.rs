@@ -11,6 +11,7 @@ use veneer_tests::jdk::{self, Jdk};
 use veneer_tests::live::number;
 use veneer_tests::process::{Output, Process};
 use veneer_tests::report::Report;
+use veneer_tests::skip::{Need, skip};
 
 /// The beginning of the line that a JVM prints if the environment variable adds an agent.
 const NOTICE: &str = "Picked up JAVA_TOOL_OPTIONS: ";
@@ -173,7 +174,7 @@ fn an_old_child_jvm_runs_without_the_agent() -> Outcome {
     );
     let homes = old_jdk_homes();
     if homes.is_empty() {
-        eprintln!("skipped: no JDK older than 17 here; VENEER_OLD_JDKS names some");
+        return Ok(skip(Need::OldJdk)?);
     }
     for home in homes {
         let options = ["--children", "--plan", &plan, "--report", &report];

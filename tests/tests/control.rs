@@ -12,6 +12,7 @@ use veneer_tests::command::{json, veneer};
 use veneer_tests::java_programs::{Outcome, on_each_jdk_with};
 use veneer_tests::live::{EVENT_TIMEOUT, Live, private_directory, until, user};
 use veneer_tests::sample_service::{handle_orders, stop_and_check};
+use veneer_tests::skip::{Need, skip};
 
 #[test]
 fn a_jvm_is_found_and_shown_with_what_is_attached() -> Outcome {
@@ -206,8 +207,7 @@ fn a_jvm_in_its_own_pid_namespace_is_found_by_its_outer_id() -> Outcome {
             .java("Desk")
             .wrapped_in("unshare", &["--pid", "--fork", "--mount-proc"]);
         if user() != 0 {
-            eprintln!("skipped: only root may make a process namespace");
-            return Ok(());
+            return Ok(skip(Need::Root("may make a process namespace"))?);
         }
         let mut live = Live::start(&java)?;
         handle_orders(&mut live, 1)?;
@@ -516,8 +516,7 @@ fn a_socket_of_another_process_is_not_taken_for_an_agent() -> Outcome {
 #[test]
 fn a_jvm_of_another_user_is_reported_and_not_changed() -> Outcome {
     if user() != 0 {
-        eprintln!("skipped: only root can be somebody else");
-        return Ok(());
+        return Ok(skip(Need::Root("can be somebody else"))?);
     }
     on_each_jdk_with("control", |programs| {
         let mut live = Live::start(&programs.java("Desk"))?;

@@ -15,6 +15,7 @@ use veneer_tests::jdk;
 use veneer_tests::live::{Live, LiveError, until};
 use veneer_tests::output::has_line;
 use veneer_tests::process::Process;
+use veneer_tests::skip::{Need, skip};
 
 /// The instruments on `Orders`, where `handle` is called 1,000 times per round.
 const PLAN: &str = r#"
@@ -86,11 +87,6 @@ impl ExportFixture {
 fn round(live: &mut Live) -> Result<(), LiveError> {
     live.say("run")?;
     live.line("sum ").map(drop)
-}
-
-fn skipped(why: &str) -> Outcome {
-    println!("skipped: {why}");
-    Ok(())
 }
 
 #[test]
@@ -458,7 +454,7 @@ impl Prometheus {
 fn prometheus_scrapes_the_exact_counts() -> Outcome {
     let root: PathBuf = match debian("prometheus")? {
         Ok(root) => root,
-        Err(why) => return skipped(&why),
+        Err(tool) => return Ok(skip(tool)?),
     };
     let mut stage = ExportFixture::on_one_jdk()?;
     let export = stage.export(&["--plan", &stage.plan, "--listen", "127.0.0.1:0"]);
@@ -517,7 +513,7 @@ fn prometheus_scrapes_the_exact_counts() -> Outcome {
 fn the_strict_openmetrics_parser_accepts_the_text() -> Outcome {
     let python = match python()? {
         Ok(python) => python,
-        Err(why) => return skipped(&why),
+        Err(tool) => return Ok(skip(tool)?),
     };
     let mut stage = ExportFixture::on_one_jdk()?;
     let pid = stage.live.pid().to_string();
@@ -553,7 +549,7 @@ fn the_strict_openmetrics_parser_accepts_the_text() -> Outcome {
 fn an_opentelemetry_receiver_accepts_pushed_metrics() -> Outcome {
     let python = match python()? {
         Ok(python) => python,
-        Err(why) => return skipped(&why),
+        Err(tool) => return Ok(skip(tool)?),
     };
     let mut stage = ExportFixture::on_one_jdk()?;
     let mut collector = Background::start(&python.clone().arg(receiver("otlp.py")))?;
@@ -652,7 +648,7 @@ fn point<'a>(request: &'a Value, name: &str, of: &str) -> &'a Value {
 fn the_perfetto_trace_processor_reads_a_trace() -> Outcome {
     let (python, node) = match (python()?, node()?) {
         (Ok(python), Ok(node)) => (python, node),
-        (Err(why), _) | (_, Err(why)) => return skipped(&why),
+        (Err(tool), _) | (_, Err(tool)) => return Ok(skip(tool)?),
     };
     let mut stage = ExportFixture::on_one_jdk()?;
     let file = stage.folder.join("trace.pftrace");
@@ -705,7 +701,7 @@ fn the_perfetto_trace_processor_reads_a_trace() -> Outcome {
 #[test]
 fn the_python_example_follows_a_plan_and_leaves_nothing_attached() -> Outcome {
     if Process::new("python3").arg("--version").run().is_err() {
-        return skipped("the example needs python3");
+        return Ok(skip(Need::Program("python3"))?);
     }
     let mut stage = ExportFixture::on_one_jdk()?;
     let example = Process::new("python3")

@@ -12,6 +12,7 @@ use veneer_tests::jdk;
 use veneer_tests::live::{Live, number, until, user};
 use veneer_tests::process::{Process, end_group};
 use veneer_tests::report::Report;
+use veneer_tests::skip::{Need, skip};
 
 fn text(path: &Path) -> String {
     path.display().to_string()
@@ -543,7 +544,7 @@ fn on_a_small_disk(
         folder.path().display()
     );
     if unshare(&format!("{mount} true")).run()?.code != 0 {
-        eprintln!("skipped: this user may not mount a file system of its own");
+        skip(Need::Mount)?;
         return Ok(None);
     }
     Ok(Some(unshare(&format!("{mount}{script}")).run()?))

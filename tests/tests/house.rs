@@ -1,7 +1,7 @@
 //! The rules of the house, checked on this workspace.
 
 use veneer_tests::folder::workspace;
-use veneer_tests::house::{functions, imports, prose, sources};
+use veneer_tests::house::{functions, imports, prose, sources, text_errors};
 use veneer_tests::java_programs::Outcome;
 
 /// Functions that are one table or one case analysis, by file and name.
@@ -41,5 +41,12 @@ fn no_function_is_too_long() -> Outcome {
         .filter(|f| f.lines > functions::MAX_LINES && !is_table(f))
         .collect();
     assert!(long.is_empty(), "{long:#?}");
+    Ok(())
+}
+
+#[test]
+fn no_error_is_a_text() -> Outcome {
+    let found = text_errors::all(&workspace())?;
+    assert!(found.is_empty(), "Result<_, String>: {found:#?}");
     Ok(())
 }

@@ -9,6 +9,7 @@ use veneer_tests::folder::{Folder, files, workspace};
 use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with};
 use veneer_tests::process::{Output, Process};
 use veneer_tests::report::Report;
+use veneer_tests::skip;
 
 /// A plan with counters on all blocks of the selected methods, timers around the methods, and lap
 /// timers of loops.
@@ -267,8 +268,8 @@ fn other_agent(programs: &Programs) -> Result<String, Box<dyn std::error::Error>
 #[test]
 fn an_agent_that_retransforms_everything_changes_nothing() -> Outcome {
     if std::env::var_os("VENEER_CHECK_JNI").is_some() {
-        eprintln!(
-            "left out: -Xcheck:jni has its own complaints about the JDK's library for Java agents"
+        skip::announce(
+            "-Xcheck:jni has its own complaints about the JDK's library for Java agents",
         );
         return Ok(());
     }

@@ -11,6 +11,7 @@ use veneer_tests::jdk;
 use veneer_tests::live::Live;
 use veneer_tests::process::Process;
 use veneer_tests::report::Report;
+use veneer_tests::skip::{Need, skip};
 
 fn text(path: &Path) -> String {
     path.display().to_string()
@@ -42,6 +43,9 @@ fn packages() -> Result<Vec<PathBuf>, Box<dyn std::error::Error>> {
     };
     let mut found = files(&made.join("out"), "gz")?;
     found.extend(files(&made.join("out"), "deb")?);
+    if Process::new("dpkg-deb").arg("--version").run().is_err() {
+        skip(Need::Program("dpkg-deb"))?;
+    }
     Ok(found)
 }
 

@@ -8,6 +8,7 @@ use veneer_tests::folder::Folder;
 use veneer_tests::java_programs::{Outcome, on_each_jdk_with};
 use veneer_tests::live::{Live, user};
 use veneer_tests::process::Process;
+use veneer_tests::skip::{Need, skip};
 
 /// A script that runs in its own process namespace, where it can set the next process id.
 ///
@@ -53,8 +54,7 @@ echo "second $?"
 #[test]
 fn a_process_that_reuses_the_id_is_not_attached_to() -> Outcome {
     if user() != 0 {
-        eprintln!("skipped: only root may make a process namespace");
-        return Ok(());
+        return Ok(skip(Need::Root("may make a process namespace"))?);
     }
     on_each_jdk_with("control", |programs| {
         let folder = Folder::new("reuse")?;

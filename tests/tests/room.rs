@@ -45,7 +45,7 @@ fn memory_errors_are_caught_at_the_same_place_under_the_storm() -> Outcome {
 }
 
 /// The median depth of the rounds of each kind.
-fn depths(output: &Output) -> Result<BTreeMap<&'static str, i64>, String> {
+fn depths(output: &Output) -> Result<BTreeMap<&'static str, i64>, Box<dyn std::error::Error>> {
     let mut medians = BTreeMap::new();
     for kind in ["cold", "warm"] {
         let lines = output.out.lines();

@@ -15,6 +15,7 @@ use veneer_tests::java_programs::{Outcome, Programs, check_loop_result};
 use veneer_tests::jdk;
 use veneer_tests::live::{EVENT_TIMEOUT, Live, private_directory, user};
 use veneer_tests::process::Process;
+use veneer_tests::skip::{Need, skip};
 
 /// Users who own nothing. Each test has its own user, because the directory in `/tmp` exists once
 /// per user.
@@ -24,13 +25,6 @@ const UID_OF_CLIENT: u32 = 60_103;
 
 fn text(path: &Path) -> String {
     path.display().to_string()
-}
-
-fn is_root() -> bool {
-    if user() != 0 {
-        eprintln!("skipped: only root can be two users");
-    }
-    user() == 0
 }
 
 /// `RunningLoop` under `veneer run`, as another user.
@@ -51,8 +45,8 @@ fn remove(path: &Path) {
 
 #[test]
 fn a_directory_created_by_another_user_is_not_used() -> Outcome {
-    if !is_root() {
-        return Ok(());
+    if user() != 0 {
+        return Ok(skip(Need::Root("can be two users"))?);
     }
     let programs = Programs::compile(jdk::oldest())?;
     let place = private_directory(UID_WITH_PREMADE_DIRECTORY);
@@ -139,8 +133,8 @@ fn ask_as(uid: u32, socket: PathBuf, line: &'static str) -> std::io::Result<Stri
 
 #[test]
 fn a_client_of_another_user_is_turned_away() -> Outcome {
-    if !is_root() {
-        return Ok(());
+    if user() != 0 {
+        return Ok(skip(Need::Root("can be two users"))?);
     }
     let programs = Programs::compile(jdk::oldest())?;
     remove(&private_directory(UID_OF_JVM));

@@ -1,27 +1,54 @@
 //! The parsers of argument values that several commands share.
 
+use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::ops::RangeInclusive;
 
 use clap::builder::TypedValueParser;
+use thiserror::Error;
 use veneer_protocol::{AddressError, loopback_address};
 
-pub(super) fn seconds(text: &str) -> Result<f64, String> {
-    let seconds: f64 = text
-        .parse()
-        .map_err(|_| "a number of seconds, such as 10 or 0.5")?;
+/// Why the value of an argument is not accepted. `clap` prints the argument and the value before it.
+#[derive(Debug, Error)]
+pub(super) enum ValueError {
+    #[error("a number of seconds, such as 10 or 0.5")]
+    NoSeconds,
+    #[error("from 0.05 to 86400 seconds")]
+    SecondsOutOfRange,
+    /// The name of a machine cannot be resolved.
+    #[error(transparent)]
+    UnresolvedHost(#[from] io::Error),
+    #[error("no such machine")]
+    NoHost,
+    #[error("write NAME=VALUE")]
+    NoSetting,
+    #[error(
+        "write entry, exits, loops, blocks, edges, line:N, block:N, calls, calls:PATTERN, reads, reads:FIELD, writes, writes:FIELD, \
+         array_reads, array_writes, allocations, monitor_enters, monitor_exits, throws, branches or switches"
+    )]
+    NoPoints,
+    /// A number that is no process id could also be meant as the name of a file.
+    #[error(
+        "a process id is from {} to {}; write ./{number} for a file of that name",
+        PIDS.start(),
+        PIDS.end()
+    )]
+    PidOutOfRange { number: String },
+}
+
+pub(super) fn seconds(text: &str) -> Result<f64, ValueError> {
+    let seconds: f64 = text.parse().map_err(|_| ValueError::NoSeconds)?;
     if (0.05..=86_400.0).contains(&seconds) {
         Ok(seconds)
     } else {
-        Err("from 0.05 to 86400 seconds".into())
+        Err(ValueError::SecondsOutOfRange)
     }
 }
 
 /// Resolves the address of any machine. The prefix `tcp://` is optional.
-pub(super) fn resolve_host(text: &str) -> Result<SocketAddr, String> {
+pub(super) fn resolve_host(text: &str) -> Result<SocketAddr, ValueError> {
     let plain = text.strip_prefix("tcp://").unwrap_or(text);
-    let mut found = plain.to_socket_addrs().map_err(|error| error.to_string())?;
-    found.next().ok_or_else(|| "no such machine".into())
+    plain.to_socket_addrs()?.next().ok_or(ValueError::NoHost)
 }
 
 pub(super) fn address(text: &str) -> Result<SocketAddr, AddressError> {

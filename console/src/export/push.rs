@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
+use thiserror::Error;
 use veneer_export::otlp;
 use veneer_protocol::Report;
 
@@ -14,6 +15,17 @@ use crate::output::complain;
 const PUSH_TIMEOUT: Duration = Duration::from_secs(5);
 /// Default interval between two pushes, in seconds.
 const DEFAULT_PUSH_SECONDS: f64 = 10.0;
+
+/// Why the collector did not accept a report.
+#[derive(Debug, Error)]
+enum PushError {
+    /// The collector answered with a status other than success.
+    #[error("it answered {0}")]
+    Status(ureq::http::StatusCode),
+    /// The collector could not be reached.
+    #[error(transparent)]
+    Transport(#[from] ureq::Error),
+}
 
 /// A collector, and the result of the pushes so far.
 pub struct Pusher {
@@ -94,13 +106,14 @@ impl Pusher {
         self.next = Instant::now() + self.every;
     }
 
-    fn send(&self, body: &[u8]) -> Result<(), String> {
+    fn send(&self, body: &[u8]) -> Result<(), PushError> {
         let request = self.agent.post(&self.address);
         let request = request.header("Content-Type", otlp::CONTENT_TYPE);
-        match request.send(body) {
-            Ok(response) if response.status().is_success() => Ok(()),
-            Ok(response) => Err(format!("it answered {}", response.status())),
-            Err(error) => Err(error.to_string()),
+        let status = request.send(body)?.status();
+        if status.is_success() {
+            Ok(())
+        } else {
+            Err(PushError::Status(status))
         }
     }
 }

@@ -28,6 +28,7 @@ use std::ops::{ControlFlow, RangeInclusive};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
+use thiserror::Error;
 use veneer_protocol::{
     PROTOCOL, PlanSource, REQUEST_LIMIT, Reply, Request, Which, WireError, read_message_within,
 };
@@ -36,12 +37,31 @@ use veneer_protocol::{
 const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 /// The permitted leases in milliseconds. Other values are replaced by the nearest permitted one.
 const LEASE_MILLIS: RangeInclusive<u64> = 100..=3_600_000;
-/// The reply to requests after the plan thread has ended.
-const SHUTTING_DOWN: &str = "the JVM is shutting down, or the agent leaves it";
 /// The largest number of characters of a program's name.
 const MAX_NAME_CHARS: usize = 200;
 /// The time after which the client is told that the plan thread is busy.
 const JOB_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// Why the plan thread has not answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+enum NoAnswer {
+    /// The plan thread has ended.
+    #[error("the JVM is shutting down, or the agent leaves it")]
+    ShuttingDown,
+    /// The plan thread executes the job later.
+    #[error(
+        "a plan has kept the agent busy for {seconds} s; what you asked for is done as soon as it ends"
+    )]
+    Busy { seconds: u64 },
+}
+
+impl From<NoAnswer> for Reply {
+    fn from(error: NoAnswer) -> Reply {
+        Reply::Failed {
+            message: error.to_string(),
+        }
+    }
+}
 
 /// The session of one client. See the module documentation.
 pub struct ClientSession {
@@ -248,7 +268,7 @@ impl ClientSession {
             Ok(Err(error)) => Reply::Failed {
                 message: error.to_string(),
             },
-            Err(message) => Reply::Failed { message },
+            Err(error) => error.into(),
         };
         self.send(&reply)
     }
@@ -263,7 +283,7 @@ impl ClientSession {
         });
         let reply = match wait_for_answer(accepted, &answered, JOB_TIMEOUT) {
             Ok(detached) => Reply::Detached(Box::new(detached)),
-            Err(message) => Reply::Failed { message },
+            Err(error) => error.into(),
         };
         let next = self.send(&reply);
         if unloads {
@@ -277,8 +297,7 @@ impl ClientSession {
     /// through the outbox.
     fn submit(&self, job: Job, outbox: &Outbox) {
         if !self.agent.ask(job) {
-            let message = SHUTTING_DOWN.into();
-            outbox.send(Reply::Failed { message });
+            outbox.send(NoAnswer::ShuttingDown.into());
         }
     }
 
@@ -358,18 +377,17 @@ impl ClientSession {
 }
 
 /// Waits for the plan thread's answer to a job. `accepted` says whether the plan thread has
-/// accepted the job. Returns a message for the client if there is no answer.
+/// accepted the job.
 fn wait_for_answer<T>(
     accepted: bool,
     answered: &Receiver<T>,
     timeout: Duration,
-) -> Result<T, String> {
+) -> Result<T, NoAnswer> {
     answered.recv_timeout(timeout).map_err(|_| match accepted {
-        false => SHUTTING_DOWN.into(),
-        true => format!(
-            "a plan has kept the agent busy for {} s; what you asked for is done as soon as it ends",
-            timeout.as_secs()
-        ),
+        false => NoAnswer::ShuttingDown,
+        true => NoAnswer::Busy {
+            seconds: timeout.as_secs(),
+        },
     })
 }
 
@@ -425,13 +443,10 @@ mod tests {
     fn a_missing_answer_is_explained_by_a_shutdown_or_by_a_busy_plan_thread() {
         let (_answer, answered) = channel::<()>();
         let busy = wait_for_answer(true, &answered, Duration::ZERO).unwrap_err();
-        assert!(
-            busy.starts_with("a plan has kept the agent busy for 0 s"),
-            "{busy}"
-        );
+        assert_eq!(busy, NoAnswer::Busy { seconds: 0 });
         let (answer, answered) = channel::<()>();
         drop(answer);
         let ended = wait_for_answer(false, &answered, JOB_TIMEOUT).unwrap_err();
-        assert_eq!(ended, SHUTTING_DOWN);
+        assert_eq!(ended, NoAnswer::ShuttingDown);
     }
 }

@@ -22,12 +22,13 @@
 //! references that the scope holds.
 
 use crate::agent::Agent;
-use crate::jvm::jni::{Env, Global, jclass};
+use crate::jvm::jni::{Env, Global, JvmError, jclass};
 use crate::weaving::instruction_sites::{Operand, value_kind};
 use crate::weaving::loop_exits::ITERATIONS;
 use crate::weaving::planned_probe::VisibleValues;
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
+use thiserror::Error;
 use veneer_fragmenter::advice::Read;
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::types::Type;
@@ -36,6 +37,21 @@ use veneer_probes::error::Reason;
 use veneer_probes::scope::{Field, Scope};
 use veneer_probes::step::{Callee, Kind};
 use veneer_probes::ty::Ty;
+
+/// Why a probe cannot call a method that exists.
+#[derive(Debug, Error)]
+enum LinkError {
+    #[error("its class has no name that could be written")]
+    UnnamedClass,
+    #[error("its descriptor cannot be read")]
+    MalformedDescriptor,
+    /// The JVM would not link the host to a class. The text is the reason that the Java runtime gives.
+    #[error("{0}")]
+    Unreachable(String),
+    /// The Java runtime could not answer.
+    #[error(transparent)]
+    Jvm(#[from] JvmError),
+}
 
 const ACC_PUBLIC: i32 = 0x0001;
 const ACC_STATIC: i32 = 0x0008;
@@ -367,18 +383,16 @@ impl<'a> SiteScope<'a> {
             name: name.into(),
             descriptor: method.descriptor.clone(),
         };
-        let refused = |why: String| Reason::NotReachable {
+        let refused = |why: LinkError| Reason::NotReachable {
             method: invoke::shown(&callee),
-            why,
+            why: why.to_string(),
         };
         if callee.owner.is_empty() {
-            return Err(refused(
-                "its class has no name that could be written".into(),
-            ));
+            return Err(refused(LinkError::UnnamedClass));
         }
         self.check_linkable(method.class, true).map_err(refused)?;
         let (parameters, result) = invoke::parts(&callee.descriptor)
-            .ok_or_else(|| refused("its descriptor cannot be read".into()))?;
+            .ok_or_else(|| refused(LinkError::MalformedDescriptor))?;
         let parameters = parameters.iter().map(|p| (*p, true));
         for (descriptor, is_accessed) in parameters.chain([(result, false)]) {
             let Some(name) = class_in(descriptor) else {
@@ -398,16 +412,12 @@ impl<'a> SiteScope<'a> {
 
     /// Checks that the host can be linked to a class, and, if `is_accessed` is true, that the host
     /// may access it.
-    ///
-    /// # Errors
-    /// The reason as text.
-    fn check_linkable(&self, class: jclass, is_accessed: bool) -> Result<(), String> {
+    fn check_linkable(&self, class: jclass, is_accessed: bool) -> Result<(), LinkError> {
         self.env.ensure(8);
         let library = &self.agent.library;
-        match library.unreachable(self.env, self.host, class, is_accessed) {
-            Ok(None) => Ok(()),
-            Ok(Some(why)) => Err(why),
-            Err(e) => Err(e.to_string()),
+        match library.unreachable(self.env, self.host, class, is_accessed)? {
+            None => Ok(()),
+            Some(why) => Err(LinkError::Unreachable(why)),
         }
     }
 

@@ -37,7 +37,7 @@ fn sides<'c>(
     let version = role == Role::Version;
     let of = |file, role| Constants::new(file, role, original, anchor, version);
     let both = of(original, Role::Original).and_then(|left| Ok((left, of(emitted, role)?)));
-    both.map_err(|why| Failure::Unreadable("class", why))
+    both.map_err(|why| Failure::Unreadable("class", why.to_string()))
 }
 
 /// Compares an armed class with the original.

@@ -94,7 +94,9 @@ impl Program {
             let (start, end, handler) = (at(e.start)?, at(e.end)?, at(e.handler)?);
             let caught = match e.catch_type {
                 0 => 0,
-                class => contents.class(file, class).map_err(bad)?,
+                class => contents
+                    .class(file, class)
+                    .map_err(|e| bad(e.to_string()))?,
             };
             table.push((start, end, caught, handler));
             edges.extend([start, end]);

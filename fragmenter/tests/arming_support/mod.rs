@@ -20,7 +20,7 @@ use veneer_fragmenter::descriptor::MethodDescriptor;
 use veneer_fragmenter::types::{self, State, Type, initial_index};
 
 /// Checks each method of a class file. The error names the method, the position and the mismatch.
-pub fn verify(bytes: &[u8]) -> Result<(), String> {
+pub fn verify(bytes: &[u8]) -> Result<(), Box<dyn std::error::Error>> {
     let file = ClassFile::parse(bytes).map_err(|e| format!("cannot be read again: {e}"))?;
     if file.to_bytes().map_err(|e| e.to_string())? != bytes {
         return Err("is not the same when written again".into());
@@ -48,7 +48,7 @@ fn verify_code(
     class: &str,
     member: &Member,
     code: &Code,
-) -> Result<(), String> {
+) -> Result<(), Box<dyn std::error::Error>> {
     let text = |i| pool.text(i).map_err(|e| e.to_string());
     let (name, descriptor) = (text(member.name)?, text(member.descriptor)?);
     let signature = MethodDescriptor::parse(&descriptor).ok_or("a bad descriptor")?;
@@ -59,7 +59,7 @@ fn verify_code(
             .is_ok()
     };
     if code.code.is_empty() || code.code.len() > 65_535 {
-        return Err(format!("has {} bytes of code", code.code.len()));
+        return Err(format!("has {} bytes of code", code.code.len()).into());
     }
     for row in &code.exceptions {
         let end = row.end as usize == code.code.len() || starts(row.end);
@@ -67,16 +67,14 @@ fn verify_code(
             return Err(format!(
                 "the exception range {}..{} -> {} does not lie on instructions",
                 row.start, row.end, row.handler
-            ));
+            )
+            .into());
         }
     }
     for (pc, instruction) in &instructions {
         for target in instruction.targets() {
             if u16::try_from(target.0).map_or(true, |t| !starts(t)) {
-                return Err(format!(
-                    "{pc} branches to {}, inside of something",
-                    target.0
-                ));
+                return Err(format!("{pc} branches to {}, inside of something", target.0).into());
             }
         }
     }
@@ -89,7 +87,7 @@ fn verify_code(
     );
     let used: u16 = signature.slots() + (member.access & 0x0008 == 0) as u16;
     if code.max_locals < used {
-        return Err(format!("max_locals is {}", code.max_locals));
+        return Err(format!("max_locals is {}", code.max_locals).into());
     }
     let frames = match code.attributes.iter().find(|a| a.is(pool, "StackMapTable")) {
         Some(table) => decode_stack_map(&table.info, &initial(&entry))
@@ -108,29 +106,26 @@ fn states(
     entry: &State,
     max_locals: u16,
     starts: &dyn Fn(u16) -> bool,
-) -> Result<HashMap<u16, State>, String> {
+) -> Result<HashMap<u16, State>, Box<dyn std::error::Error>> {
     let mut by_pc = HashMap::new();
     for frame in frames {
         if !starts(frame.pc) {
-            return Err(format!(
-                "the frame at {} lies inside of an instruction",
-                frame.pc
-            ));
+            return Err(format!("the frame at {} lies inside of an instruction", frame.pc).into());
         }
         let state = State::from_frame(frame, pool, &entry.locals, max_locals)
             .ok_or_else(|| format!("the frame at {} names no class", frame.pc))?;
         if state.locals.len() > max_locals as usize {
-            return Err(format!("the frame at {} has too many locals", frame.pc));
+            return Err(format!("the frame at {} has too many locals", frame.pc).into());
         }
         for t in state.locals.iter().chain(&state.stack) {
             if let Type::Uninitialized(new) = t
                 && !starts(*new)
             {
-                return Err(format!("the frame at {}: no `new` at {new}", frame.pc));
+                return Err(format!("the frame at {}: no `new` at {new}", frame.pc).into());
             }
         }
         if by_pc.insert(frame.pc, state).is_some() {
-            return Err(format!("two frames at {}", frame.pc));
+            return Err(format!("two frames at {}", frame.pc).into());
         }
     }
     Ok(by_pc)
@@ -143,7 +138,7 @@ fn follow(
     instructions: &[(u16, Instruction)],
     frames: &HashMap<u16, State>,
     entry: State,
-) -> Result<(), String> {
+) -> Result<(), Box<dyn std::error::Error>> {
     let mut state = Some(entry);
     for (pc, instruction) in instructions {
         if let Some(frame) = frames.get(pc) {
@@ -153,7 +148,7 @@ fn follow(
             state = Some(frame.clone());
         }
         let Some(current) = &mut state else {
-            return Err(format!("no frame at {pc}, where nothing flows in"));
+            return Err(format!("no frame at {pc}, where nothing flows in").into());
         };
         if let Instruction::Local { op, index } = instruction {
             loads_what_is_there(current, *op, *index).map_err(|e| format!("at {pc}: {e}"))?;
@@ -172,7 +167,8 @@ fn follow(
                 "at {pc} the stack has {} words, max_stack is {}",
                 current.depth(),
                 code.max_stack
-            ));
+            )
+            .into());
         }
         for target in instruction.targets() {
             let frame = frames
@@ -183,7 +179,7 @@ fn follow(
         let op = instruction.op();
         if ends_flow(op) {
             if is_return(op) && current.locals.first() == Some(&Type::UninitializedThis) {
-                return Err(format!("{pc} returns from an unfinished constructor"));
+                return Err(format!("{pc} returns from an unfinished constructor").into());
             }
             state = None;
         }
@@ -203,7 +199,7 @@ fn protected(
     pc: u16,
     code: &Code,
     frames: &HashMap<u16, State>,
-) -> Result<(), String> {
+) -> Result<(), Box<dyn std::error::Error>> {
     for row in code
         .exceptions
         .iter()
@@ -221,7 +217,11 @@ fn protected(
     Ok(())
 }
 
-fn loads_what_is_there(state: &State, op: u8, index: u16) -> Result<(), String> {
+fn loads_what_is_there(
+    state: &State,
+    op: u8,
+    index: u16,
+) -> Result<(), Box<dyn std::error::Error>> {
     let have = state.locals.get(index as usize).unwrap_or(&Type::Top);
     let right = match op {
         21 => *have == Type::Int,
@@ -234,14 +234,12 @@ fn loads_what_is_there(state: &State, op: u8, index: u16) -> Result<(), String> 
     if right {
         Ok(())
     } else {
-        Err(format!(
-            "opcode {op} loads local {index}, which holds {have}"
-        ))
+        Err(format!("opcode {op} loads local {index}, which holds {have}").into())
     }
 }
 
-fn fits(have: &State, want: &State) -> Result<(), String> {
-    let one = |what: &str, have: &Type, want: &Type| {
+fn fits(have: &State, want: &State) -> Result<(), Box<dyn std::error::Error>> {
+    let one = |what: &str, have: &Type, want: &Type| -> Result<(), Box<dyn std::error::Error>> {
         let same = match (have, want) {
             (_, Type::Top) => true,
             (Type::Null | Type::Object(_), Type::Object(_)) => true,
@@ -250,7 +248,7 @@ fn fits(have: &State, want: &State) -> Result<(), String> {
         if same {
             Ok(())
         } else {
-            Err(format!("{what} holds {have}, the frame says {want}"))
+            Err(format!("{what} holds {have}, the frame says {want}").into())
         }
     };
     for (i, want) in want.locals.iter().enumerate() {
@@ -265,7 +263,8 @@ fn fits(have: &State, want: &State) -> Result<(), String> {
             "{} values on the stack, the frame says {}",
             have.stack.len(),
             want.stack.len()
-        ));
+        )
+        .into());
     }
     for (i, (have, want)) in have.stack.iter().zip(&want.stack).enumerate() {
         one(&format!("stack value {i}"), have, want)?;

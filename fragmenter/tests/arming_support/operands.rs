@@ -99,12 +99,12 @@ pub fn check(
     i: &Instruction,
     pool: &ConstantPool,
     returns: u8,
-) -> Result<(), String> {
+) -> Result<(), Box<dyn std::error::Error>> {
     let wanted = wanted(i, pool).ok_or("a constant that is not what it has to be")?;
     let from = state.stack.len().checked_sub(wanted.len());
     let found: Option<String> = from.map(|n| state.stack[n..].iter().map(kind).collect());
     if found.as_ref() != Some(&wanted) {
-        return Err(format!("it takes {wanted:?} and finds {found:?}"));
+        return Err(format!("it takes {wanted:?} and finds {found:?}").into());
     }
     if is_return(i.op()) && i.op() != returns {
         return Err("it returns something of another kind".into());

@@ -73,8 +73,15 @@ pub fn run(data: &[u8]) {
     });
 }
 
+/// A message, or the text of the error in its place, because errors cannot be compared.
+#[derive(PartialEq)]
+enum Line<T> {
+    Message(T),
+    Error(String),
+}
+
 /// Reads all messages of a stream, line by line. An error that ends the stream is the last element.
-fn read_all<T>(from: &mut impl BufRead) -> Vec<Result<T, String>>
+fn read_all<T>(from: &mut impl BufRead) -> Vec<Line<T>>
 where
     T: Serialize + DeserializeOwned + PartialEq,
 {
@@ -84,11 +91,13 @@ where
             Ok(None) => return seen,
             Ok(Some(message)) => {
                 check_round_trip(&message);
-                seen.push(Ok(message));
+                seen.push(Line::Message(message));
             }
-            Err(error @ WireError::Malformed(_)) => seen.push(Err(error.to_string())),
+            Err(error @ WireError::Malformed(_)) => {
+                seen.push(Line::Error(error.to_string()));
+            }
             Err(error) => {
-                seen.push(Err(error.to_string()));
+                seen.push(Line::Error(error.to_string()));
                 return seen;
             }
         }

@@ -47,7 +47,7 @@ pub struct File {
 }
 
 /// Parses a file. An error names the line.
-pub fn parse(text: &str) -> Result<File, String> {
+pub fn parse(text: &str) -> Result<File, Box<dyn std::error::Error>> {
     let mut lines = text
         .lines()
         .enumerate()
@@ -57,7 +57,7 @@ pub fn parse(text: &str) -> Result<File, String> {
         Some((_, "test loops")) => Command::Loops,
         Some((_, "test dominators")) => Command::Dominators,
         Some((_, "test order")) => Command::Order,
-        first => return Err(format!("line 1 must name the test, but is {first:?}")),
+        first => return Err(format!("line 1 must name the test, but is {first:?}").into()),
     };
     let mut parser = Parser::new(command);
     for (number, line) in lines {
@@ -107,7 +107,7 @@ impl Parser {
         }
     }
 
-    fn line(&mut self, number: usize, line: &str) -> Result<(), String> {
+    fn line(&mut self, number: usize, line: &str) -> Result<(), Box<dyn std::error::Error>> {
         if line.is_empty() || line.starts_with('#') {
             return Ok(());
         }
@@ -122,7 +122,7 @@ impl Parser {
         if let Some((name, rest)) = code.split_once(':') {
             let wanted = format!("n{}", self.nodes.len());
             if name.trim() != wanted {
-                return Err(format!("the next node must be {wanted}"));
+                return Err(format!("the next node must be {wanted}").into());
             }
             self.file.expected_of_node.push((number, expected));
             return self.node(rest);
@@ -138,7 +138,7 @@ impl Parser {
         Ok(())
     }
 
-    fn node(&mut self, code: &str) -> Result<(), String> {
+    fn node(&mut self, code: &str) -> Result<(), Box<dyn std::error::Error>> {
         let (effect, successors) = code.split_once("->").unwrap_or((code, ""));
         let mut accesses = Vec::new();
         let mut access = None;
@@ -177,7 +177,7 @@ impl Parser {
         }
     }
 
-    fn finish(self) -> Result<File, String> {
+    fn finish(self) -> Result<File, Box<dyn std::error::Error>> {
         let mut file = self.file;
         file.locals = file.variables.len();
         file.variables.extend(self.stack);
@@ -185,7 +185,7 @@ impl Parser {
             .map(|i| file.variables.split_at(i))
             .find_map(|(before, rest)| before.contains(&rest[0]).then(|| &rest[0]))
         {
-            return Err(format!("{twice} is named before the `stack` line"));
+            return Err(format!("{twice} is named before the `stack` line").into());
         }
         let width = file.variables.len();
         for _ in &self.nodes {
@@ -214,16 +214,16 @@ impl Parser {
 }
 
 impl File {
-    fn variable(&self, name: &str) -> Result<usize, String> {
+    fn variable(&self, name: &str) -> Result<usize, Box<dyn std::error::Error>> {
         let found = self.variables.iter().position(|known| known == name);
-        found.ok_or_else(|| format!("no variable {name}"))
+        Ok(found.ok_or_else(|| format!("no variable {name}"))?)
     }
 
-    fn node(&self, name: &str) -> Result<NodeIndex, String> {
+    fn node(&self, name: &str) -> Result<NodeIndex, Box<dyn std::error::Error>> {
         let number = name.strip_prefix('n').and_then(|n| n.parse().ok());
         let node = number.map(NodeIndex::new);
-        node.filter(|node| node.index() < self.graph.node_count())
-            .ok_or_else(|| format!("no node {name}"))
+        let node = node.filter(|node| node.index() < self.graph.node_count());
+        Ok(node.ok_or_else(|| format!("no node {name}"))?)
     }
 }
 

@@ -20,8 +20,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use veneer_frequency::Flow;
 
-use super::DataError;
 use super::layout::{CATALOGUE, Rings, Shards};
+use super::{DataError, RecordError};
 use crate::report::{Kind, Patch, Problem, Readings};
 
 /// The format of the data directory that this crate writes and reads.
@@ -251,7 +251,7 @@ pub fn read_catalogue(directory: &Path) -> Result<Catalogue, DataError> {
             torn = true;
             break;
         }
-        let damaged = |reason: String| DataError::Damaged {
+        let damaged = |reason: RecordError| DataError::Damaged {
             path: path.clone(),
             record: number,
             reason,
@@ -259,9 +259,10 @@ pub fn read_catalogue(directory: &Path) -> Result<Catalogue, DataError> {
         let record = decode(&line).map_err(damaged)?;
         match (&mut journal, record) {
             (None, record) => {
-                journal = Some(new_journal(&path, record).map_err(|e| {
-                    e.unwrap_or_else(|| damaged("the first record is no `run`".into()))
-                })?)
+                journal = Some(
+                    new_journal(&path, record)
+                        .map_err(|e| e.unwrap_or_else(|| damaged(RecordError::NoRun)))?,
+                )
             }
             (Some(catalogue), record) => catalogue.apply(record).map_err(damaged)?,
         }
@@ -276,19 +277,17 @@ pub fn read_catalogue(directory: &Path) -> Result<Catalogue, DataError> {
 }
 
 /// Checks the checksum of a line without its line feed, and parses its record.
-fn decode(line: &[u8]) -> Result<Record, String> {
-    let (sum, text) = line
-        .split_at_checked(9)
-        .ok_or("it is too short for a record")?;
+fn decode(line: &[u8]) -> Result<Record, RecordError> {
+    let (sum, text) = line.split_at_checked(9).ok_or(RecordError::TooShort)?;
     let sum = std::str::from_utf8(sum)
         .ok()
         .and_then(|sum| sum.strip_suffix(' '))
         .and_then(|sum| u32::from_str_radix(sum, 16).ok())
-        .ok_or("it does not begin with a checksum")?;
+        .ok_or(RecordError::NoChecksum)?;
     if crc32fast::hash(text) != sum {
-        return Err("its checksum does not fit".into());
+        return Err(RecordError::WrongChecksum);
     }
-    serde_json::from_slice(text).map_err(|error| format!("it is not understood: {error}"))
+    serde_json::from_slice(text).map_err(RecordError::NotUnderstood)
 }
 
 /// The empty journal of a `run` record. The error is `None` if the record is not `run`.
@@ -328,15 +327,15 @@ fn new_journal(path: &Path, record: Record) -> Result<Catalogue, Option<DataErro
 
 impl Catalogue {
     /// The newest instrument with this number.
-    fn instrument(&mut self, id: u32) -> Result<&mut Recorded, String> {
+    fn instrument(&mut self, id: u32) -> Result<&mut Recorded, RecordError> {
         let found = self.instruments.iter_mut().rev().find(|one| one.id == id);
-        found.ok_or_else(|| format!("it is about an instrument i{id} that was never attached"))
+        found.ok_or(RecordError::UnknownInstrument(id))
     }
 
     /// Applies a record that follows the first one. The error says why the record is invalid.
-    fn apply(&mut self, record: Record) -> Result<(), String> {
+    fn apply(&mut self, record: Record) -> Result<(), RecordError> {
         match record {
-            Record::Run { .. } => return Err("a second `run`".into()),
+            Record::Run { .. } => return Err(RecordError::SecondRun),
             Record::Instrument {
                 id,
                 name,
@@ -364,14 +363,14 @@ impl Catalogue {
                     Kind::Log => Rings::POINTS - 1,
                 };
                 if let Some(beyond) = points.iter().find(|p| u64::from(p.slot) > last_slot) {
-                    return Err(format!("there is no counter {}", beyond.slot));
+                    return Err(RecordError::UnknownCounter(beyond.slot));
                 }
                 if let Some(flow) = &flow {
                     if flow.nodes > MAX_FLOW_NODES {
-                        return Err(format!("a method of {} fragments", flow.nodes));
+                        return Err(RecordError::TooManyFragments(flow.nodes));
                     }
                     if let Some(beyond) = flow.counters().find(|c| u64::from(*c) >= Shards::SLOTS) {
-                        return Err(format!("there is no counter {beyond}"));
+                        return Err(RecordError::UnknownCounter(beyond));
                     }
                 }
                 let flow = flow.map(Arc::new);

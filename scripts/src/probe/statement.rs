@@ -151,7 +151,8 @@ impl Names<'_> {
                         return Ok(());
                     }
                     let operation = table_operation(&call.name, kind);
-                    let operation = operation.or_else(|what| refuse(e.position(), what))?;
+                    let operation =
+                        operation.or_else(|error| refuse(e.position(), error.to_string()))?;
                     let values = call.args.iter().map(|a| self.value(a));
                     let values = values.collect::<ProbeResult<_>>()?;
                     let place = self.place(e.position());

@@ -1,6 +1,19 @@
 //! The operations on tables in code at a point, by the names in plans and in probes.
 
+use thiserror::Error;
 use veneer_instruments::TallyKind;
+
+/// Why a table has no operation of a name.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub(super) enum TableUsageError {
+    /// Another table has the operation. The text says how this kind of table is used.
+    #[error("{usage}")]
+    OtherKind { usage: &'static str },
+    #[error(
+        "a table takes no `.{name}(…)` in code at a point: there are .count(key, …), .add(key, …, value) and .put(value, …)"
+    )]
+    Unknown { name: String },
+}
 
 /// The message for a wrong use of a `per_object(0)`.
 pub(super) const PER_OBJECT_USAGE: &str =
@@ -18,9 +31,12 @@ pub(super) fn stack_operation(operation: &str, kind: TallyKind) -> Option<&'stat
 }
 
 /// Returns the name of the probe operation that updates a table of this kind.
-pub(super) fn table_operation(name: &str, kind: TallyKind) -> Result<&'static str, String> {
+pub(super) fn table_operation(
+    name: &str,
+    kind: TallyKind,
+) -> Result<&'static str, TableUsageError> {
     use TallyKind::*;
-    let wrong = match (name, kind) {
+    let usage = match (name, kind) {
         ("set", PerObject) => return Ok("set"),
         (_, PerObject) => PER_OBJECT_USAGE,
         ("push", Numbers) => return Ok("push"),
@@ -46,10 +62,8 @@ pub(super) fn table_operation(name: &str, kind: TallyKind) -> Result<&'static st
             "a table with keys takes .count(key, …) or .add(key, …, value); .put(…) is for last(n) and sample(n)"
         }
         (other, _) => {
-            return Err(format!(
-                "a table takes no `.{other}(…)` in code at a point: there are .count(key, …), .add(key, …, value) and .put(value, …)"
-            ));
+            return Err(TableUsageError::Unknown { name: other.into() });
         }
     };
-    Err(wrong.into())
+    Err(TableUsageError::OtherKind { usage })
 }

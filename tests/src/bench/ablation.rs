@@ -13,7 +13,7 @@ use super::prepare::Compiled;
 use super::record::Record;
 use super::record::{geometric_mean, shown};
 use super::workload::{Workload, named};
-use crate::figures::statistics::median;
+use crate::bench::statistics::median;
 use crate::jdk::Jdk;
 use crate::process::Process;
 use crate::trust::part::Table;

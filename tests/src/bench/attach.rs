@@ -10,7 +10,7 @@ use super::mass_attach::free_port;
 use super::peers::{byteman, flight_recorder};
 use super::record::shown;
 use super::record::{Goal, Record};
-use crate::figures::statistics::median;
+use crate::bench::statistics::median;
 use crate::folder::Folder;
 use crate::java_programs::Programs;
 use crate::jdk::Jdk;
@@ -42,10 +42,10 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     let programs = Programs::compile_folder(jdk.clone(), "live").map_err(other)?;
     let mut table = Table::new("", &["how", "ms", "times", ""]);
     let mut row =
-        |record: &mut Record, name: &str, found: Result<Vec<f64>, String>| -> Option<f64> {
+        |record: &mut Record, name: &str, found: Result<Vec<f64>, &TrustError>| -> Option<f64> {
             let (values, error) = match found {
                 Ok(values) => (values, String::new()),
-                Err(e) => (Vec::new(), first_line(&e)),
+                Err(e) => (Vec::new(), first_line(&e.to_string())),
             };
             record.figure("attach", "RunningLoop", name, "ms", &values);
             table.rows.push(vec![
@@ -59,8 +59,8 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
             }
             median(&values)
         };
-    let ours = veneer_times(&programs, times).map_err(|e| e.to_string());
-    let of = |take: fn(&VeneerTimes) -> Vec<f64>| ours.as_ref().map(take).map_err(String::clone);
+    let ours = veneer_times(&programs, times);
+    let of = |take: fn(&VeneerTimes) -> Vec<f64>| ours.as_ref().map(take);
     let middle = row(
         &mut record,
         "Veneer, in the loop itself",
@@ -77,15 +77,17 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
         of(|o| vec![o.first]),
     );
     row(&mut record, "Veneer, command", of(|o| o.commands.clone()));
+    let byteman = byteman_times(&programs, times.min(20));
     row(
         &mut record,
         "Byteman, in a method that the loop calls",
-        byteman_times(&programs, times.min(20)).map_err(|e| e.to_string()),
+        byteman.as_ref().map(Vec::clone),
     );
+    let recorder = recorder_times(jdk, &programs, 5);
     row(
         &mut record,
         "JFR method timing, command",
-        recorder_times(jdk, &programs, 5).map_err(|e| e.to_string()),
+        recorder.as_ref().map(Vec::clone),
     );
     record.part.tables.push(table);
     if let Some(middle) = middle {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use crate::process::{Process, end_group};
+use crate::process::{Process, ProcessError, end_group};
 
 /// Time limit until the first result.
 const FIRST_RESULT_TIMEOUT: Duration = Duration::from_secs(120);
@@ -21,11 +21,27 @@ pub struct FirstResult {
     pub line: String,
 }
 
+/// Why a start has no result.
+#[derive(Debug, thiserror::Error)]
+pub enum FirstResultError {
+    #[error(transparent)]
+    Process(#[from] ProcessError),
+    /// The program ended, or ran for too long, without the line.
+    #[error("{program}: no line `{start}…` came\n{said}")]
+    NoLine {
+        program: String,
+        /// The beginning of the line.
+        start: String,
+        /// Standard error of the program.
+        said: String,
+    },
+}
+
 /// Starts a program, waits for a line of its standard output that begins with `start`, and kills
 /// the program.
-pub fn first_result(process: &Process, start: &str) -> Result<FirstResult, String> {
+pub fn first_result(process: &Process, start: &str) -> Result<FirstResult, FirstResultError> {
     let begin = Instant::now();
-    let mut child = process.start().map_err(|e| e.to_string())?;
+    let mut child = process.start()?;
     drop(child.stdin.take());
     let (send, lines) = mpsc::channel();
     let (out, err) = (child.stdout.take(), child.stderr.take());
@@ -60,7 +76,11 @@ pub fn first_result(process: &Process, start: &str) -> Result<FirstResult, Strin
             processor,
             line,
         }),
-        Err(_) => Err(format!("{process}: no line `{start}…` came\n{said}")),
+        Err(_) => Err(FirstResultError::NoLine {
+            program: process.to_string(),
+            start: start.to_string(),
+            said,
+        }),
     }
 }
 
@@ -115,12 +135,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waits_for_the_line_and_ends_the_program() {
+    fn waits_for_the_line_and_ends_the_program() -> Result<(), FirstResultError> {
         let begun = Instant::now();
         let script = "echo noise; echo result 7; sleep 100";
-        let found = first_result(&Process::new("sh").args(["-c", script]), "result ");
-        assert_eq!(found.map(|f| f.line), Ok("result 7".to_string()));
+        let found = first_result(&Process::new("sh").args(["-c", script]), "result ")?;
+        assert_eq!(found.line, "result 7");
         assert!(begun.elapsed() < Duration::from_secs(90));
+        Ok(())
     }
 
     #[test]
@@ -129,6 +150,6 @@ mod tests {
             &Process::new("sh").args(["-c", "echo broken >&2"]),
             "result ",
         );
-        assert!(found.is_err_and(|e| e.contains("broken")));
+        assert!(found.is_err_and(|e| e.to_string().contains("broken")));
     }
 }

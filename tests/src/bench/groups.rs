@@ -7,17 +7,70 @@
 //!                                                matter for a cold machine or disk cache.
 //! ```
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use crate::figures::run::Run;
-use crate::figures::statistics::median;
-use crate::process::Process;
+use crate::bench::run::{Run, RunError};
+use crate::bench::statistics::median;
+use crate::process::{Process, ProcessError};
+use crate::trust::part::TrustError;
 
 /// Time limit of one run.
 const RUN_TIMEOUT: Duration = Duration::from_secs(240);
 
-/// Checks a run. The error says in what respect the run is not what its variant claims.
-pub type Check = Box<dyn Fn(&Run) -> Result<(), String>>;
+/// In what respect a run is not what its variant claims.
+#[derive(Debug, thiserror::Error)]
+pub enum CheckError {
+    #[error("no instrument has measured anything")]
+    NoHits,
+    #[error("the counters have not left")]
+    NotDetached,
+    /// The plan detached its counters in a round that is measured.
+    #[error("the counters left after round {0}, too late")]
+    DetachedLate(usize),
+    /// An instrument of Veneer has not seen every call.
+    #[error("the {instrument} saw {seen:?} of {calls} calls")]
+    Miscounted {
+        instrument: &'static str,
+        seen: Option<u64>,
+        calls: u64,
+    },
+    /// Another tool has not seen every call.
+    #[error("failed: it saw {seen} of {calls} calls")]
+    MissedCalls { seen: u64, calls: u64 },
+    #[error("failed: it has timed nothing, and does not say why")]
+    NothingTimed,
+    #[error("failed: it has instrumented nothing of {package}")]
+    NothingInstrumented { package: &'static str },
+    #[error("failed: it has written nothing")]
+    NothingWritten,
+    /// The file of the other tool cannot be read.
+    #[error("{path}: {reason}", path = .path.display())]
+    Unreadable {
+        path: PathBuf,
+        reason: std::io::Error,
+    },
+    /// The command that prints the file of the other tool has failed.
+    #[error(transparent)]
+    Process(#[from] ProcessError),
+}
+
+/// Why a variant has no measurements.
+#[derive(Debug, thiserror::Error)]
+enum VariantError<'v> {
+    /// The process that runs the variant could not be prepared.
+    #[error("{0}")]
+    NotPrepared(&'v TrustError),
+    #[error(transparent)]
+    Run(#[from] RunError),
+    #[error("its results are not those of the plain run")]
+    OtherResults,
+    #[error(transparent)]
+    Check(#[from] CheckError),
+}
+
+/// Checks a run.
+pub type Check = Box<dyn Fn(&Run) -> Result<(), CheckError>>;
 
 /// One command that runs the program. The first variant of a list is the plain one.
 pub struct Variant {
@@ -27,7 +80,7 @@ pub struct Variant {
     /// does not make the part fail.
     pub peer: bool,
     /// The process, or the reason why it cannot be run.
-    pub process: Result<Process, String>,
+    pub process: Result<Process, TrustError>,
     /// Checks each run of the variant.
     pub check: Check,
 }
@@ -44,17 +97,17 @@ impl Variant {
     }
 
     /// A variant that is another tool.
-    pub fn peer(name: &str, process: Result<Process, String>) -> Self {
+    pub fn peer(name: &str, process: Result<Process, TrustError>) -> Self {
         Self {
             peer: true,
-            process: process.clone(),
+            process,
             ..Self::new(name, Process::new("true"))
         }
     }
 
     /// Sets the check that is applied to each run.
     #[must_use]
-    pub fn checked(mut self, check: impl Fn(&Run) -> Result<(), String> + 'static) -> Self {
+    pub fn checked(mut self, check: impl Fn(&Run) -> Result<(), CheckError> + 'static) -> Self {
         self.check = Box::new(check);
         self
     }
@@ -134,8 +187,8 @@ pub fn measure(label: &str, groups: usize, variants: &[Variant]) -> Vec<Series> 
                         *slot = Some(run);
                     }
                 }
-                Err(fault) => {
-                    let line = first_line(&fault);
+                Err(error) => {
+                    let line = first_line(&error.to_string());
                     eprintln!(
                         "bench: {label}, group {}, {}: {line}",
                         group + 1,
@@ -165,11 +218,12 @@ fn ratios(series: &mut [Series], runs: &[Option<Run>]) {
     }
 }
 
-fn once(variant: &Variant, said: Option<&str>) -> Result<Run, String> {
-    let process = variant.process.clone()?;
-    let run = Run::measure(&process, RUN_TIMEOUT).map_err(|e| e.to_string())?;
+fn once<'v>(variant: &'v Variant, said: Option<&str>) -> Result<Run, VariantError<'v>> {
+    let process = variant.process.as_ref();
+    let process = process.map_err(VariantError::NotPrepared)?;
+    let run = Run::measure(process, RUN_TIMEOUT)?;
     if said.is_some_and(|said| said != results(&run.out)) {
-        return Err("its results are not those of the plain run".into());
+        return Err(VariantError::OtherResults);
     }
     (variant.check)(&run)?;
     Ok(run)
@@ -201,6 +255,7 @@ pub fn first_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::error::other;
 
     fn program(name: &str, text: &str) -> Variant {
         let script = format!(
@@ -232,7 +287,7 @@ mod tests {
 
     #[test]
     fn a_tool_that_cannot_run_is_reported() {
-        let peer = Variant::peer("peer", Err("not on this JDK".into()));
+        let peer = Variant::peer("peer", Err(other("not on this JDK")));
         let series = measure("test", 1, &[program("plain", "7"), peer]);
         assert_eq!(
             series.get(1).and_then(|s| s.error.clone()).as_deref(),

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use super::error::other;
-use super::groups::Variant;
+use super::groups::{CheckError, Variant};
 use super::prepare::{Compiled, plan};
 use super::workload::Workload;
+use crate::bench::run::Run;
+use crate::bench::run::{DETACHED_LINE, HITS_PREFIX};
 use crate::command;
-use crate::figures::run::Run;
-use crate::figures::workload::{DETACHED_LINE, HITS_PREFIX};
 use crate::process::Process;
 use crate::trust::part::TrustError;
 
@@ -88,15 +88,13 @@ impl Mode {
 
     /// Returns an error if the run did not do what its mode requires, because its figures would
     /// then be meaningless.
-    fn check(self, run: &Run) -> Result<(), String> {
+    fn check(self, run: &Run) -> Result<(), CheckError> {
         if self != Self::Armed && run.hits.unwrap_or(0) == 0 {
-            return Err("no instrument has measured anything".into());
+            return Err(CheckError::NoHits);
         }
         match run.left_after {
-            None if self == Self::Detached => Err("the counters have not left".into()),
-            Some(rounds) if rounds >= run.steady() => {
-                Err(format!("the counters left after round {rounds}, too late"))
-            }
+            None if self == Self::Detached => Err(CheckError::NotDetached),
+            Some(rounds) if rounds >= run.steady() => Err(CheckError::DetachedLate(rounds)),
             _ => Ok(()),
         }
     }

@@ -4,14 +4,14 @@
 use std::time::Instant;
 
 use super::error::other;
-use super::groups::{Series, Variant, measure};
+use super::groups::{CheckError, Series, Variant, measure};
 use super::peers::{Timing, btrace, byteman};
 use super::prepare::{Compiled, plan};
 use super::record::shown;
 use super::record::{Goal, Record};
 use super::workload::{CALLS, HOT_PROBE};
+use crate::bench::statistics::median;
 use crate::command;
-use crate::figures::statistics::median;
 use crate::folder::workspace;
 use crate::jdk::Jdk;
 use crate::trust::part::Table;
@@ -208,7 +208,11 @@ fn measured(jdk: &Jdk, form: &Form, quick: bool) -> Result<Vec<Series>, TrustErr
     let ours = Variant::new("Veneer", command::run(&options, &java(&plain)));
     let ours = ours.checked(move |run| match run.hits {
         Some(hits) if hits == calls => Ok(()),
-        hits => Err(format!("the code saw {hits:?} of {calls} calls")),
+        seen => Err(CheckError::Miscounted {
+            instrument: "code",
+            seen,
+            calls,
+        }),
     });
     let mut variants = vec![
         Variant::new("plain", java(&plain)),

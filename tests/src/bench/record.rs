@@ -4,8 +4,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::jvm_options::OPTIONS;
-use crate::figures::machine::Machine;
-use crate::figures::statistics::{Spread, median};
+use crate::bench::statistics::{Spread, median};
+use crate::machine::Machine;
 use crate::process::Process;
 use crate::trust::part::Part;
 use crate::trust::part::{Scope, TrustError};

@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use super::error::other;
-use super::first::{FirstResult, first_result};
+use super::first::{FirstResult, FirstResultError, first_result};
 use super::groups::first_line;
 use super::jvm_options::OPTIONS;
 use super::peers::{aspectj, jacoco};
@@ -12,8 +12,8 @@ use super::prepare::Compiled;
 use super::record::{Goal, Record};
 use super::record::{geometric_mean, shown};
 use super::workload::{FIRST_ROUNDS, named};
+use crate::bench::statistics::median;
 use crate::command;
-use crate::figures::statistics::median;
 use crate::jdk::Jdk;
 use crate::process::Process;
 use crate::trust::part::Table;
@@ -143,6 +143,37 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
 /// The results of each mode: one run for each group, `None` if it failed, and the first error.
 type StartupRuns = Vec<(Vec<Option<FirstResult>>, Option<String>)>;
 
+/// Why a start has no figure.
+#[derive(Debug, thiserror::Error)]
+enum StartupError {
+    /// The command could not be prepared.
+    #[error(transparent)]
+    Command(#[from] TrustError),
+    #[error(transparent)]
+    Run(#[from] FirstResultError),
+    #[error("its result is `{line}`, not `{expected}`")]
+    OtherResult { line: String, expected: String },
+}
+
+/// Starts a program in a mode. `said` is the result of the first start.
+fn start(
+    jdk: &Jdk,
+    program: &Program,
+    mode: &str,
+    said: &mut Option<String>,
+) -> Result<FirstResult, StartupError> {
+    let process = command_of(jdk, program, mode)?;
+    let run = first_result(&process, program.result)?;
+    let expected = said.get_or_insert_with(|| run.line.clone());
+    if run.line == *expected {
+        return Ok(run);
+    }
+    Err(StartupError::OtherResult {
+        line: run.line,
+        expected: expected.clone(),
+    })
+}
+
 fn measure(jdk: &Jdk, program: &Program, groups: usize) -> StartupRuns {
     let mut found: StartupRuns = MODES.iter().map(|_| (Vec::new(), None)).collect();
     let mut said: Option<String> = None;
@@ -157,18 +188,10 @@ fn measure(jdk: &Jdk, program: &Program, groups: usize) -> StartupRuns {
             let run = if error.is_some() {
                 None
             } else {
-                let run = command_of(jdk, program, mode)
-                    .and_then(|process| first_result(&process, program.result))
-                    .and_then(|run| {
-                        let line = said.get_or_insert_with(|| run.line.clone());
-                        (run.line == *line)
-                            .then_some(run.clone())
-                            .ok_or(format!("its result is `{}`, not `{line}`", run.line))
-                    });
-                match run {
+                match start(jdk, program, mode, &mut said) {
                     Ok(run) => Some(run),
                     Err(e) => {
-                        *error = Some(first_line(&e));
+                        *error = Some(first_line(&e.to_string()));
                         None
                     }
                 }
@@ -188,7 +211,7 @@ fn measure(jdk: &Jdk, program: &Program, groups: usize) -> StartupRuns {
     found
 }
 
-fn command_of(jdk: &Jdk, program: &Program, mode: &str) -> Result<Process, String> {
+fn command_of(jdk: &Jdk, program: &Program, mode: &str) -> Result<Process, TrustError> {
     let java = |options: &[String], path: &[&std::path::Path]| {
         (program.java)(jdk, &program.compiled, options, path)
     };
@@ -204,8 +227,7 @@ fn command_of(jdk: &Jdk, program: &Program, mode: &str) -> Result<Process, Strin
         }
         _ => {
             let folder = program.compiled.join("aspectj");
-            let agent = aspectj::prepare(jdk, &folder, program.pointcut, "*..*")
-                .map_err(|e| first_line(&e.to_string()))?;
+            let agent = aspectj::prepare(jdk, &folder, program.pointcut, "*..*")?;
             Ok(java(&[agent], &[&folder]))
         }
     }

@@ -10,7 +10,7 @@ use super::prepare::Compiled;
 use super::record::{Goal, Record};
 use super::record::{geometric_mean, shown};
 use super::workload::{Workload, session};
-use crate::figures::statistics::median;
+use crate::bench::statistics::median;
 use crate::jdk::Jdk;
 use crate::trust::part::Table;
 use crate::trust::part::{Scope, TrustError};

@@ -4,13 +4,13 @@
 use std::time::Instant;
 
 use super::error::other;
-use super::groups::{Series, Variant, measure};
+use super::groups::{CheckError, Series, Variant, measure};
 use super::peers::{Timing, timers};
 use super::prepare::Compiled;
 use super::record::shown;
 use super::record::{Goal, Record};
 use super::workload::{CALLS, HOT_CALL};
-use crate::figures::statistics::median;
+use crate::bench::statistics::median;
 use crate::trust::part::Table;
 use crate::trust::part::{Scope, TrustError};
 
@@ -61,7 +61,11 @@ fn timed(
     Ok(
         Variant::new(VENEER_TIMER, process).checked(move |run| match run.hits {
             Some(hits) if hits == calls => Ok(()),
-            hits => Err(format!("the timer saw {hits:?} of {calls} calls")),
+            seen => Err(CheckError::Miscounted {
+                instrument: "timer",
+                seen,
+                calls,
+            }),
         }),
     )
 }

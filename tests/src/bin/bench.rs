@@ -17,6 +17,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
+use veneer_tests::arguments::ArgumentError;
 use veneer_tests::bench::workload::WORKLOADS_VARIABLE;
 use veneer_tests::bench::{self, Record, Scope, TrustError, page};
 use veneer_tests::folder::{files, workspace};
@@ -30,7 +31,7 @@ struct Choice {
     keep: bool,
 }
 
-fn choose(mut words: impl Iterator<Item = String>) -> Result<Choice, String> {
+fn choose(mut words: impl Iterator<Item = String>) -> Result<Choice, ArgumentError> {
     let mut choice = Choice {
         parts: Vec::new(),
         scope: Scope {
@@ -46,10 +47,7 @@ fn choose(mut words: impl Iterator<Item = String>) -> Result<Choice, String> {
             "--quick" => (choice.scope.quick, choice.keep) = (true, false),
             "--render" => choice.run = false,
             "--jdk" => {
-                let value = words.next().ok_or("--jdk needs a version")?;
-                let wanted: u32 = value
-                    .parse()
-                    .map_err(|_| format!("--jdk {value}: not a number"))?;
+                let wanted = ArgumentError::number(&word, words.next(), "a version")?;
                 choice.scope.jdks = jdk::installed();
                 choice.scope.jdks.retain(|jdk: &Jdk| jdk.major() == wanted);
             }
@@ -57,18 +55,16 @@ fn choose(mut words: impl Iterator<Item = String>) -> Result<Choice, String> {
                 bench::PARTS
                     .iter()
                     .find(|part| part.name == name)
-                    .ok_or_else(|| {
-                        let names: Vec<&str> = bench::PARTS.iter().map(|p| p.name).collect();
-                        format!(
-                            "{name} is no part ({}), nor --quick, --jdk VERSION, --render",
-                            names.join(", ")
-                        )
+                    .ok_or_else(|| ArgumentError::UnknownPart {
+                        word: name.to_string(),
+                        parts: bench::PARTS.iter().map(|p| p.name).collect(),
+                        options: "--quick, --jdk VERSION, --render",
                     })?,
             ),
         }
     }
     if choice.scope.jdks.is_empty() {
-        return Err("no such JDK: see VENEER_JDKS".to_string());
+        return Err(ArgumentError::NoJdk);
     }
     if choice.parts.is_empty() {
         choice.parts = bench::PARTS.iter().collect();

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use veneer_tests::folder::workspace;
-use veneer_tests::house::{functions, imports, prose, sources};
+use veneer_tests::house::{functions, imports, prose, sources, text_errors};
 
 fn figures(root: &std::path::Path) -> std::io::Result<Vec<(&'static str, usize)>> {
     let words = |text: String| text.split_whitespace().count();
@@ -42,10 +42,7 @@ fn figures(root: &std::path::Path) -> std::io::Result<Vec<(&'static str, usize)>
                 .filter(|f| f.lines > functions::MAX_LINES)
                 .count(),
         ),
-        (
-            "functions that return Result<_, String>",
-            functions.iter().filter(|f| f.fails_with_text).count(),
-        ),
+        ("types Result<_, String>", text_errors::all(root)?.len()),
     ])
 }
 

@@ -13,9 +13,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use veneer_tests::figures::machine::Machine;
+use veneer_tests::arguments::ArgumentError;
 use veneer_tests::folder::workspace;
 use veneer_tests::jdk::{self, Jdk};
+use veneer_tests::machine::Machine;
 use veneer_tests::process::Process;
 use veneer_tests::trust::{self, Part, Scope, TrustError, render};
 
@@ -26,7 +27,7 @@ struct Choice {
     run: bool,
 }
 
-fn choose(mut words: impl Iterator<Item = String>) -> Result<Choice, String> {
+fn choose(mut words: impl Iterator<Item = String>) -> Result<Choice, ArgumentError> {
     let mut choice = Choice {
         parts: Vec::new(),
         scope: Scope {
@@ -38,12 +39,7 @@ fn choose(mut words: impl Iterator<Item = String>) -> Result<Choice, String> {
         run: true,
     };
     while let Some(word) = words.next() {
-        let mut number = || -> Result<u32, String> {
-            let value = words.next().ok_or(format!("{word} needs a value"))?;
-            value
-                .parse()
-                .map_err(|_| format!("{word} {value}: not a number"))
-        };
+        let mut number = || ArgumentError::number(&word, words.next(), "a value");
         match word.as_str() {
             "--quick" => (choice.scope.quick, choice.keep) = (true, false),
             "--render" => choice.run = false,
@@ -57,18 +53,16 @@ fn choose(mut words: impl Iterator<Item = String>) -> Result<Choice, String> {
                 trust::PARTS
                     .iter()
                     .find(|part| part.name == name)
-                    .ok_or_else(|| {
-                        let names: Vec<&str> = trust::PARTS.iter().map(|p| p.name).collect();
-                        format!(
-                            "{name} is no part ({}), nor --quick, --jdk VERSION, --workers N, --render",
-                            names.join(", ")
-                        )
+                    .ok_or_else(|| ArgumentError::UnknownPart {
+                        word: name.to_string(),
+                        parts: trust::PARTS.iter().map(|p| p.name).collect(),
+                        options: "--quick, --jdk VERSION, --workers N, --render",
                     })?,
             ),
         }
     }
     if choice.scope.jdks.is_empty() {
-        return Err("no such JDK: see VENEER_JDKS".to_string());
+        return Err(ArgumentError::NoJdk);
     }
     if choice.parts.is_empty() {
         choice.parts = trust::PARTS.iter().collect();

@@ -1,4 +1,4 @@
-//! The length of functions, and errors that are text.
+//! The length of functions.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -18,8 +18,6 @@ pub struct Function {
     pub name: String,
     /// Its lines, from the signature to the closing brace.
     pub lines: usize,
-    /// Whether it returns `Result<_, String>`.
-    pub fails_with_text: bool,
 }
 
 /// All functions of the sources (not the tests) of the crates below `root`.
@@ -56,7 +54,6 @@ impl Functions {
             file: self.file.clone(),
             name: signature.ident.to_string(),
             lines: last + 1 - first,
-            fails_with_text: fails_with_text(&signature.output),
         });
     }
 }
@@ -80,36 +77,16 @@ impl<'ast> Visit<'ast> for Functions {
     }
 }
 
-/// Whether a function returns `Result<_, String>`.
-fn fails_with_text(output: &syn::ReturnType) -> bool {
-    let syn::ReturnType::Type(_, result) = output else {
-        return false;
-    };
-    let syn::Type::Path(path) = &**result else {
-        return false;
-    };
-    let Some(last) = path.path.segments.last().filter(|s| s.ident == "Result") else {
-        return false;
-    };
-    let syn::PathArguments::AngleBracketed(arguments) = &last.arguments else {
-        return false;
-    };
-    let error = arguments.args.iter().nth(1);
-    matches!(error, Some(syn::GenericArgument::Type(syn::Type::Path(p))) if p.path.is_ident("String"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn lines_are_counted_from_the_signature_to_the_brace() {
-        let text =
-            "/// Doc.\nfn f() {\n}\nimpl A {\n    fn g() -> Result<u8, String> { Ok(1) }\n}\n";
+        let text = "/// Doc.\nfn f() {\n}\nimpl A {\n    fn g() -> u8 { 1 }\n}\n";
         let found = of_source(Path::new("a.rs"), text);
         let lines: Vec<usize> = found.iter().map(|f| f.lines).collect();
         assert_eq!(lines, [2, 1]);
-        assert_eq!(found.iter().filter(|f| f.fails_with_text).count(), 1);
     }
 
     #[test]

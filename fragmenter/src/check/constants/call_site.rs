@@ -4,7 +4,7 @@
 use super::super::frame_contract::class_in;
 use super::content_numbers::{ContentNumbers, bytes};
 use super::descriptor::{receiver, result_of, shape};
-use super::{Constants, Effect, Meaning, Resolved, Role};
+use super::{ConstantError, Constants, Effect, Meaning, Resolved, Role};
 use crate::bytecode::opcode::*;
 use crate::classfile::Entry;
 use crate::descriptor::erased;
@@ -27,7 +27,7 @@ impl Constants<'_> {
     /// True if a bootstrap method is this method of `VeneerRuntime`.
     pub(super) fn calls(&self, row: u16, name: &str, descriptor: &str) -> Resolved<bool> {
         let Some(b) = self.bootstrap.get(row as usize) else {
-            return Err("no such bootstrap method".into());
+            return Err(ConstantError::NoBootstrapMethod);
         };
         let Entry::MethodHandle { kind: 6, reference } = self.entry(b.handle)? else {
             return Ok(false);
@@ -70,7 +70,7 @@ impl Constants<'_> {
         }
         let arguments = match self.bootstrap.get(row as usize) {
             Some(b) => b.arguments.clone(),
-            None => return Err("no such bootstrap method".into()),
+            None => return Err(ConstantError::NoBootstrapMethod),
         };
         if self.calls(row, "relink", RELINK)? {
             let [host, site, method, ref rest @ ..] = arguments[..] else {

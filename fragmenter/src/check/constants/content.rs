@@ -1,7 +1,7 @@
 //! Encodes constants by their content, including all constants that they refer to.
 
 use super::content_numbers::bytes;
-use super::{Constants, Resolved};
+use super::{ConstantError, Constants, Resolved};
 use crate::classfile::{Entry, Tag};
 
 /// A member reference: tag, class, name and descriptor.
@@ -9,30 +9,29 @@ pub(super) type Parts = (Tag, Vec<u8>, Vec<u8>, Vec<u8>);
 
 impl Constants<'_> {
     pub(super) fn entry(&self, index: u16) -> Resolved<Entry<'_>> {
-        self.file.pool.entry(index).map_err(|e| e.to_string())
+        Ok(self.file.pool.entry(index)?)
     }
 
     pub(super) fn utf8(&self, index: u16) -> Resolved<Vec<u8>> {
-        let found = self.file.pool.utf8(index).map_err(|e| e.to_string())?;
-        Ok(found.to_vec())
+        Ok(self.file.pool.utf8(index)?.to_vec())
     }
 
     pub(super) fn class_bytes(&self, index: u16) -> Resolved<Vec<u8>> {
         match self.entry(index)? {
             Entry::Class(name) => self.utf8(name),
-            other => Err(format!("{other:?} where a class is needed")),
+            other => Err(ConstantError::NoClass(format!("{other:?}"))),
         }
     }
 
     /// Reads a dynamic constant: index of the bootstrap method, name and descriptor.
     pub(super) fn dynamic(&self, index: u16) -> Resolved<(u16, Vec<u8>, Vec<u8>)> {
-        let (row, name, descriptor) = self.file.pool.dynamic(index).map_err(|e| e.to_string())?;
+        let (row, name, descriptor) = self.file.pool.dynamic(index)?;
         Ok((row, self.utf8(name)?, self.utf8(descriptor)?))
     }
 
     /// Reads a member reference.
     pub(in crate::check) fn parts(&self, index: u16) -> Resolved<Parts> {
-        let m = self.file.pool.member(index).map_err(|e| e.to_string())?;
+        let m = self.file.pool.member(index)?;
         Ok((
             m.tag,
             self.class_bytes(m.class)?,
@@ -44,7 +43,7 @@ impl Constants<'_> {
     /// Encodes a constant with all constants that it refers to.
     pub(super) fn content(&self, index: u16, depth: u8) -> Resolved<Vec<u8>> {
         if depth > 16 {
-            return Err("constants that refer to each other in a circle".into());
+            return Err(ConstantError::Circle);
         }
         Ok(match self.entry(index)? {
             Entry::Utf8(b) => bytes(b'u', &[b]),
@@ -60,7 +59,7 @@ impl Constants<'_> {
                 let (row, name, descriptor) = self.dynamic(index)?;
                 bytes(b'y', &[&name, &descriptor, &self.row(row, depth)?])
             }
-            other => return Err(format!("{other:?} is no constant to load")),
+            other => return Err(ConstantError::NotLoadable(format!("{other:?}"))),
         })
     }
 
@@ -80,7 +79,7 @@ impl Constants<'_> {
                 kind: 5 | 9,
                 reference,
             } if special => self.handle(7, reference),
-            _ if special => Err("a special handle that is none".into()),
+            _ if special => Err(ConstantError::NoSpecialHandle),
             _ => self.content(index, 1),
         }
     }
@@ -90,7 +89,7 @@ impl Constants<'_> {
         let b = self
             .bootstrap
             .get(row as usize)
-            .ok_or("no such bootstrap method")?;
+            .ok_or(ConstantError::NoBootstrapMethod)?;
         let mut out = self.content(b.handle, depth + 1)?;
         for a in &b.arguments {
             out.extend(self.content(*a, depth + 1)?);

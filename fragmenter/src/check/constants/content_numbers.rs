@@ -1,6 +1,6 @@
 //! Content numbers: equal constants of the two class files get equal numbers.
 
-use crate::classfile::ClassFile;
+use crate::classfile::{ClassFile, ClassFileError};
 use std::collections::HashMap;
 
 /// The content numbers of both sides.
@@ -24,8 +24,8 @@ impl ContentNumbers {
     }
 
     /// Returns the content number of the class at a pool index.
-    pub fn class(&mut self, file: &ClassFile, index: u16) -> Result<u32, String> {
-        let name = file.pool.class_name(index).map_err(|e| e.to_string())?;
+    pub fn class(&mut self, file: &ClassFile, index: u16) -> Result<u32, ClassFileError> {
+        let name = file.pool.class_name(index)?;
         Ok(self.number(bytes(b'c', &[name.as_bytes()])))
     }
 

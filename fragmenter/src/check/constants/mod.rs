@@ -8,12 +8,14 @@ mod call_site;
 mod content;
 mod content_numbers;
 mod descriptor;
+mod error;
 mod member;
 mod runtime_operation;
 mod veneer_member;
 
 pub(super) use content_numbers::ContentNumbers;
 pub(super) use descriptor::{parameters, result_of, shape, words_of};
+pub(super) use error::ConstantError;
 pub(super) use runtime_operation::RuntimeOperation;
 
 use super::value::{Map, Value, Values};
@@ -80,7 +82,7 @@ pub(super) struct Constants<'c> {
     other_class: bool,
 }
 
-type Resolved<T> = Result<T, String>;
+type Resolved<T> = Result<T, ConstantError>;
 
 impl<'c> Constants<'c> {
     /// `host` is the original class file. `other_class` is true if the emitted code is in another
@@ -92,22 +94,21 @@ impl<'c> Constants<'c> {
         anchor: &str,
         other_class: bool,
     ) -> Resolved<Self> {
-        let text = |e: crate::classfile::ClassFileError| e.to_string();
         let mut private_methods = Vec::new();
         let mut final_fields = Vec::new();
         for m in &host.methods {
             if m.access & 0x2 != 0 {
                 private_methods.push((
-                    host.pool.utf8(m.name).map_err(text)?.to_vec(),
-                    host.pool.utf8(m.descriptor).map_err(text)?.to_vec(),
+                    host.pool.utf8(m.name)?.to_vec(),
+                    host.pool.utf8(m.descriptor)?.to_vec(),
                 ));
             }
         }
         for f in &host.fields {
             if f.access & 0x10 != 0 {
                 final_fields.push((
-                    host.pool.utf8(f.name).map_err(text)?.to_vec(),
-                    host.pool.utf8(f.descriptor).map_err(text)?.to_vec(),
+                    host.pool.utf8(f.name)?.to_vec(),
+                    host.pool.utf8(f.descriptor)?.to_vec(),
                     f.access & 0x8 != 0,
                 ));
             }
@@ -115,12 +116,12 @@ impl<'c> Constants<'c> {
         Ok(Constants {
             file,
             role,
-            host: host.name().map_err(text)?.into_owned(),
-            container: file.name().map_err(text)?.into_owned(),
+            host: host.name()?.into_owned(),
+            container: file.name()?.into_owned(),
             anchor: anchor.to_string(),
             private_methods,
             final_fields,
-            bootstrap: bootstrap::read(file).map_err(|e| e.to_string())?,
+            bootstrap: bootstrap::read(file)?,
             memo: Map::default(),
             other_class,
         })
@@ -157,7 +158,7 @@ impl<'c> Constants<'c> {
                     LDIV | LREM => (4, 2),
                     ARRAYLENGTH => (1, 1),
                     ATHROW | MONITORENTER | MONITOREXIT => (1, 0),
-                    _ => return Err(format!("opcode {op}")),
+                    _ => return Err(ConstantError::Opcode(*op)),
                 };
                 return Ok(plain(*op as u32, pops, pushes));
             }
@@ -171,7 +172,7 @@ impl<'c> Constants<'c> {
                 let content = bytes(b'm', &[&class.to_be_bytes(), &[*dims]]);
                 return Ok(plain(contents.number(content), *dims as u16, 1));
             }
-            other => return Err(format!("opcode {}", other.op())),
+            other => return Err(ConstantError::Opcode(other.op())),
         };
         if let Some(known) = self.memo.get(&(op, index)) {
             return Ok(*known);

@@ -118,7 +118,7 @@ impl<'x> Product<'x, '_> {
             return Ok(None);
         }
         let m = self.original_constants.meaning(self.contents, i);
-        match m.map_err(|e| self.unknown(r, &e))? {
+        match m.map_err(|e| self.unknown(r, &e.to_string()))? {
             Meaning::Effect(e) => Ok(Some(e)),
             _ => Ok(None),
         }

@@ -257,7 +257,7 @@ impl<'x, 'c> Product<'x, 'c> {
         let mut meaning = None;
         if matches!(i, Instruction::Ldc { .. }) {
             let m = self.emitted_constants.meaning(self.contents, i);
-            meaning = Some(m.map_err(|e| self.unknown(r, &e))?);
+            meaning = Some(m.map_err(|e| self.unknown(r, &e.to_string()))?);
         }
         let known = meaning.and_then(|m| constant(m, &mut self.values));
         let done = r.emitted.run_silent(i, known, &mut self.values);
@@ -269,7 +269,7 @@ impl<'x, 'c> Product<'x, 'c> {
             return Ok(true);
         }
         let m = self.emitted_constants.meaning(self.contents, i);
-        match m.map_err(|e| self.unknown(r, &e))? {
+        match m.map_err(|e| self.unknown(r, &e.to_string()))? {
             Meaning::Runtime(operation) => self.runtime_operation(from, r, operation),
             Meaning::Forbidden(why) => Err(Failure::Own {
                 at: self.at(r),

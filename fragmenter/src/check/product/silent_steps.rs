@@ -36,7 +36,10 @@ impl<'x> Product<'x, '_> {
                 let known = match i {
                     Instruction::Ldc { .. } => {
                         let m = self.original_constants.meaning(self.contents, i);
-                        constant(m.map_err(|e| self.unknown(r, &e))?, &mut self.values)
+                        constant(
+                            m.map_err(|e| self.unknown(r, &e.to_string()))?,
+                            &mut self.values,
+                        )
                     }
                     _ => None,
                 };

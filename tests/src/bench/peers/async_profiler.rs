@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use super::timing::Timing;
 use crate::bench::error::other;
-use crate::bench::groups::Variant;
+use crate::bench::groups::{CheckError, Variant};
 use crate::jars::jar;
 use crate::process::Process;
 use crate::trust::part::TrustError;
@@ -64,7 +64,7 @@ pub fn timer(timing: &Timing) -> Variant {
         if file.is_file() {
             Ok(())
         } else {
-            Err("failed: it has written nothing".into())
+            Err(CheckError::NothingWritten)
         }
     })
 }

@@ -2,7 +2,7 @@
 
 use super::timing::Timing;
 use crate::bench::error::other;
-use crate::bench::groups::Variant;
+use crate::bench::groups::{CheckError, Variant};
 use crate::jdk::Jdk;
 use crate::process::Process;
 use crate::trust::part::TrustError;
@@ -29,7 +29,7 @@ pub fn timer(timing: &Timing) -> Variant {
         let print = Process::new(&jfr)
             .args(["print", "--events", "jdk.MethodTiming"])
             .arg(&file);
-        let said = print.run().map_err(|e| e.to_string())?.out;
+        let said = print.run()?.out;
         let _ = std::fs::remove_file(&file);
         let seen = said
             .lines()
@@ -39,7 +39,7 @@ pub fn timer(timing: &Timing) -> Variant {
         if seen == calls {
             Ok(())
         } else {
-            Err(format!("failed: it saw {seen} of {calls} calls"))
+            Err(CheckError::MissedCalls { seen, calls })
         }
     })
 }

@@ -1,17 +1,17 @@
 //! JaCoCo: its agent sets a flag for each branch that is taken, and writes a file when the JVM
 //! ends.
 
-use crate::bench::groups::{Variant, first_line};
+use crate::bench::groups::{CheckError, Variant};
 use crate::bench::prepare::Compiled;
 use crate::bench::workload::Workload;
-use crate::jars::jar;
+use crate::jars::{JarError, jar};
 use crate::jdk::Jdk;
 
 pub const NAME: &str = "JaCoCo";
 
 /// The option of the JVM that loads the agent.
-pub fn agent(file: &std::path::Path) -> Result<String, String> {
-    let jar = jar("jacoco-agent").map_err(|e| first_line(&e.to_string()))?;
+pub fn agent(file: &std::path::Path) -> Result<String, JarError> {
+    let jar = jar("jacoco-agent")?;
     Ok(format!(
         "-javaagent:{}=destfile={}",
         jar.display(),
@@ -28,17 +28,19 @@ pub fn counting(
 ) -> Variant {
     let file = compiled.join("jacoco.exec");
     let process = agent(&file).map(|option| workload.java(jdk, compiled, rounds, &[option], &[]));
-    Variant::peer(NAME, process).checked(move |_| {
-        let bytes = std::fs::read(&file).map_err(|e| format!("{}: {e}", file.display()))?;
+    Variant::peer(NAME, process.map_err(Into::into)).checked(move |_| {
+        let bytes = std::fs::read(&file).map_err(|reason| CheckError::Unreadable {
+            path: file.clone(),
+            reason,
+        })?;
         let _ = std::fs::remove_file(&file);
         let name = workload.package.as_bytes();
         if bytes.windows(name.len()).any(|window| window == name) {
             Ok(())
         } else {
-            Err(format!(
-                "failed: it has instrumented nothing of {}",
-                workload.package
-            ))
+            Err(CheckError::NothingInstrumented {
+                package: workload.package,
+            })
         }
     })
 }

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use crate::bench::error::other;
-use crate::bench::groups::{Variant, first_line};
+use crate::bench::groups::{CheckError, Variant};
 use crate::bench::prepare::Compiled;
+use crate::bench::run::HITS_PREFIX;
+use crate::bench::run::Run;
 use crate::bench::workload::Workload;
-use crate::figures::run::Run;
-use crate::figures::workload::HITS_PREFIX;
 use crate::jdk::Jdk;
 use crate::process::Process;
 use crate::trust::part::TrustError;
@@ -39,12 +39,12 @@ impl Timing<'_> {
 
     /// A variant whose process may be missing. The reason is then shown in the table.
     pub fn variant(&self, name: &str, process: Result<Process, TrustError>) -> Variant {
-        Variant::peer(name, process.map_err(|e| first_line(&e.to_string())))
+        Variant::peer(name, process)
     }
 }
 
 /// A check that a tool has counted every call.
-pub(super) fn all_calls(calls: u64) -> impl Fn(&Run) -> Result<(), String> {
+pub(super) fn all_calls(calls: u64) -> impl Fn(&Run) -> Result<(), CheckError> {
     // Some tools print the number on standard error, others on standard output.
     let told = |run: &Run| {
         let mut lines = run.out.lines().rev();
@@ -53,7 +53,7 @@ pub(super) fn all_calls(calls: u64) -> impl Fn(&Run) -> Result<(), String> {
     };
     move |run| match told(run) {
         Some(hits) if hits == calls => Ok(()),
-        Some(hits) => Err(format!("failed: it saw {hits} of {calls} calls")),
-        None => Err("failed: it has timed nothing, and does not say why".into()),
+        Some(seen) => Err(CheckError::MissedCalls { seen, calls }),
+        None => Err(CheckError::NothingTimed),
     }
 }

@@ -1,12 +1,10 @@
 //! The machine on which the figures were made.
 
-use serde::Serialize;
-
 use crate::command;
 use crate::process::{Process, ProcessError};
 
 /// The machine, the date and the version of the command.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct Machine {
     /// Model name from `/proc/cpuinfo`, or `unknown` if there is none, as on aarch64.
     pub cpu: String,

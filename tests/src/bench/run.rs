@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
-
-use super::workload::{DETACHED_LINE, HITS_PREFIX};
 use crate::process::{Process, ProcessError, end_group};
+
+/// The line that a plan prints after it has detached its counters.
+pub const DETACHED_LINE: &str = "the counters have left";
+/// The text before the number of hits.
+pub const HITS_PREFIX: &str = "hits: ";
 
 /// Why a run has no figures.
 #[derive(Debug, thiserror::Error)]
@@ -27,7 +29,7 @@ pub enum RunError {
 }
 
 /// The measurements of a run.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct Run {
     /// Milliseconds of each round, by the program's own clock.
     pub rounds: Vec<f64>,
@@ -39,7 +41,7 @@ pub struct Run {
     pub left_after: Option<usize>,
     /// Sum of all counters at the end.
     pub hits: Option<u64>,
-    #[serde(skip)]
+    /// Standard output of the program.
     pub out: String,
 }
 
