@@ -20,8 +20,8 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use veneer_frequency::{Counts, Flow, Node};
-use veneer_instruments::{Data, Event, Row, Value};
+use veneer_frequency::{CountedGraph, EdgeProfile, Endpoint};
+use veneer_instruments::{EventValue, LogEvent, Measurement, PointRow};
 use veneer_protocol::data::{
     self, CATALOGUE, COUNTERS, Catalogue, DataError, Drained, EVENTS, ROTATED, Recorded, Rings,
     Shards, Standing, is_data_directory, read_catalogue, read_segment,
@@ -45,9 +45,9 @@ pub struct MeasuredInstrument {
     /// The instrument's record in the metadata journal.
     pub recorded: Recorded,
     /// One row for each point.
-    pub rows: Vec<Row>,
+    pub rows: Vec<PointRow>,
     /// For a log: the events that are still stored, the oldest first.
-    pub events: Vec<Event>,
+    pub events: Vec<LogEvent>,
 }
 
 /// Everything that a data directory contains about one JVM.
@@ -143,9 +143,9 @@ impl DataDirectory {
                 .points
                 .iter()
                 .map(|point| row(point, recorded.kind, (&counters, &mut solved), &logs));
-            rows.collect::<Vec<Row>>()
+            rows.collect::<Vec<PointRow>>()
         };
-        let rows: Vec<Vec<Row>> = catalogue.instruments.iter().map(measured).collect();
+        let rows: Vec<Vec<PointRow>> = catalogue.instruments.iter().map(measured).collect();
         let mut instruments = Vec::new();
         for (recorded, rows) in catalogue.instruments.iter().zip(rows) {
             instruments.push(MeasuredInstrument {
@@ -194,26 +194,28 @@ fn derived_count(point: &Standing, solved: &mut SolvedFlow, counters: &Counters)
         return 0;
     };
     if solved.as_ref().is_none_or(|s| !Arc::ptr_eq(&s.0, flow)) {
-        let counts = flow.counts(|slot| counters.sum(slot), &[]);
+        let counts = flow.solve(|slot| counters.sum(slot), &[]);
         *solved = Some((flow.clone(), counts));
     }
     match (solved, point.at.fragment, point.at.to) {
-        (Some((_, counts)), Some(from), Some(to)) => counts.edge(Node::At(from), Node::At(to)),
-        (Some((_, counts)), Some(f), None) => counts.node(f),
+        (Some((_, counts)), Some(from), Some(to)) => {
+            counts.edge_count(Endpoint::Node(from), Endpoint::Node(to))
+        }
+        (Some((_, counts)), Some(f), None) => counts.node_count(f),
         _ => 0,
     }
 }
 
 /// The flow that was solved last. Points with the same flow are stored one after another, so each
 /// flow is solved once.
-type SolvedFlow = Option<(Arc<Flow>, Counts)>;
+type SolvedFlow = Option<(Arc<CountedGraph>, EdgeProfile)>;
 
 fn row(
     point: &Standing,
     kind: Kind,
     (counters, flows): (&Counters, &mut SolvedFlow),
     logs: &Logs,
-) -> Row {
+) -> PointRow {
     let at = &point.at;
     let readings = point.last.unwrap_or_else(|| match kind {
         Kind::Counter | Kind::Code => Readings::Count {
@@ -242,7 +244,7 @@ fn row(
             }
         }
     });
-    Row {
+    PointRow {
         class: point.class.clone(),
         method: point.method.clone(),
         fragment: at.fragment,
@@ -250,19 +252,19 @@ fn row(
         what: at.what.clone(),
         line: at.line,
         data: match readings {
-            Readings::Count { hits } => Data::Count { hits },
+            Readings::Count { hits } => Measurement::Count { hits },
             Readings::Time {
                 count,
                 total_ns,
                 min_ns,
                 max_ns,
-            } => Data::Time {
+            } => Measurement::Time {
                 count,
                 total_ns,
                 min_ns,
                 max_ns,
             },
-            Readings::Log { events, dropped } => Data::Log { events, dropped },
+            Readings::Log { events, dropped } => Measurement::Log { events, dropped },
         },
     }
 }
@@ -453,7 +455,7 @@ impl Logs {
     }
 
     /// Returns the events of an instrument, the oldest first, and removes them.
-    fn take_events(&mut self, instrument: &Recorded, began_ns: u64) -> Vec<Event> {
+    fn take_events(&mut self, instrument: &Recorded, began_ns: u64) -> Vec<LogEvent> {
         let mut all = Vec::new();
         if instrument.kind != Kind::Log {
             return all;
@@ -461,13 +463,13 @@ impl Logs {
         for point in &instrument.points {
             for event in self.events.remove(&point.at.slot).unwrap_or_default() {
                 let value = |value| match value {
-                    data::Value::Null => Value::Null,
-                    data::Value::Int(n) => Value::Int(n),
-                    data::Value::Float(n) => Value::Float(n),
-                    data::Value::Text(text) => Value::Text(text),
+                    data::Value::Null => EventValue::Null,
+                    data::Value::Int(n) => EventValue::Int(n),
+                    data::Value::Float(n) => EventValue::Float(n),
+                    data::Value::Text(text) => EventValue::Text(text),
                 };
                 let values = event.values.into_iter().map(value);
-                all.push(Event {
+                all.push(LogEvent {
                     class: point.class.clone(),
                     method: point.method.clone(),
                     fragment: point.at.fragment,

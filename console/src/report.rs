@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use serde_json::json;
 use veneer_client::ControlError;
-use veneer_instruments::{Data, table};
+use veneer_instruments::{Measurement, table};
 use veneer_protocol::{Instrument, Jvm, Kind, Point, Readings, Report};
 
 use crate::cli::ReportArguments;
@@ -107,7 +107,7 @@ fn write(to: &mut impl Write, data: &DataDirectory, rows: usize) -> io::Result<(
         )?;
         let text = match recorded.kind {
             Kind::Log => table::render_events(&one.rows, &one.events, rows),
-            _ => table::render(&one.rows, rows),
+            _ => table::render_rows(&one.rows, rows),
         };
         writeln!(to, "{text}")?;
     }
@@ -177,7 +177,7 @@ fn report(data: &DataDirectory) -> Report {
 }
 
 fn instrument(one: &MeasuredInstrument) -> Instrument {
-    let point = |row: &veneer_instruments::Row| Point {
+    let point = |row: &veneer_instruments::PointRow| Point {
         class: row.class.clone(),
         method: row.method.clone(),
         fragment: row.fragment,
@@ -185,8 +185,8 @@ fn instrument(one: &MeasuredInstrument) -> Instrument {
         what: row.what.clone(),
         line: row.line,
         readings: match row.data {
-            Data::Count { hits } => Readings::Count { hits },
-            Data::Time {
+            Measurement::Count { hits } => Readings::Count { hits },
+            Measurement::Time {
                 count,
                 total_ns,
                 min_ns,
@@ -197,7 +197,7 @@ fn instrument(one: &MeasuredInstrument) -> Instrument {
                 min_ns,
                 max_ns,
             },
-            Data::Log { events, dropped } => Readings::Log { events, dropped },
+            Measurement::Log { events, dropped } => Readings::Log { events, dropped },
         },
     };
     Instrument {

@@ -370,7 +370,7 @@ fn parse_pattern(text: &str, option: &str) -> Result<MethodPattern, String> {
         "--skip" if pattern.has_subtypes() => Err(complaint(
             "`+` is not known yet when a class is to be left alone: name the classes",
         )),
-        "--calls" if pattern.asks_more() => Err(complaint(
+        "--calls" if pattern.needs_metadata() => Err(complaint(
             "of a call only names and types are known: write no `+`, flag or annotation",
         )),
         _ => Ok(pattern),

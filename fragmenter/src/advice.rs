@@ -24,7 +24,7 @@ use crate::flowgraph::FragmentId;
 use crate::types::Type;
 use std::fmt;
 use std::sync::Arc;
-use veneer_probes::step::Kind;
+use veneer_probes::step::ComputationalType;
 
 /// A join point: the place in the method at which advice is woven in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -148,9 +148,9 @@ pub enum Action {
     /// `operands` lists the kinds of the topmost values of the operand stack, the top value first,
     /// down to the deepest value that the probe reads.
     Run {
-        method: Arc<veneer_probes::Method>,
+        method: Arc<veneer_probes::ProbeMethod>,
         reads: Vec<Read>,
-        operands: Vec<Kind>,
+        operands: Vec<ComputationalType>,
     },
 }
 

@@ -15,7 +15,7 @@ use crate::refusal::Refusal;
 use crate::types::{self, State, Type};
 use crate::{monitors, use_def};
 use std::sync::Arc;
-use veneer_liveness::{Effect, Liveness, LoopForest, Set};
+use veneer_liveness::{BitSet, Liveness, LoopForest, UseDef};
 
 /// The `ACC_*` flags of classes, fields and methods that this crate tests (JVMS tables 4.1-B, 4.5-A
 /// and 4.6-A).
@@ -77,7 +77,7 @@ pub struct Method<'a> {
     pub state_at: indexmap::IndexMap<usize, State>,
     pub loops: LoopForest,
     /// Use and def of each fragment.
-    pub effects: Vec<Effect>,
+    pub effects: Vec<UseDef>,
     /// Live-in and live-out of each fragment.
     pub liveness: Liveness,
     /// Number of monitors held before each instruction. Empty if the method enters no monitor.
@@ -150,7 +150,7 @@ fn check_exception_ranges(code: &Code, instructions: &[(u16, Instruction)]) -> R
     Ok(())
 }
 
-/// The recorded verification types: [`Method::states`], [`Method::state_at`] and
+/// The recorded verification types: [`Method::states`], [`ProbeMethod::state_at`] and
 /// [`Method::after_super`].
 type RecordedStates = (Vec<State>, indexmap::IndexMap<usize, State>, Option<usize>);
 
@@ -389,7 +389,7 @@ impl<'a> Method<'a> {
 }
 
 /// The locals of `state` that are in `live` and hold a value.
-pub fn typed_lives(state: &State, live: &Set) -> Vec<(u16, Type)> {
+pub fn typed_lives(state: &State, live: &BitSet) -> Vec<(u16, Type)> {
     let pick = |(slot, t): (usize, &Type)| {
         (live.get(slot).is_some_and(|b| *b) && *t != Type::Top).then(|| (slot as u16, t.clone()))
     };

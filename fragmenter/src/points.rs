@@ -146,7 +146,7 @@ pub fn choose(method: &Method, policy: &Policy) -> Result<(Vec<Point>, Vec<Skipp
                 continue;
             }
             // The locals that an exception handler which protects the return would read.
-            let mut live = veneer_liveness::Set::repeat(false, method.code.max_locals as usize);
+            let mut live = veneer_liveness::BitSet::repeat(false, method.code.max_locals as usize);
             for h in method.handlers_at(*pc) {
                 let handler = method.flow.holding(method.code.exceptions[h].handler);
                 for slot in method.liveness.live_in[handler.index()]

@@ -6,7 +6,7 @@
 
 #![allow(missing_docs)]
 
-use veneer_probes::step::Owner;
+use veneer_probes::step::RuntimeClass;
 
 pub const CELL: &str = "java/lang/invoke/VeneerCell";
 pub const CELL_DESCRIPTOR: &str = "Ljava/lang/invoke/VeneerCell;";
@@ -29,11 +29,11 @@ pub const LOOKUP: &str = "java/lang/invoke/MethodHandles$Lookup";
 pub const CALLED: [&str; 3] = [PROBE, TABLES, THREADS];
 
 /// Internal name of the runtime class that a probe step refers to.
-pub fn owner(of: Owner) -> &'static str {
+pub fn owner(of: RuntimeClass) -> &'static str {
     match of {
-        Owner::Probe => PROBE,
-        Owner::Tables => TABLES,
-        Owner::Threads => THREADS,
+        RuntimeClass::Probe => PROBE,
+        RuntimeClass::Tables => TABLES,
+        RuntimeClass::Threads => THREADS,
     }
 }
 

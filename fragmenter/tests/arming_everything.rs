@@ -205,7 +205,7 @@ fn emit(totals: &mut Totals, path: &Path, bytes: &[u8], policy: &Policy, probe_s
         if let ProbeSet::Everything = probe_set {
             let counting = Counting::of(&method, &armed.points);
             probes.extend(counting.probes(slots + 4));
-            slots += 4 + counting.flow.width();
+            slots += 4 + counting.flow.counter_count();
         }
         kept.push((method, armed, probes));
     }

@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Instant;
-use veneer_instruments::table::count;
+use veneer_instruments::table::format_count;
 
 /// The current state of a component.
 #[derive(Clone, Debug)]
@@ -322,7 +322,7 @@ pub(crate) fn analyse(analyser: &Call, level: usize) -> Result<Report, PlanError
             let json = json::text_within(&value, limits::MAX_REPORT_BYTES)
                 .filter(|_| text.len() <= limits::MAX_REPORT_BYTES)
                 .ok_or_else(|| {
-                    let limit = count(limits::MAX_REPORT_BYTES as u64);
+                    let limit = format_count(limits::MAX_REPORT_BYTES as u64);
                     format!("the report is larger than {limit} bytes, the limit of an analyser")
                 })?;
             Ok(Report { value, text, json })

@@ -8,7 +8,7 @@ use crate::limits;
 use crate::parser_engine;
 use rhai::{Dynamic, Engine, EvalAltResult, FLOAT, INT};
 use std::sync::Arc;
-use veneer_instruments::table::count;
+use veneer_instruments::table::format_count;
 
 /// Returns an engine that runs one plan. `components` are the components of the session.
 pub(crate) fn for_plan(context: &Arc<Context>, components: &Arc<Components>) -> Engine {
@@ -22,7 +22,7 @@ pub(crate) fn for_plan(context: &Arc<Context>, components: &Arc<Components>) -> 
             let seconds = limits::MAX_CALL_DURATION.as_secs();
             return Some(Dynamic::from(format!(
                 "more than {seconds} s in one call, the limit of a plan ({} operations done); for what goes on, use every(seconds, …) in place of a loop",
-                count(operations)
+                format_count(operations)
             )));
         }
         None

@@ -11,7 +11,7 @@ use crate::reference::{nearest_usage, usage};
 use crate::source_map::SourceMap;
 use rhai::{EvalAltResult, ParseError, ParseErrorType, Position};
 use std::fmt;
-use veneer_instruments::table::count;
+use veneer_instruments::table::format_count;
 
 /// The stage at which a plan failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,7 +106,7 @@ fn run_message(error: &EvalAltResult, within: &SourceMap) -> (Stage, String) {
     match error {
         E::ErrorTooManyOperations(_) => limit(format!(
             "more than {} operations in one call, the limit of a plan; for what goes on, use every(seconds, …) in place of a loop",
-            count(limits::MAX_OPERATIONS)
+            format_count(limits::MAX_OPERATIONS)
         )),
         E::ErrorTerminated(token, _) => limit(token.to_string()),
         E::ErrorStackOverflow(_) => limit(format!(
@@ -120,9 +120,9 @@ fn run_message(error: &EvalAltResult, within: &SourceMap) -> (Stage, String) {
         E::ErrorDataTooLarge(what, _) => limit(format!(
             "{}: a plan may hold strings of {} bytes, arrays of {} and maps of {} elements",
             lower(what),
-            count(limits::MAX_STRING_BYTES as u64),
-            count(limits::MAX_ARRAY_ELEMENTS as u64),
-            count(limits::MAX_MAP_PROPERTIES as u64)
+            format_count(limits::MAX_STRING_BYTES as u64),
+            format_count(limits::MAX_ARRAY_ELEMENTS as u64),
+            format_count(limits::MAX_MAP_PROPERTIES as u64)
         )),
         E::ErrorFunctionNotFound(signature, _) => {
             (Stage::Run, not_found(&within.restore_names(signature)))

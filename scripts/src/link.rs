@@ -44,7 +44,7 @@ use renaming::Renaming;
 use rhai::{AST, ASTNode, Expr, Module, Position, Scope, Shared, Stmt, Token};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
-use veneer_instruments::table::count;
+use veneer_instruments::table::format_count;
 
 type Tokens = Vec<(Token, Position)>;
 
@@ -58,9 +58,9 @@ pub(crate) fn link(text: &InputText, before: &ExistingState) -> Result<Program, 
         let message = format!(
             "{} modules of {} bytes in all came with this plan: {} of {} bytes are the limit",
             text.modules.len(),
-            count(bytes as u64),
+            format_count(bytes as u64),
             limits::MODULES,
-            count(limits::MODULE_BYTES as u64)
+            format_count(limits::MODULE_BYTES as u64)
         );
         return Err(PlanError::new(
             Stage::Limit,
@@ -128,7 +128,7 @@ pub(crate) fn link(text: &InputText, before: &ExistingState) -> Result<Program, 
     if tree.iter_functions().count() > limits::MAX_FUNCTIONS {
         let message = format!(
             "this plan and its modules define more than {} functions, the limit of a plan",
-            count(limits::MAX_FUNCTIONS as u64)
+            format_count(limits::MAX_FUNCTIONS as u64)
         );
         return Err(PlanError::new(
             Stage::Limit,
@@ -417,7 +417,7 @@ impl Linker<'_> {
         }
         let message = format!(
             "a plan and its modules have {} lines together at most",
-            count(limits::MAX_LINES as u64)
+            format_count(limits::MAX_LINES as u64)
         );
         Err(PlanError::new(
             Stage::Limit,

@@ -20,10 +20,14 @@ pub(crate) use names::Environment;
 
 use names::{Binding, Names, ProbeResult, captured_binding, refuse};
 use rhai::{AST, FnPtr, Position, Stmt};
-use veneer_probes::tree::Code;
+use veneer_probes::tree::ProbeCode;
 
 /// Converts a closure.
-pub(crate) fn code(tree: &AST, closure: &FnPtr, environment: &Environment) -> ProbeResult<Code> {
+pub(crate) fn code(
+    tree: &AST,
+    closure: &FnPtr,
+    environment: &Environment,
+) -> ProbeResult<ProbeCode> {
     let table = environment.table;
     let name = closure.fn_name();
     let library = tree.shared_lib();
@@ -67,5 +71,5 @@ pub(crate) fn code(tree: &AST, closure: &FnPtr, environment: &Environment) -> Pr
         environment,
     };
     let body = names.block(&body)?;
-    Ok(Code { body })
+    Ok(ProbeCode { body })
 }

@@ -437,7 +437,7 @@ fn prepare<'f>(file: &'f ClassFile<'f>, policy: &Policy) -> Vec<Prepared<'f>> {
             let direct = each.collect();
             let counting = Counting::of(&method, &armed.points);
             let derived = counting.probes(slots + 1);
-            slots += counting.flow.width();
+            slots += counting.flow.counter_count();
             Prepared {
                 method,
                 armed,

@@ -40,13 +40,13 @@ impl Location {
 
     /// The class and method in the form `shop.Desk.serve(int)`.
     pub fn name(&self) -> String {
-        format!("{}.{}", self.class, table::signature(&self.method))
+        format!("{}.{}", self.class, table::format_signature(&self.method))
     }
 
     /// The class and method without the package: `Desk.serve(int)`.
     pub fn short_name(&self) -> String {
         let simple = self.class.rsplit('.').next().unwrap_or(&self.class);
-        format!("{simple}.{}", table::signature(&self.method))
+        format!("{simple}.{}", table::format_signature(&self.method))
     }
 }
 

@@ -8,7 +8,7 @@ pub fn rate(rate: f64) -> String {
     match rate {
         r if r <= 0.0 => "0".to_owned(),
         r if r < 9.95 => format!("{r:.1}"),
-        r => table::count(r.round() as u64),
+        r => table::format_count(r.round() as u64),
     }
 }
 

@@ -116,13 +116,13 @@ fn summary_line(model: &Model) -> Line<'static> {
     let standing = model.attached.map_or(all as u64, |a| a.methods);
     let mut words = format!(
         " {} methods {}, {} called",
-        table::count(standing),
+        table::format_count(standing),
         model.scope,
-        table::count(called as u64)
+        table::format_count(called as u64)
     );
     let filter = model.methods.filter();
     if !filter.is_empty() {
-        let shown = table::count(model.methods.rows().len() as u64);
+        let shown = table::format_count(model.methods.rows().len() as u64);
         words += &format!("; {shown} with `{}`", text::clean(filter));
     }
     Line::from(words)

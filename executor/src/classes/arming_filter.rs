@@ -11,7 +11,7 @@ use crate::classes::selection::{may_select, may_select_method};
 use crate::jvm::jni::{Env, Global, jobject};
 use std::sync::atomic::{AtomicBool, Ordering};
 pub use veneer_fragmenter::cell_path::on_cell_path;
-use veneer_instruments::{ClassFacts, INITIALISER, MethodPattern};
+use veneer_instruments::{CLASS_INITIALISER, ClassMetadata, MethodPattern};
 
 /// How strongly a method is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -66,7 +66,7 @@ pub struct Candidate<'a> {
     /// The patterns of attached instruments and edits.
     pub plans: &'a [MethodPattern],
     /// The metadata of the class, if a pattern asks for more than its name.
-    pub facts: Option<&'a ClassFacts>,
+    pub facts: Option<&'a ClassMetadata>,
 }
 
 /// The options that decide what is armed. See the module documentation.
@@ -103,7 +103,7 @@ impl ArmingFilter {
         let method = (name, descriptor);
         let selects = |p: &MethodPattern| may_select_method(p, class.dotted, class.facts, method);
         let any_selects = |list: &[MethodPattern]| list.iter().any(selects);
-        let is_initialiser = name == INITIALISER;
+        let is_initialiser = name == CLASS_INITIALISER;
         if any_selects(&self.skip) || is_initialiser && self.skips_whole_class(class) {
             return Wanted::No;
         }
@@ -170,7 +170,7 @@ mod tests {
         assert!(filter.wants_class(&own) && !filter.wants_class(&jdk));
         assert_eq!(wanted(&filter, &own, "serve"), Wanted::Yes);
         assert_eq!(wanted(&filter, &jdk, "size"), Wanted::No);
-        assert_eq!(wanted(&filter, &own, INITIALISER), Wanted::No);
+        assert_eq!(wanted(&filter, &own, CLASS_INITIALISER), Wanted::No);
     }
 
     #[test]
@@ -220,9 +220,9 @@ mod tests {
         let plans = patterns(&["shop.Desk::<clinit>"]);
         let own = candidate("shop.Desk", false, &plans);
         let named = filter(&[], &["shop.Desk::serve"], false);
-        assert_eq!(wanted(&named, &own, INITIALISER), Wanted::ByName);
+        assert_eq!(wanted(&named, &own, CLASS_INITIALISER), Wanted::ByName);
         let whole = filter(&[], &["shop.Desk::*"], false);
-        assert_eq!(wanted(&whole, &own, INITIALISER), Wanted::No);
+        assert_eq!(wanted(&whole, &own, CLASS_INITIALISER), Wanted::No);
     }
 
     #[test]

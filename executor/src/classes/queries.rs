@@ -13,7 +13,7 @@ use veneer_fragmenter::arming;
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::listing::{self, PlaceListing};
 use veneer_instruments::{
-    ArmedClass, ArmedMethod, Block, DescribedMethod, Graph, MethodPattern, Sample,
+    ArmedClass, ArmedMethod, Block, DescribedMethod, Graph, MethodPattern, RandomSample,
 };
 
 /// The armed classes of which the patterns may select methods, in the order of their ids.
@@ -115,7 +115,7 @@ pub fn list(
     agent: &Agent,
     env: Env,
     patterns: &[MethodPattern],
-    sample: Option<Sample>,
+    sample: Option<RandomSample>,
 ) -> Vec<ArmedMethod> {
     let mut all: Vec<(Arc<Class>, usize)> = Vec::new();
     for class in classes(agent, env, patterns) {

@@ -18,7 +18,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard};
 use veneer_fragmenter::arming::ArmedMethod;
 use veneer_fragmenter::version::ProtectedMembers;
-use veneer_instruments::ClassFacts;
+use veneer_instruments::ClassMetadata;
 
 /// The variable data of an armed class.
 #[derive(Default)]
@@ -46,7 +46,7 @@ pub struct ClassState {
     /// The methods that have code but no cell, once they have been needed.
     pub unarmed: Option<Arc<[MethodName]>>,
     /// The properties of the class beyond its name, once a pattern has asked for them.
-    pub facts: Option<Arc<ClassFacts>>,
+    pub facts: Option<Arc<ClassMetadata>>,
 }
 
 /// Name and descriptor of a method.

@@ -10,7 +10,7 @@ use crate::plans::readings;
 use crate::plans::report;
 use crate::weaving::planned_probe::Step;
 use std::collections::HashMap;
-use veneer_instruments::{InstrumentId, Value};
+use veneer_instruments::{EventValue, InstrumentId};
 use veneer_protocol::{EVENTS_AT_ONCE, Event, POINTS_AT_ONCE, Subscription, Update};
 
 /// The state of one subscription. See the module documentation.
@@ -143,14 +143,14 @@ fn keep_newest(events: &mut Vec<Event>, limit: usize) -> u64 {
 
 /// Returns a logged value as JSON. A floating-point number that JSON cannot represent (not a
 /// number, infinity) becomes a text.
-fn json(value: Value) -> serde_json::Value {
+fn json(value: EventValue) -> serde_json::Value {
     match value {
-        Value::Null => serde_json::Value::Null,
-        Value::Int(n) => n.into(),
-        Value::Float(x) => {
+        EventValue::Null => serde_json::Value::Null,
+        EventValue::Int(n) => n.into(),
+        EventValue::Float(x) => {
             serde_json::Number::from_f64(x).map_or_else(|| x.to_string().into(), Into::into)
         }
-        Value::Text(text) => text.into(),
+        EventValue::Text(text) => text.into(),
     }
 }
 
@@ -209,13 +209,13 @@ mod tests {
 
     #[test]
     fn numbers_that_json_cannot_represent_become_texts() {
-        assert_eq!(json(Value::Float(1.5)), serde_json::json!(1.5));
-        assert_eq!(json(Value::Float(f64::NAN)), serde_json::json!("NaN"));
+        assert_eq!(json(EventValue::Float(1.5)), serde_json::json!(1.5));
+        assert_eq!(json(EventValue::Float(f64::NAN)), serde_json::json!("NaN"));
         assert_eq!(
-            json(Value::Float(f64::NEG_INFINITY)),
+            json(EventValue::Float(f64::NEG_INFINITY)),
             serde_json::json!("-inf")
         );
-        assert_eq!(json(Value::Int(-1)), serde_json::json!(-1));
-        assert_eq!(json(Value::Null), serde_json::Value::Null);
+        assert_eq!(json(EventValue::Int(-1)), serde_json::json!(-1));
+        assert_eq!(json(EventValue::Null), serde_json::Value::Null);
     }
 }

@@ -130,7 +130,7 @@ impl TableLayout {
 
     /// Whether the table has entries that are found by their keys.
     fn has_keyed_entries(&self) -> bool {
-        !self.kind.is_own() && !self.kind.has_moments()
+        !self.kind.is_probe_private() && !self.kind.has_occurrences()
     }
 }
 
@@ -303,7 +303,7 @@ impl Tallies {
     pub fn shown(&self) -> Vec<(u32, TallyKind, Label)> {
         let list = self.list();
         let all = list.tables.iter().enumerate();
-        all.filter(|(_, table)| !table.layout.kind.is_own())
+        all.filter(|(_, table)| !table.layout.kind.is_probe_private())
             .map(|(n, table)| (n as u32, table.layout.kind, table.label.clone()))
             .collect()
     }

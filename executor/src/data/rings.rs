@@ -31,7 +31,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
-use veneer_instruments::Value;
+use veneer_instruments::EventValue;
 use veneer_protocol::data::{self, EVENTS, Rings as Layout};
 
 const RINGS: u64 = Layout::COUNT;
@@ -57,7 +57,7 @@ pub struct Drained {
     /// The Java thread's id.
     pub thread: u64,
     /// In the order of the log's variables.
-    pub values: Vec<Value>,
+    pub values: Vec<EventValue>,
 }
 
 struct RingsState {
@@ -298,10 +298,10 @@ impl Rings {
 fn decode(bytes: &[u8]) -> Drained {
     let event = data::decode(bytes);
     let value = |value| match value {
-        data::Value::Null => Value::Null,
-        data::Value::Int(n) => Value::Int(n),
-        data::Value::Float(n) => Value::Float(n),
-        data::Value::Text(text) => Value::Text(text),
+        data::Value::Null => EventValue::Null,
+        data::Value::Int(n) => EventValue::Int(n),
+        data::Value::Float(n) => EventValue::Float(n),
+        data::Value::Text(text) => EventValue::Text(text),
     };
     Drained {
         time_ns: event.time_ns,

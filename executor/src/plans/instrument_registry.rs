@@ -22,7 +22,7 @@ use crate::weaving::planned_probe::Step;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
 use veneer_fragmenter::advice::Site;
-use veneer_instruments::{Data, EditSpec, InstrumentId, PatchId, Spec};
+use veneer_instruments::{EditSpec, InstrumentId, InstrumentSpec, Measurement, PatchId};
 
 /// The most points of detached instruments that are kept one by one. The points of instruments that
 /// were detached earlier are folded into one sum per instrument.
@@ -56,7 +56,7 @@ pub struct InstalledPoint {
     pub base: [u64; 2],
     /// The final readings, once the instrument is detached or the class is unloaded. From then on
     /// another instrument may use the counters.
-    pub last: Option<Data>,
+    pub last: Option<Measurement>,
     /// The point and measurement for which the counters can be reused.
     pub key: SlotKey,
     /// The counter block from which the count of the point is derived, in addition to its own
@@ -81,7 +81,7 @@ pub struct FinalPoint {
     pub slot: u32,
     /// The number of consecutive counters.
     pub width: u32,
-    pub data: Data,
+    pub data: Measurement,
 }
 
 /// The point and measurement of a counter.
@@ -101,7 +101,7 @@ pub struct SlotKey {
 /// An instrument that a plan has attached.
 pub struct Instrument {
     /// The request of the plan.
-    pub spec: Spec,
+    pub spec: InstrumentSpec,
     /// False after the instrument was detached.
     pub attached: bool,
     /// The points at which the instrument is or was installed.
@@ -173,7 +173,7 @@ impl InstrumentRegistry {
 
 impl InstalledPoint {
     /// Turns this point into the sum of many, shown under the class `*` and this method text.
-    fn into_sum(mut self, method: &str, sum: Option<Data>) -> InstalledPoint {
+    fn into_sum(mut self, method: &str, sum: Option<Measurement>) -> InstalledPoint {
         (self.class, self.method) = ("*".into(), method.into());
         (self.fragment, self.to, self.line) = (None, None, None);
         self.last = sum;
@@ -182,14 +182,14 @@ impl InstalledPoint {
 }
 
 /// The sum of the final readings of points.
-fn final_sum(points: &[InstalledPoint]) -> Option<Data> {
+fn final_sum(points: &[InstalledPoint]) -> Option<Measurement> {
     let all = points.iter().filter_map(|p| p.last.clone());
-    all.reduce(|a, b| a.plus(&b))
+    all.reduce(|a, b| a.merged_with(&b))
 }
 
 impl Instrument {
     /// An instrument that was attached just now and has no points yet.
-    pub fn new(spec: Spec, cells: Vec<i64>, cost: CostSample) -> Instrument {
+    pub fn new(spec: InstrumentSpec, cells: Vec<i64>, cost: CostSample) -> Instrument {
         Instrument {
             spec,
             attached: true,
@@ -232,7 +232,7 @@ impl Instrument {
             };
             match (all.get_mut(at), &point.last) {
                 (Some(one), Some(more)) => {
-                    one.last = one.last.as_ref().map(|last| last.plus(more));
+                    one.last = one.last.as_ref().map(|last| last.merged_with(more));
                 }
                 _ => all.push(point),
             }
@@ -267,7 +267,7 @@ impl Instrument {
         &mut self,
         id: InstrumentId,
         is_gone: &dyn Fn(u32) -> bool,
-        readings: &dyn Fn(&[InstalledPoint]) -> Vec<Data>,
+        readings: &dyn Fn(&[InstalledPoint]) -> Vec<Measurement>,
     ) -> Option<FinalCounts> {
         let (mut points, mut rows) = (Vec::new(), Vec::<Arc<CounterBlock>>::new());
         let is_concerned = |p: &&mut InstalledPoint| {
@@ -358,7 +358,7 @@ impl InstrumentTable {
     pub fn finalize(
         &mut self,
         is_gone: &dyn Fn(u32) -> bool,
-        readings: &dyn Fn(&[InstalledPoint]) -> Vec<Data>,
+        readings: &dyn Fn(&[InstalledPoint]) -> Vec<Measurement>,
     ) -> Vec<FinalCounts> {
         for patch in &mut self.patches {
             let before = patch.methods.len();

@@ -90,16 +90,16 @@ pub fn edited(agent: &Agent, id: PatchId) -> Vec<Record> {
 mod tests {
     use super::*;
     use crate::plans::instrument_registry::tests::{instrument, point};
-    use veneer_instruments::{Data, Kind};
+    use veneer_instruments::{InstrumentKind, Measurement};
     use veneer_protocol::Readings;
 
     #[test]
     fn a_detached_instrument_records_only_points_that_have_no_earlier_record() {
         let mut table = InstrumentTable::default();
-        let mut one = instrument(Kind::Counter);
+        let mut one = instrument(InstrumentKind::Counter);
         one.points = vec![point(1, 1, 10), point(2, 2, 20), point(3, 3, 30)];
         for (point, hits) in one.points.iter_mut().zip([5, 6]) {
-            point.last = Some(Data::Count { hits });
+            point.last = Some(Measurement::Count { hits });
         }
         one.points[0].is_unloaded = true;
         let id = table.add(one);

@@ -5,20 +5,20 @@ use crate::data::rings::Rings;
 use crate::data::shards::Shards;
 use crate::plans::instrument_registry::InstalledPoint;
 use crate::weaving::planned_probe::Step;
-use veneer_instruments::Data;
+use veneer_instruments::Measurement;
 
 /// Reads the own counters of a point, relative to their values when the point was installed.
-pub fn read_own_counters(shards: &Shards, rings: &Rings, point: &InstalledPoint) -> Data {
+pub fn read_own_counters(shards: &Shards, rings: &Rings, point: &InstalledPoint) -> Measurement {
     let slot = point.slot;
     match point.step {
         Step::Count | Step::LoopEnter | Step::LoopBackEdge | Step::LoopExit | Step::CodeOnly => {
-            Data::Count {
+            Measurement::Count {
                 hits: shards.sum(slot) - point.base[0],
             }
         }
         Step::Log => {
             let dropped = rings.dropped_at(slot);
-            Data::Log {
+            Measurement::Log {
                 events: rings.count(slot) + dropped,
                 dropped,
             }
@@ -32,7 +32,7 @@ pub fn read_own_counters(shards: &Shards, rings: &Rings, point: &InstalledPoint)
             let count = shards.sum(slot) - point.base[0];
             // Counters hold maxima: the shortest time is stored as its distance to the largest long.
             let shortest = i64::MAX as u64 - shards.max(slot + 3);
-            Data::Time {
+            Measurement::Time {
                 count,
                 total_ns: shards.sum(slot + 1) - point.base[1],
                 min_ns: if count == 0 { 0 } else { shortest },
@@ -66,7 +66,7 @@ mod tests {
         shards.add_as_java(thread, slot, 2);
         assert_eq!(
             read_own_counters(&shards, &rings, &count),
-            Data::Count { hits: 2 }
+            Measurement::Count { hits: 2 }
         );
     }
 
@@ -76,7 +76,7 @@ mod tests {
         let slot = shards.allocate(4).expect("slots");
         let mut timer = point(1, 1, slot);
         timer.step = Step::Start;
-        let time = |count, total_ns, min_ns, max_ns| Data::Time {
+        let time = |count, total_ns, min_ns, max_ns| Measurement::Time {
             count,
             total_ns,
             min_ns,
@@ -109,7 +109,7 @@ mod tests {
         rings.drop_one(5);
         let mut log = point(1, 1, 5);
         log.step = Step::Log;
-        let expected = Data::Log {
+        let expected = Measurement::Log {
             events: 2,
             dropped: 2,
         };

@@ -203,7 +203,7 @@ pub fn number(name: &str) -> Option<u64> {
 mod tests {
     use super::*;
     use crate::plans::instrument_registry::tests::{instrument, point};
-    use veneer_instruments::{InstrumentId, Kind};
+    use veneer_instruments::{InstrumentId, InstrumentKind};
 
     fn instance(plan: &str) -> PlanInstance {
         PlanInstance {
@@ -256,7 +256,7 @@ mod tests {
     #[test]
     fn an_instance_is_listed_with_what_it_has_attached() {
         let mut table = InstrumentTable::default();
-        let mut one = instrument(Kind::Timer);
+        let mut one = instrument(InstrumentKind::Timer);
         one.points = vec![point(1, 10, 1), point(1, 11, 2)];
         one.methods = [10, 11].into();
         one.unloaded_methods = 1;

@@ -92,7 +92,7 @@ pub fn instrument(agent: &Agent, id: InstrumentId) -> Option<p::Instrument> {
 }
 
 /// Converts the readings of a point to the report's form.
-pub fn point(row: veneer_instruments::Row) -> p::Point {
+pub fn point(row: veneer_instruments::PointRow) -> p::Point {
     p::Point {
         class: row.class,
         method: row.method,

@@ -15,8 +15,9 @@ use crate::agent::Agent;
 use crate::jvm::jni::Env;
 use crate::plans::thread_bound::ThreadBound;
 use veneer_instruments::{
-    ArmedClass, ArmedMethod, AttachError, Attached, EditSpec, Event, Graph, InstrumentId,
-    MethodPattern, PatchId, RefusalRow, Row, Runtime, Sample, Spec, Summary, Tally, TallyKind,
+    ArmedClass, ArmedMethod, AttachError, AttachSummary, EditSpec, Graph, InstrumentId,
+    InstrumentSpec, InstrumentSummary, LogEvent, MethodPattern, PatchId, PointRow, RandomSample,
+    RefusalRow, Runtime, Tally, TallyKind,
 };
 
 /// The agent as plans see it, with the JNI environment of the plan thread. All operations that need
@@ -42,7 +43,7 @@ impl Handle {
 }
 
 impl Runtime for Handle {
-    fn attach(&self, spec: Spec) -> Result<Attached, AttachError> {
+    fn attach(&self, spec: InstrumentSpec) -> Result<AttachSummary, AttachError> {
         self.attach_instrument(spec)
     }
 
@@ -50,11 +51,11 @@ impl Runtime for Handle {
         self.detach_instrument(id)
     }
 
-    fn rows(&self, id: InstrumentId) -> Vec<Row> {
+    fn rows(&self, id: InstrumentId) -> Vec<PointRow> {
         crate::plans::readings::rows(self.agent, id)
     }
 
-    fn events(&self, id: InstrumentId, last: usize) -> Vec<Event> {
+    fn events(&self, id: InstrumentId, last: usize) -> Vec<LogEvent> {
         self.logged_events(id, last)
     }
 
@@ -66,27 +67,31 @@ impl Runtime for Handle {
         self.undo_edits(id)
     }
 
-    fn tally(&self, kind: TallyKind, entries: u32) -> Result<u32, AttachError> {
+    fn create_table(&self, kind: TallyKind, entries: u32) -> Result<u32, AttachError> {
         self.create_table(kind, entries)
     }
 
-    fn tally_is(&self, table: u32, plan: &str, name: Option<&str>) {
+    fn label_table(&self, table: u32, plan: &str, name: Option<&str>) {
         self.label_table(table, plan, name);
     }
 
-    fn tally_now(&self, table: u32) -> Tally {
+    fn read_table(&self, table: u32) -> Tally {
         self.read_table(table)
     }
 
-    fn tally_clear(&self, table: u32) {
+    fn clear_table(&self, table: u32) {
         self.agent.tallies.clear(&self.agent.shards, table);
     }
 
-    fn armed(&self, patterns: &[MethodPattern], sample: Option<Sample>) -> Vec<ArmedMethod> {
+    fn armed_methods(
+        &self,
+        patterns: &[MethodPattern],
+        sample: Option<RandomSample>,
+    ) -> Vec<ArmedMethod> {
         self.armed_methods(patterns, sample)
     }
 
-    fn graphs(&self, patterns: &[MethodPattern]) -> Vec<Graph> {
+    fn flow_graphs(&self, patterns: &[MethodPattern]) -> Vec<Graph> {
         self.flow_graphs(patterns)
     }
 
@@ -94,7 +99,7 @@ impl Runtime for Handle {
         self.described_classes(patterns)
     }
 
-    fn graph(&self, method: u32) -> Option<Graph> {
+    fn flow_graph(&self, method: u32) -> Option<Graph> {
         crate::classes::queries::graph(self.agent, method)
     }
 
@@ -102,15 +107,15 @@ impl Runtime for Handle {
         self.agent.refusals()
     }
 
-    fn instruments(&self) -> Vec<Summary> {
+    fn instruments(&self) -> Vec<InstrumentSummary> {
         self.summaries()
     }
 
-    fn names(&self, beginning: &str, limit: usize) -> Vec<String> {
+    fn completions(&self, beginning: &str, limit: usize) -> Vec<String> {
         self.completions(beginning, limit)
     }
 
-    fn stale(&self) -> u64 {
+    fn stale_activation_count(&self) -> u64 {
         self.agent.methods.stale(self.agent, self.env())
     }
 
@@ -118,7 +123,7 @@ impl Runtime for Handle {
         self.agent.print(text);
     }
 
-    fn speaks(&self, load: u64) {
+    fn set_current_plan(&self, load: u64) {
         self.agent.output.set_current(load);
     }
 }

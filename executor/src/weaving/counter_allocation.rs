@@ -25,7 +25,7 @@ pub fn allocate_block(
     method: u32,
     counting: &Counting,
 ) -> Option<Arc<CounterBlock>> {
-    let width = counting.flow.width();
+    let width = counting.flow.counter_count();
     let reused = {
         let mut tables = table.lock();
         let quarantined: u32 = tables.quarantine.iter().map(|block| block.width).sum();
@@ -66,7 +66,7 @@ mod tests {
                 let counting = Counting::of(method, &armed.points);
                 let first = allocate_block(&table, shards, 1, &counting).map(|b| b.first);
                 assert_eq!(first, Some(0));
-                let width = counting.flow.width();
+                let width = counting.flow.counter_count();
                 table.lock().free_by_width.insert(width + 1, vec![500]);
                 let second = allocate_block(&table, shards, 2, &counting).map(|b| b.first);
                 assert_eq!(second, Some(width));

@@ -26,9 +26,9 @@ use veneer_fragmenter::advice::Site;
 use veneer_fragmenter::flowgraph::FragmentId;
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::types::State;
-use veneer_instruments::{AttachError, Kind, Spec};
-use veneer_probes::Code;
-use veneer_probes::tree::{Expr, Operator, Place, Shape, Statement};
+use veneer_instruments::{AttachError, InstrumentKind, InstrumentSpec};
+use veneer_probes::ProbeCode;
+use veneer_probes::tree::{Expr, ExprKind, Operator, SourcePosition, Statement};
 
 /// The name under which code reads the number of iterations.
 pub const ITERATIONS: &str = "turns";
@@ -38,12 +38,12 @@ pub const ITERATIONS: &str = "turns";
 /// # Errors
 /// If the instrument is not code, or if the code does not compile.
 pub fn plan(
-    spec: &Spec,
+    spec: &InstrumentSpec,
     method: &Method,
     reachable: &[FragmentId],
     compile: Compile,
 ) -> Result<Vec<PlannedProbe>, AttachError> {
-    let Kind::Code(code) = &spec.kind else {
+    let InstrumentKind::Code(code) = &spec.kind else {
         return Err(AttachError::Unsupported {
             what: format!("a {} at the exits of loops", spec.kind.name()),
             instead: "write .loop_exits().before(|p| table.add(here(), p.turns))".into(),
@@ -148,7 +148,7 @@ impl LoopBody<'_> {
 
 /// Compiles the code for the loop header, so that `here()` is the same at all exits of the loop.
 fn compile_at_header(
-    code: &Code,
+    code: &ProbeCode,
     method: &Method,
     pc: u16,
     compile: Compile,
@@ -168,21 +168,21 @@ fn compile_at_header(
 }
 
 /// The code after the guard `if p.turns < 0 { return; }`. The count is negative outside the loop.
-fn guarded(code: &Code) -> Code {
+fn guarded(code: &ProbeCode) -> ProbeCode {
     let expression = |shape| Expr {
-        shape,
-        place: Place::default(),
+        kind: shape,
+        place: SourcePosition::default(),
     };
-    let iterations = expression(Shape::Read(ITERATIONS.into()));
-    let zero = expression(Shape::Int(0));
-    let is_negative = Shape::Binary(Operator::Less, iterations.into(), zero.into());
+    let iterations = expression(ExprKind::MethodVariable(ITERATIONS.into()));
+    let zero = expression(ExprKind::Int(0));
+    let is_negative = ExprKind::Binary(Operator::Less, iterations.into(), zero.into());
     let guard = Statement::If {
         condition: expression(is_negative),
         then: vec![Statement::Return],
         otherwise: Vec::new(),
     };
     let body = std::iter::once(guard).chain(code.body.iter().cloned());
-    Code {
+    ProbeCode {
         body: body.collect(),
     }
 }

@@ -9,7 +9,7 @@ use crate::weaving::instruction_sites::Operand;
 use std::sync::Arc;
 use veneer_fragmenter::advice::{Action, Probe, Read, Site};
 use veneer_fragmenter::types::{State, Type};
-use veneer_probes::{Code, ProbeError};
+use veneer_probes::{ProbeCode, ProbeError};
 
 /// One point of an instrument in one method.
 #[derive(Clone, Debug)]
@@ -63,11 +63,11 @@ impl HitLimit {
 /// Plan code that has been compiled for a site.
 #[derive(Clone, Debug)]
 pub struct CompiledProbe {
-    pub method: Arc<veneer_probes::Method>,
+    pub method: Arc<veneer_probes::ProbeMethod>,
     /// The source of each argument of `method`.
     pub reads: Vec<Read>,
     /// The kinds of the topmost operand-stack values; see [`Action::Run`].
-    pub operands: Vec<veneer_probes::step::Kind>,
+    pub operands: Vec<veneer_probes::step::ComputationalType>,
 }
 
 /// The values that plan code can read at a site.
@@ -84,7 +84,7 @@ pub struct VisibleValues {
 }
 
 /// A function that compiles the code of a spec for a site.
-pub type Compile<'c> = &'c dyn Fn(&Code, VisibleValues) -> Result<CompiledProbe, ProbeError>;
+pub type Compile<'c> = &'c dyn Fn(&ProbeCode, VisibleValues) -> Result<CompiledProbe, ProbeError>;
 
 /// The effect of a planned probe at one of its sites. Most steps are named after the [`Action`]
 /// that they become.
@@ -212,7 +212,7 @@ impl CompiledProbe {
     fn action(&self, slot: u32, limit: Option<HitLimit>) -> Action {
         let method = match limit.map(HitLimit::for_code) {
             Some(HitLimit { cell, most }) => {
-                Arc::new(self.method.as_ref().clone().first(cell, most))
+                Arc::new(self.method.as_ref().clone().limit_passes(cell, most))
             }
             None => self.method.clone(),
         };

@@ -34,7 +34,7 @@ use veneer_fragmenter::types::Type;
 use veneer_probes::compile::invoke;
 use veneer_probes::error::Reason;
 use veneer_probes::scope::{Field, Scope};
-use veneer_probes::step::{Callee, Kind};
+use veneer_probes::step::{Callee, ComputationalType};
 use veneer_probes::ty::Ty;
 
 const ACC_PUBLIC: i32 = 0x0001;
@@ -138,7 +138,10 @@ impl<'a> SiteScope<'a> {
 
     /// The sources of the values that a compiled probe reads, and the kinds of the operand-stack
     /// values down to the deepest one that it reads, the top value first.
-    pub fn sources(&self, probe: &veneer_probes::Method) -> (Vec<Read>, Vec<Kind>) {
+    pub fn sources(
+        &self,
+        probe: &veneer_probes::ProbeMethod,
+    ) -> (Vec<Read>, Vec<ComputationalType>) {
         let source = |name: &str| match self.find(name) {
             Some((_, Type::Null)) | None => Read::Null,
             Some((Location::Slot(slot), _)) => Read::Slot(slot),
@@ -146,7 +149,11 @@ impl<'a> SiteScope<'a> {
             // The slot of the loop is allocated later; see `CompiledProbe::action`.
             Some((Location::Iterations, _)) => Read::Turns(0),
         };
-        let sources: Vec<Read> = probe.reads.iter().map(|(name, _)| source(name)).collect();
+        let sources: Vec<Read> = probe
+            .parameters
+            .iter()
+            .map(|(name, _)| source(name))
+            .collect();
         let depth = |read: &Read| match read {
             Read::Operand(depth) => usize::from(*depth) + 1,
             _ => 0,
@@ -311,7 +318,7 @@ impl<'a> SiteScope<'a> {
                 let is_object = class_in(parameter) == Some(OBJECT) && !parameter.starts_with('[');
                 is_object.then_some(COST_OBJECT)
             }
-            other => invoke::fit(other, parameter),
+            other => invoke::conversion_cost(other, parameter),
         }
     }
 
@@ -343,7 +350,7 @@ impl<'a> SiteScope<'a> {
             let is_overridden = overloads
                 .iter()
                 .any(|other| other.method.parameters() == method.parameters());
-            let Some((parameters, _)) = invoke::parts(&method.descriptor) else {
+            let Some((parameters, _)) = invoke::split_descriptor(&method.descriptor) else {
                 continue;
             };
             if parameters.len() != arguments.len() || is_overridden {
@@ -368,7 +375,7 @@ impl<'a> SiteScope<'a> {
             descriptor: method.descriptor.clone(),
         };
         let refused = |why: String| Reason::NotReachable {
-            method: invoke::shown(&callee),
+            method: invoke::format_callee(&callee),
             why,
         };
         if callee.owner.is_empty() {
@@ -377,7 +384,7 @@ impl<'a> SiteScope<'a> {
             ));
         }
         self.check_linkable(method.class, true).map_err(refused)?;
-        let (parameters, result) = invoke::parts(&callee.descriptor)
+        let (parameters, result) = invoke::split_descriptor(&callee.descriptor)
             .ok_or_else(|| refused("its descriptor cannot be read".into()))?;
         let parameters = parameters.iter().map(|p| (*p, true));
         for (descriptor, is_accessed) in parameters.chain([(result, false)]) {
@@ -462,7 +469,7 @@ fn shown_methods<'m>(
 ) -> Vec<String> {
     let texts: BTreeSet<String> = methods
         .map(|method| {
-            invoke::shown(&Callee {
+            invoke::format_callee(&Callee {
                 owner: class.into(),
                 is_interface: false,
                 name: name.into(),
@@ -598,7 +605,7 @@ impl Scope for SiteScope<'_> {
             return Err(Reason::NoMethod {
                 of,
                 name: name.into(),
-                arguments: invoke::list(arguments),
+                arguments: invoke::format_types(arguments),
                 candidates,
             });
         }
@@ -607,7 +614,7 @@ impl Scope for SiteScope<'_> {
             return Err(Reason::Ambiguous {
                 of,
                 name: name.into(),
-                arguments: invoke::list(arguments),
+                arguments: invoke::format_types(arguments),
                 candidates: shown_methods(class, name, overloads.iter().map(|o| o.method)),
             });
         };

@@ -38,9 +38,9 @@ use veneer_fragmenter::arming::ArmedMethod;
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::counting::Counting;
 use veneer_fragmenter::points::reachable;
-use veneer_instruments::{AttachError, ClassFacts, InstrumentId, Place, Spec};
+use veneer_instruments::{AttachError, ClassMetadata, InstrumentId, InstrumentSpec, PointSelector};
 use veneer_probes::error::Reason;
-use veneer_probes::{Code, ProbeError};
+use veneer_probes::{ProbeCode, ProbeError};
 
 /// The refusal code of methods whose code waits for a class.
 const AWAITS_CLASS: &str = "NotLoaded";
@@ -196,9 +196,9 @@ enum Reporting {
 }
 
 impl Reporting {
-    fn of_error(error: &AttachError, place: &Place) -> Reporting {
+    fn of_error(error: &AttachError, place: &PointSelector) -> Reporting {
         match error {
-            AttachError::NotCompiled { .. } if matches!(place, Place::Instructions(_)) => {
+            AttachError::NotCompiled { .. } if matches!(place, PointSelector::Instructions(_)) => {
                 Reporting::IfNothingIsPlaced
             }
             AttachError::NotCompiled { .. } | AttachError::TooManyPoints { .. } => {
@@ -213,7 +213,7 @@ impl Reporting {
 struct Task {
     instrument: InstrumentId,
     /// The spec, restricted to the method.
-    spec: Spec,
+    spec: InstrumentSpec,
     /// The id of the method.
     method: u32,
     /// Name and descriptor of the method.
@@ -234,7 +234,7 @@ fn select_tasks(
     agent: &Agent,
     class: &Class,
     methods: &[ArmedMethod],
-    facts: Option<&ClassFacts>,
+    facts: Option<&ClassMetadata>,
 ) -> Vec<Task> {
     let mut tasks = Vec::new();
     let mut tables = agent.table.lock();
@@ -248,7 +248,7 @@ fn select_tasks(
             if i.spec.selects(&class.dotted, facts, m.id, named) && i.tried.insert(m.id) {
                 tasks.push(Task {
                     instrument: InstrumentId(n as u32 + 1),
-                    spec: i.spec.of_method(m.id),
+                    spec: i.spec.for_method(m.id),
                     method: m.id,
                     label: format!("{}{}", m.name, m.descriptor),
                 });
@@ -382,10 +382,14 @@ impl ClassWeaver<'_> {
         let analysed = analyse(&agent.policy, self.file, self.class, task.method)
             .map_err(|reason| NotPlaced::Refused(Refused::from(&reason)))?;
         let (method, armed) = (&analysed.method, &analysed.armed);
-        if matches!(task.spec.place, Place::Blocks | Place::Edges) && method.is_constructor() {
+        if matches!(
+            task.spec.place,
+            PointSelector::Blocks | PointSelector::Edges
+        ) && method.is_constructor()
+        {
             self.refuse_before_super(&analysed, &task.label);
         }
-        let compile = |code: &Code, values| self.compile(&analysed, code, values);
+        let compile = |code: &ProbeCode, values| self.compile(&analysed, code, values);
         let planned = planner::plan(&task.spec, method, armed, &compile);
         let planned = planned.map_err(|error| match planner::awaited_class(&error) {
             Some(class) => NotPlaced::Awaits {
@@ -404,7 +408,7 @@ impl ClassWeaver<'_> {
             return Err(NotPlaced::Error(AttachError::TooManyPoints { limit }));
         }
         let is_derived =
-            task.spec.counts_all() && planned.len() > 1 && !agent.methods.counts_each();
+            task.spec.has_derived_counts() && planned.len() > 1 && !agent.methods.counts_each();
         let counting = is_derived.then(|| Counting::of(method, &armed.points));
         self.allocate(task, &planned, counting)
             .map_err(NotPlaced::Refused)
@@ -441,7 +445,7 @@ impl ClassWeaver<'_> {
     fn compile(
         &self,
         analysed: &AnalysedMethod,
-        code: &Code,
+        code: &ProbeCode,
         values: VisibleValues,
     ) -> Result<CompiledProbe, ProbeError> {
         let agent = self.agent;
@@ -453,7 +457,7 @@ impl ClassWeaver<'_> {
             let compiled = veneer_probes::compile::compile(code, &scope);
             Ok(compiled.map(|probe| {
                 let (reads, operands) = scope.sources(&probe);
-                let placed = probe.placed(&|table| agent.tallies.address(table));
+                let placed = probe.with_table_addresses(&|table| agent.tallies.address(table));
                 CompiledProbe {
                     method: Arc::new(placed),
                     reads,
@@ -647,7 +651,7 @@ fn remove_unproven(agent: &Agent, class: &Class, id: u32, reason: &Refusal) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use veneer_instruments::Which;
+    use veneer_instruments::InstructionKind;
 
     fn not_compiled() -> AttachError {
         AttachError::NotCompiled {
@@ -663,17 +667,20 @@ mod tests {
 
     #[test]
     fn errors_of_code_are_reported_at_once_but_for_single_instructions_later() {
-        let instructions = Place::Instructions(Which::Throws);
+        let instructions = PointSelector::Instructions(InstructionKind::Throws);
         let too_many = AttachError::TooManyPoints { limit: 3 };
         let of = Reporting::of_error;
-        assert_eq!(of(&not_compiled(), &Place::Method), Reporting::AtOnce);
+        assert_eq!(
+            of(&not_compiled(), &PointSelector::Method),
+            Reporting::AtOnce
+        );
         assert_eq!(
             of(&not_compiled(), &instructions),
             Reporting::IfNothingIsPlaced
         );
         assert_eq!(of(&too_many, &instructions), Reporting::AtOnce);
         assert_eq!(
-            of(&AttachError::ShuttingDown, &Place::Method),
+            of(&AttachError::ShuttingDown, &PointSelector::Method),
             Reporting::Never
         );
     }

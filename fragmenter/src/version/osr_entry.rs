@@ -29,7 +29,7 @@ impl Body<'_, '_> {
     /// The loop headers that an activation at point `point` passes, with the outermost first.
     fn headers_to_pass(&self, point: usize) -> Vec<FragmentId> {
         let place = self.resume_node(point);
-        let nest = self.patched.loops.nest(place.node());
+        let nest = self.patched.loops.enclosing_loops(place.node());
         let headers = nest
             .iter()
             .filter_map(|l| self.patched.loops.get(*l))

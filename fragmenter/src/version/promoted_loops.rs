@@ -6,13 +6,13 @@ use crate::bytecode::opcode::*;
 use crate::flowgraph::{EdgeKind, FragmentId};
 use crate::patch::Patched;
 use indexmap::IndexMap;
-use veneer_liveness::{Loop, Set};
+use veneer_liveness::{BitSet, Loop};
 
 /// A loop whose counters are local variables.
 #[derive(Clone)]
 pub(super) struct PromotedLoop {
     pub(super) header: FragmentId,
-    pub(super) body: Set,
+    pub(super) body: BitSet,
     /// The local that counts iterations since the last flush.
     pub iterations: u16,
     /// The local of each counter, by the counter's slot.

@@ -16,7 +16,9 @@ const MIN_ADVICE_STACK_WORDS: u16 = 8;
 /// arguments of probes.
 pub(super) fn advice_stack_words(probes: &[Probe]) -> u16 {
     let words = |p: &Probe| match &p.action {
-        Action::Run { method, .. } => method.reads.iter().map(|r| r.1.words()).sum::<u16>() + 2,
+        Action::Run { method, .. } => {
+            method.parameters.iter().map(|r| r.1.words()).sum::<u16>() + 2
+        }
         _ => 0,
     };
     probes

@@ -250,7 +250,7 @@ pub fn versions(
         if probe_set == ProbeSet::Everything {
             let counting = Counting::of(&method, &armed.points);
             probes.extend(counting.probes(slots + 4));
-            slots += 4 + counting.flow.width();
+            slots += 4 + counting.flow.counter_count();
         }
         // Counter blocks have no counters for edit points, so derived counters are tested without
         // them.

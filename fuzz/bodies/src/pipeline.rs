@@ -189,7 +189,7 @@ fn emit(class: &[u8], policy: &Policy, choices: &mut Choices, verifies: bool) {
         if edits.is_empty() {
             let counting = Counting::of(&method, &armed.points);
             probes.extend(counting.probes(slots + 4));
-            slots += 4 + counting.flow.width();
+            slots += 4 + counting.flow.counter_count();
         }
         methods.push(InstrumentedMethod {
             method,

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use veneer_frequency::Flow;
+use veneer_frequency::CountedGraph;
 
 use super::DataError;
 use super::layout::{CATALOGUE, Rings, Shards};
@@ -72,7 +72,7 @@ pub enum Record {
         /// node of the graph, or an edge if it has a `t`. A point also has its own counter, which
         /// counts while the control-flow graph is edited; its count is added to the derived count.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        flow: Option<Flow>,
+        flow: Option<CountedGraph>,
     },
     /// The instrument could not be installed in this method. The record cancels the preceding
     /// record [`Record::Stands`] for the method.
@@ -176,7 +176,7 @@ pub struct Standing {
     pub method: String,
     pub at: Stand,
     /// The flow graph of the `flow` field in [`Record::Stands`].
-    pub flow: Option<Arc<Flow>>,
+    pub flow: Option<Arc<CountedGraph>>,
     /// The final readings, if the instrument was detached or the class was unloaded.
     pub last: Option<Readings>,
 }

@@ -6,7 +6,7 @@ use super::selection::Methods;
 use crate::context::Context;
 use rhai::{Array, Dynamic, Engine, INT, Map};
 use std::sync::Arc;
-use veneer_instruments::{ArmedMethod, Block, Graph, Sample};
+use veneer_instruments::{ArmedMethod, Block, Graph, RandomSample};
 
 /// Returns a method as a map; `None` if no pattern can name the method.
 fn method(method: &ArmedMethod) -> Option<Map> {
@@ -56,9 +56,9 @@ pub(super) fn block(number: usize, block: &Block) -> Map {
     map
 }
 
-fn list(context: &Context, methods: &Methods, sample: Option<Sample>) -> Array {
+fn list(context: &Context, methods: &Methods, sample: Option<RandomSample>) -> Array {
     let all: Vec<ArmedMethod> = match (&methods.only, sample) {
-        (None, _) => context.ask(|runtime| runtime.armed(&methods.patterns, sample)),
+        (None, _) => context.ask(|runtime| runtime.armed_methods(&methods.patterns, sample)),
         (Some(only), None) => only.values().cloned().collect(),
         (Some(only), Some(sample)) => {
             let all: Vec<&ArmedMethod> = only.values().collect();
@@ -73,8 +73,11 @@ fn list(context: &Context, methods: &Methods, sample: Option<Sample>) -> Array {
 
 fn graphs(context: &Context, methods: &Methods) -> Array {
     let all = context.ask(|runtime| match &methods.only {
-        None => runtime.graphs(&methods.patterns),
-        Some(only) => only.keys().filter_map(|id| runtime.graph(*id)).collect(),
+        None => runtime.flow_graphs(&methods.patterns),
+        Some(only) => only
+            .keys()
+            .filter_map(|id| runtime.flow_graph(*id))
+            .collect(),
     });
     all.iter().filter_map(graph).collect()
 }
@@ -91,7 +94,7 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
             let count = number("number of methods: write 0 or more", count)?;
             // Any integer is a valid seed, so its bits are reinterpreted.
             let seed = seed as u64;
-            Ok(list(&plan, methods, Some(Sample { count, seed })))
+            Ok(list(&plan, methods, Some(RandomSample { count, seed })))
         },
     );
     let plan = context.clone();

@@ -13,7 +13,7 @@ const DEFAULT_STACKS: usize = 10;
 /// Returns the content of a table of counts or sums.
 fn now(table: &Table, plan: &Arc<Context>) -> ApiResult<Tally> {
     match table.kind {
-        kind if kind.is_own() || kind.has_moments() => {
+        kind if kind.is_probe_private() || kind.has_occurrences() => {
             error("call stacks are counted by a tally(), or summed up by a sums() or a histogram()")
         }
         _ => Ok(plan.ask(|runtime| table.now(runtime))),

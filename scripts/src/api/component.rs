@@ -10,7 +10,7 @@ use crate::ownership::Thing;
 use crate::running_plan::Call;
 use rhai::{Array, Dynamic, Engine, FLOAT, FnPtr, ImmutableString, Map, NativeCallContext};
 use std::sync::{Arc, Weak};
-use veneer_instruments::table::count;
+use veneer_instruments::table::format_count;
 
 fn declare(context: &Context, name: &str, version: &str) -> ApiResult<()> {
     for (what, text) in [("name", name), ("version", version)] {
@@ -45,7 +45,7 @@ fn analyse(context: &Context, call: &NativeCallContext, function: FnPtr) -> ApiR
     let Some(slot) = Slot::take(&context.slots) else {
         return error(format!(
             "{} callbacks wait already, the limit of a session: cancel some with .cancel()",
-            count(limits::MAX_CALLBACKS as u64)
+            format_count(limits::MAX_CALLBACKS as u64)
         ));
     };
     if context.set_analyser(function, call.call_position(), slot) {
@@ -91,7 +91,7 @@ fn report(
         return error("the JVM is shutting down");
     };
     let asked = components.ask(name, call.call_level());
-    context.runtime.speaks(context.load);
+    context.runtime.set_current_plan(context.load);
     match asked {
         Ok((_, report)) => Ok(report.value),
         Err(failed) => error(failed),

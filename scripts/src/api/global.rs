@@ -7,7 +7,7 @@ use crate::ownership::Thing;
 use rhai::{Array, Dynamic, Engine, FLOAT, INT, ImmutableString, Map};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use veneer_instruments::{AttachError, RefusalRow, Summary};
+use veneer_instruments::{AttachError, InstrumentSummary, RefusalRow};
 
 /// The maximum number of names that one call of `names()` returns.
 const MAX_NAMES: usize = 200;
@@ -28,7 +28,7 @@ fn refusal_map(row: RefusalRow) -> Dynamic {
     ])
 }
 
-fn summary_map(summary: Summary) -> Dynamic {
+fn summary_map(summary: InstrumentSummary) -> Dynamic {
     map([
         ("id", summary.id.to_string().into()),
         ("name", summary.name.into()),
@@ -81,7 +81,9 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
         all.into_iter().map(summary_map).collect::<Array>()
     });
     let plan = context.clone();
-    engine.register_fn("stale", move || int(plan.ask(|runtime| runtime.stale())));
+    engine.register_fn("stale", move || {
+        int(plan.ask(|runtime| runtime.stale_activation_count()))
+    });
     let plan = context.clone();
     engine.register_fn("now", move || plan.began.elapsed().as_secs_f64() as FLOAT);
     let plan = context.clone();
@@ -103,7 +105,7 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     );
     let plan = context.clone();
     engine.register_fn("names", move |beginning: ImmutableString| {
-        let names = plan.ask(|runtime| runtime.names(&beginning, MAX_NAMES));
+        let names = plan.ask(|runtime| runtime.completions(&beginning, MAX_NAMES));
         names.into_iter().map(Dynamic::from).collect::<Array>()
     });
     let plan = context.clone();

@@ -5,7 +5,9 @@ use crate::context::Context;
 use crate::ownership::Thing;
 use rhai::{Array, Dynamic, Engine, INT, ImmutableString, Map};
 use std::sync::Arc;
-use veneer_instruments::{Data, Event, InstrumentId, Row, Runtime, Value, table};
+use veneer_instruments::{
+    EventValue, InstrumentId, LogEvent, Measurement, PointRow, Runtime, table,
+};
 
 #[derive(Clone, Debug)]
 pub(super) struct Handle {
@@ -23,7 +25,7 @@ impl Handle {
         if self.log {
             table::render_events(&rows, &runtime.events(self.id, n), n)
         } else {
-            table::render(&rows, n)
+            table::render_rows(&rows, n)
         }
     }
 
@@ -38,7 +40,7 @@ fn set(map: &mut Map, name: &str, value: impl Into<Dynamic>) {
     map.insert(name.into(), value.into());
 }
 
-fn row_map(row: Row) -> Dynamic {
+fn row_map(row: PointRow) -> Dynamic {
     let mut map = Map::new();
     set(&mut map, "class", row.class);
     set(&mut map, "method", row.method);
@@ -47,8 +49,8 @@ fn row_map(row: Row) -> Dynamic {
     set(&mut map, "what", optional(row.what));
     set(&mut map, "line", optional(row.line.map(int)));
     match row.data {
-        Data::Count { hits } => set(&mut map, "hits", int(hits)),
-        Data::Time {
+        Measurement::Count { hits } => set(&mut map, "hits", int(hits)),
+        Measurement::Time {
             count,
             total_ns,
             min_ns,
@@ -59,7 +61,7 @@ fn row_map(row: Row) -> Dynamic {
             set(&mut map, "min_ns", int(min_ns));
             set(&mut map, "max_ns", int(max_ns));
         }
-        Data::Log { events, dropped } => {
+        Measurement::Log { events, dropped } => {
             set(&mut map, "events", int(events));
             set(&mut map, "dropped", int(dropped));
         }
@@ -67,14 +69,14 @@ fn row_map(row: Row) -> Dynamic {
     map.into()
 }
 
-fn event_map(event: Event) -> Dynamic {
+fn event_map(event: LogEvent) -> Dynamic {
     let mut map = Map::new();
     let values = event.values.into_iter().map(|(name, value)| {
         let value = match value {
-            Value::Null => Dynamic::UNIT,
-            Value::Int(value) => value.into(),
-            Value::Float(value) => value.into(),
-            Value::Text(text) => text.into(),
+            EventValue::Null => Dynamic::UNIT,
+            EventValue::Int(value) => value.into(),
+            EventValue::Float(value) => value.into(),
+            EventValue::Text(text) => text.into(),
         };
         (name.into(), value)
     });

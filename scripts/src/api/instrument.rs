@@ -2,23 +2,23 @@
 
 use super::convert::{ApiResult, element, error};
 use rhai::{Array, Engine, FLOAT, INT, ImmutableString};
-use veneer_instruments::{Kind, Times};
+use veneer_instruments::{HitQuota, InstrumentKind};
 
 /// An instrument with its options.
 #[derive(Clone, Debug)]
 pub(super) struct Instrument {
-    pub(super) kind: Kind,
+    pub(super) kind: InstrumentKind,
     pub(super) name: Option<String>,
     /// Whether each point has a counter of its own.
     pub(super) each: bool,
-    pub(super) times: Option<Times>,
+    pub(super) times: Option<HitQuota>,
     pub(super) budget: Option<f64>,
     /// Whether activations that are running at attachment are measured too.
     pub(super) late: bool,
 }
 
 impl Instrument {
-    fn new(kind: Kind) -> Self {
+    fn new(kind: InstrumentKind) -> Self {
         Instrument {
             kind,
             name: None,
@@ -32,8 +32,8 @@ impl Instrument {
 
 impl Instrument {
     /// Creates an instrument that runs a probe.
-    pub(super) fn code(code: veneer_probes::Code) -> Self {
-        Self::new(Kind::Code(code.into()))
+    pub(super) fn code(code: veneer_probes::ProbeCode) -> Self {
+        Self::new(InstrumentKind::Code(code.into()))
     }
 }
 
@@ -49,19 +49,19 @@ fn log(names: Vec<String>) -> ApiResult<Instrument> {
             ));
         }
     }
-    Ok(Instrument::new(Kind::Log(names)))
+    Ok(Instrument::new(InstrumentKind::Log(names)))
 }
 
 /// The default of a cost budget, as a share of the processor time.
 const DEFAULT_BUDGET: f64 = 0.05;
 
 fn times(instrument: &Instrument, most: INT, each: bool) -> ApiResult<Instrument> {
-    if instrument.kind == Kind::Timer {
+    if instrument.kind == InstrumentKind::Timer {
         return error("a timer has no .times(…): the first interval would end, and the next begin");
     }
     match u64::try_from(most) {
         Ok(most @ 1..) => Ok(Instrument {
-            times: Some(Times { most, each }),
+            times: Some(HitQuota { most, each }),
             ..instrument.clone()
         }),
         _ => error(format!("{most} is no number of times: write 1 or more")),
@@ -91,8 +91,8 @@ macro_rules! log_of {
 
 pub(super) fn register(engine: &mut Engine) {
     engine.register_type_with_name::<Instrument>("Instrument");
-    engine.register_fn("counter", || Instrument::new(Kind::Counter));
-    engine.register_fn("timer", || Instrument::new(Kind::Timer));
+    engine.register_fn("counter", || Instrument::new(InstrumentKind::Counter));
+    engine.register_fn("timer", || Instrument::new(InstrumentKind::Timer));
     log_of!(engine: a);
     log_of!(engine: a b);
     log_of!(engine: a b c);
@@ -117,7 +117,7 @@ pub(super) fn register(engine: &mut Engine) {
         },
     );
     engine.register_fn("each", |instrument: &mut Instrument| {
-        if instrument.kind != Kind::Counter {
+        if instrument.kind != InstrumentKind::Counter {
             return error(format!(
                 "every {} measures each point by itself: leave .each() away",
                 instrument.kind.name()
@@ -134,7 +134,7 @@ pub(super) fn register(engine: &mut Engine) {
         });
     }
     engine.register_fn("late", |instrument: &mut Instrument| {
-        if instrument.kind != Kind::Timer {
+        if instrument.kind != InstrumentKind::Timer {
             return error(format!(
                 "only a timer can be late: a {} has nothing to say of what was before it",
                 instrument.kind.name()

@@ -14,7 +14,10 @@ use rhai::{
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use veneer_instruments::{ArmedMethod, Kind, LIMIT, MethodPattern, Place, Spec, When, Which};
+use veneer_instruments::{
+    AdviceKind, ArmedMethod, DEFAULT_MAX_POINTS, InstructionKind, InstrumentKind, InstrumentSpec,
+    MethodPattern, PointSelector,
+};
 
 /// A selection of methods by pattern.
 #[derive(Clone, Debug)]
@@ -29,7 +32,7 @@ pub(super) struct Methods {
 #[derive(Clone, Debug)]
 pub(super) struct Points {
     pub(super) methods: Methods,
-    pub(super) place: Place,
+    pub(super) place: PointSelector,
     /// The blocks that a predicate has chosen, by method id. `None` without a predicate.
     pub(super) chosen: Option<Arc<BTreeMap<u32, Vec<u32>>>>,
 }
@@ -45,7 +48,7 @@ impl Methods {
         Ok(Methods {
             patterns,
             only: None,
-            limit: LIMIT,
+            limit: DEFAULT_MAX_POINTS,
         })
     }
 
@@ -71,7 +74,7 @@ impl Methods {
         patterns.collect()
     }
 
-    fn at(&self, place: Place) -> Points {
+    fn at(&self, place: PointSelector) -> Points {
         Points {
             methods: self.clone(),
             place,
@@ -125,22 +128,24 @@ fn attach(
     context: &Arc<Context>,
     position: Position,
     points: &Points,
-    when: When,
+    when: AdviceKind,
     instrument: &Instrument,
 ) -> ApiResult<Handle> {
     match (&instrument.kind, when) {
-        (Kind::Timer, When::Around) if instrument.late && points.place != Place::Method => {
+        (InstrumentKind::Timer, AdviceKind::Around)
+            if instrument.late && points.place != PointSelector::Method =>
+        {
             return error(
                 "a late timer is for whole methods: write methods(…).around(timer().late())",
             );
         }
-        (Kind::Timer, When::Before | When::After) => {
+        (InstrumentKind::Timer, AdviceKind::Before | AdviceKind::After) => {
             return error("a timer measures from one point to another: write .around(timer())");
         }
-        (Kind::Code(_), When::Around) => {
+        (InstrumentKind::Code(_), AdviceKind::Around) => {
             return error("code runs at one point: write .before(|p| …) or .after(|p| …)");
         }
-        (Kind::Counter, When::Around) => {
+        (InstrumentKind::Counter, AdviceKind::Around) => {
             return error(
                 "a counter counts at one point: write .before(counter()) or .after(counter())",
             );
@@ -153,7 +158,7 @@ fn attach(
         Some(chosen) => Some(chosen.as_ref().clone()),
         None => points.methods.only.is_some().then_some(whole),
     };
-    let spec = Spec {
+    let spec = InstrumentSpec {
         name: instrument.name.clone(),
         plan: context.name.clone(),
         patterns: points.methods.patterns.clone(),
@@ -178,7 +183,7 @@ fn attach(
     }
     Ok(Handle {
         id: attached.id,
-        log: matches!(instrument.kind, Kind::Log(_)),
+        log: matches!(instrument.kind, InstrumentKind::Log(_)),
     })
 }
 
@@ -187,7 +192,7 @@ fn run(
     context: &Arc<Context>,
     position: Position,
     points: &Points,
-    when: When,
+    when: AdviceKind,
     closure: &FnPtr,
 ) -> ApiResult<Handle> {
     let instrument = code(context, position, closure)?;
@@ -224,45 +229,45 @@ fn code(context: &Context, position: Position, closure: &FnPtr) -> ApiResult<Ins
 /// Registers `.calls()` and the other functions that select single instructions.
 fn instructions(engine: &mut Engine) {
     for (name, which) in [
-        ("calls", Which::Calls(None)),
-        ("reads", Which::Reads(None)),
-        ("writes", Which::Writes(None)),
-        ("array_reads", Which::ArrayReads),
-        ("array_writes", Which::ArrayWrites),
-        ("allocations", Which::Allocations),
-        ("monitor_enters", Which::Enters),
-        ("monitor_exits", Which::Leaves),
-        ("throws", Which::Throws),
-        ("handlers", Which::Handlers),
-        ("branches", Which::Branches),
-        ("switches", Which::Switches),
-        ("instructions", Which::Opcode("*".into())),
+        ("calls", InstructionKind::Calls(None)),
+        ("reads", InstructionKind::Reads(None)),
+        ("writes", InstructionKind::Writes(None)),
+        ("array_reads", InstructionKind::ArrayReads),
+        ("array_writes", InstructionKind::ArrayWrites),
+        ("allocations", InstructionKind::Allocations),
+        ("monitor_enters", InstructionKind::MonitorEnters),
+        ("monitor_exits", InstructionKind::MonitorExits),
+        ("throws", InstructionKind::Throws),
+        ("handlers", InstructionKind::Handlers),
+        ("branches", InstructionKind::Branches),
+        ("switches", InstructionKind::Switches),
+        ("instructions", InstructionKind::Opcode("*".into())),
     ] {
         engine.register_fn(name, move |methods: &mut Methods| {
-            methods.at(Place::Instructions(which.clone()))
+            methods.at(PointSelector::Instructions(which.clone()))
         });
     }
     engine.register_fn(
         "calls",
         |methods: &mut Methods, pattern: ImmutableString| -> ApiResult<Points> {
             let pattern = MethodPattern::parse(&pattern).or_else(error)?;
-            if pattern.asks_more() {
+            if pattern.needs_metadata() {
                 return error(format!(
                     "`{pattern}`: of a call only names and types are known, as the code has them: write calls(\"a.B::m(..)\") without `+`, flags and annotations"
                 ));
             }
-            Ok(methods.at(Place::Instructions(Which::Calls(Some(pattern)))))
+            Ok(methods.at(PointSelector::Instructions(InstructionKind::Calls(Some(pattern)))))
         },
     );
-    type Named = (&'static str, fn(String) -> Which);
+    type Named = (&'static str, fn(String) -> InstructionKind);
     let named: [Named; 3] = [
-        ("reads", |name| Which::Reads(Some(name))),
-        ("writes", |name| Which::Writes(Some(name))),
-        ("instructions", Which::Opcode),
+        ("reads", |name| InstructionKind::Reads(Some(name))),
+        ("writes", |name| InstructionKind::Writes(Some(name))),
+        ("instructions", InstructionKind::Opcode),
     ];
     for (name, which) in named {
         engine.register_fn(name, move |methods: &mut Methods, of: ImmutableString| {
-            methods.at(Place::Instructions(which(of.to_string())))
+            methods.at(PointSelector::Instructions(which(of.to_string())))
         });
     }
 }
@@ -285,51 +290,51 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     });
     engine.register_fn("methods", |texts: Array| Methods::of_array(&texts));
     for (name, place) in [
-        ("entry", Place::Entry),
-        ("exits", Place::Exits),
-        ("blocks", Place::Blocks),
-        ("loops", Place::Loops),
-        ("loop_exits", Place::LoopExits),
-        ("edges", Place::Edges),
+        ("entry", PointSelector::Entry),
+        ("exits", PointSelector::Exits),
+        ("blocks", PointSelector::Blocks),
+        ("loops", PointSelector::Loops),
+        ("loop_exits", PointSelector::LoopExits),
+        ("edges", PointSelector::Edges),
     ] {
         engine.register_fn(name, move |methods: &mut Methods| methods.at(place.clone()));
     }
     engine.register_fn(
         "block",
         |methods: &mut Methods, n: INT| -> ApiResult<Points> {
-            Ok(methods.at(Place::Block(vec![fragment(n)?])))
+            Ok(methods.at(PointSelector::Block(vec![fragment(n)?])))
         },
     );
     engine.register_fn(
         "block",
         |methods: &mut Methods, all: Array| -> ApiResult<Points> {
             let blocks = each(&all, |n| fragment(element("fragment numbers", n)?))?;
-            Ok(methods.at(Place::Block(blocks)))
+            Ok(methods.at(PointSelector::Block(blocks)))
         },
     );
     engine.register_fn(
         "edge",
         |methods: &mut Methods, a: INT, b: INT| -> ApiResult<Points> {
-            Ok(methods.at(Place::Edge(vec![(fragment(a)?, fragment(b)?)])))
+            Ok(methods.at(PointSelector::Edge(vec![(fragment(a)?, fragment(b)?)])))
         },
     );
     engine.register_fn(
         "edge",
         |methods: &mut Methods, all: Array| -> ApiResult<Points> {
-            Ok(methods.at(Place::Edge(each(&all, edge)?)))
+            Ok(methods.at(PointSelector::Edge(each(&all, edge)?)))
         },
     );
     engine.register_fn(
         "line",
         |methods: &mut Methods, n: INT| -> ApiResult<Points> {
-            Ok(methods.at(Place::Line(vec![line(n)?])))
+            Ok(methods.at(PointSelector::Line(vec![line(n)?])))
         },
     );
     engine.register_fn(
         "line",
         |methods: &mut Methods, all: Array| -> ApiResult<Points> {
             let lines = each(&all, |n| line(element("line numbers", n)?))?;
-            Ok(methods.at(Place::Line(lines)))
+            Ok(methods.at(PointSelector::Line(lines)))
         },
     );
     instructions(engine);
@@ -341,15 +346,15 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
         },
     );
     for (name, when) in [
-        ("before", When::Before),
-        ("after", When::After),
-        ("around", When::Around),
+        ("before", AdviceKind::Before),
+        ("after", AdviceKind::After),
+        ("around", AdviceKind::Around),
     ] {
         let plan = context.clone();
         engine.register_fn(
             name,
             move |call: NativeCallContext, methods: &mut Methods, instrument: Instrument| {
-                let points = methods.at(Place::Method);
+                let points = methods.at(PointSelector::Method);
                 attach(&plan, call.call_position(), &points, when, &instrument)
             },
         );
@@ -364,7 +369,7 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
         engine.register_fn(
             name,
             move |call: NativeCallContext, methods: &mut Methods, closure: FnPtr| {
-                let points = methods.at(Place::Method);
+                let points = methods.at(PointSelector::Method);
                 run(&plan, call.call_position(), &points, when, &closure)
             },
         );

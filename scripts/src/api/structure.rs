@@ -13,7 +13,9 @@ use crate::context::Context;
 use rhai::{Array, Dynamic, Engine, FnPtr, ImmutableString, NativeCallContext};
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
-use veneer_instruments::{ArmedClass, DescribedMethod, Graph, Place, class_flag_words, flag_words};
+use veneer_instruments::{
+    ArmedClass, DescribedMethod, Graph, PointSelector, class_flag_words, flag_words,
+};
 
 /// A class as a value of the script.
 #[derive(Clone)]
@@ -50,7 +52,7 @@ impl Method {
     /// Returns the flow graph; `None` if the method's class was unloaded.
     fn graph(&self) -> Option<&Graph> {
         let id = self.method.method.id;
-        let ask = || self.context.ask(|runtime| runtime.graph(id));
+        let ask = || self.context.ask(|runtime| runtime.flow_graph(id));
         self.graph.get_or_init(ask).as_ref()
     }
 
@@ -133,8 +135,8 @@ fn filtered_blocks(
     predicate: &FnPtr,
 ) -> ApiResult<Points> {
     let before = match (&points.place, &points.chosen) {
-        (Place::Blocks, None) => None,
-        (Place::Chosen, Some(before)) => Some(before),
+        (PointSelector::Blocks, None) => None,
+        (PointSelector::Chosen, Some(before)) => Some(before),
         _ => return error("filter() is for methods and blocks: write .blocks().filter(|b| …)"),
     };
     let mut chosen = BTreeMap::new();
@@ -164,7 +166,7 @@ fn filtered_blocks(
     }
     Ok(Points {
         methods: points.methods.clone(),
-        place: Place::Chosen,
+        place: PointSelector::Chosen,
         chosen: Some(Arc::new(chosen)),
     })
 }

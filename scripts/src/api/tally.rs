@@ -7,7 +7,7 @@ use crate::json;
 use crate::lock::lock;
 use rhai::{Array, Engine, INT, ImmutableString, Map};
 use std::sync::{Arc, Mutex};
-use veneer_instruments::{Linear, Runtime, Tally, TallyKind, merged, table};
+use veneer_instruments::{LinearBuckets, Runtime, Tally, TallyKind, merge_tables, table};
 
 /// A table. Clones refer to the same table.
 #[derive(Clone, Debug)]
@@ -38,21 +38,21 @@ impl Table {
 
     /// Returns the current content in display form.
     pub(super) fn now(&self, runtime: &dyn Runtime) -> Tally {
-        shown(runtime.tally_now(self.number), self.kind)
+        shown(runtime.read_table(self.number), self.kind)
     }
 
     /// Returns the values recorded since the last call, in display form.
     fn since(&self, runtime: &dyn Runtime) -> Tally {
-        let now = runtime.tally_now(self.number);
+        let now = runtime.read_table(self.number);
         let before = std::mem::replace(&mut *lock(&self.seen), now.clone());
-        shown(now.since(&before, self.kind), self.kind)
+        shown(now.difference_since(&before, self.kind), self.kind)
     }
 }
 
 /// Sorts the entries for display. For a `distinct()`, groups the entries by their keys first.
 fn shown(tally: Tally, kind: TallyKind) -> Tally {
     let mut tally = match kind {
-        TallyKind::Distinct => tally.distinct(),
+        TallyKind::Distinct => tally.count_distinct(),
         _ => tally,
     };
     tally.sort();
@@ -72,11 +72,11 @@ fn merge(tables: &Array, plan: &Arc<Context>) -> ApiResult<Array> {
     let tables = tables.collect::<ApiResult<Vec<Table>>>()?;
     let now = plan.ask(|runtime| {
         let tables = tables.iter();
-        let now = tables.map(|table| (table.kind, runtime.tally_now(table.number)));
+        let now = tables.map(|table| (table.kind, runtime.read_table(table.number)));
         now.collect::<Vec<_>>()
     });
-    let (kind, both) = merged(now).or_else(error)?;
-    let both = if kind.has_moments() {
+    let (kind, both) = merge_tables(now).or_else(error)?;
+    let both = if kind.has_occurrences() {
         // The entries are sorted by time, because the numbers of different tables are independent.
         both
     } else {
@@ -108,9 +108,9 @@ fn table_maker(context: &Arc<Context>) -> impl Fn(TallyKind, u32) -> ApiResult<T
     let context = context.clone();
     move |kind: TallyKind, entries: u32| -> ApiResult<Table> {
         let made = context.ask(|runtime| {
-            let made = runtime.tally(kind, entries);
+            let made = runtime.create_table(kind, entries);
             if let Ok(number) = made {
-                runtime.tally_is(number, &context.name, None);
+                runtime.label_table(number, &context.name, None);
             }
             made
         });
@@ -134,16 +134,16 @@ fn register_kinds(engine: &mut Engine, context: &Arc<Context>) {
     ] {
         if let Some(entries) = entries {
             let few = table_maker(context);
-            engine.register_fn(kind.word(), move || few(kind, entries));
+            engine.register_fn(kind.plan_function(), move || few(kind, entries));
         }
         let many = table_maker(context);
-        engine.register_fn(kind.word(), move |entries: INT| {
+        engine.register_fn(kind.plan_function(), move |entries: INT| {
             many(kind, number(ENTRY_COUNT_NAME, entries)?)
         });
     }
     let plan = context.clone();
     engine.register_fn("named", move |table: &mut Table, name: ImmutableString| {
-        plan.ask(|runtime| runtime.tally_is(table.number, &plan.name, Some(&name)));
+        plan.ask(|runtime| runtime.label_table(table.number, &plan.name, Some(&name)));
         table.clone()
     });
 }
@@ -151,7 +151,7 @@ fn register_kinds(engine: &mut Engine, context: &Arc<Context>) {
 /// Registers `linear(from, step, buckets)`.
 fn register_linear(engine: &mut Engine, context: &Arc<Context>) {
     let linear = |from: INT, step: INT, buckets: INT| -> ApiResult<TallyKind> {
-        let linear = Linear::new(from, step, buckets).or_else(error)?;
+        let linear = LinearBuckets::new(from, step, buckets).or_else(error)?;
         Ok(TallyKind::Linear(linear))
     };
     let few = table_maker(context);
@@ -173,7 +173,7 @@ fn register_linear(engine: &mut Engine, context: &Arc<Context>) {
 /// Registers the values of threads and of objects.
 fn register_values(engine: &mut Engine, context: &Arc<Context>) {
     let stack = |context: &Arc<Context>, kind: TallyKind| -> ApiResult<Table> {
-        let made = context.ask(|runtime| runtime.tally(kind, DEFAULT_ENTRIES));
+        let made = context.ask(|runtime| runtime.create_table(kind, DEFAULT_ENTRIES));
         Ok(Table::new(made.or_else(error)?, kind))
     };
     let plan = context.clone();
@@ -192,7 +192,7 @@ fn register_values(engine: &mut Engine, context: &Arc<Context>) {
                 return error("per_object(0) is for whole numbers, 0 where an object has none yet");
             }
             let objects = number("number of objects: write 1 to 100000", objects)?;
-            let made = context.ask(|runtime| runtime.tally(TallyKind::PerObject, objects));
+            let made = context.ask(|runtime| runtime.create_table(TallyKind::PerObject, objects));
             Ok(Table::new(made.or_else(error)?, TallyKind::PerObject))
         }
     };
@@ -219,17 +219,17 @@ fn register_readings(engine: &mut Engine, context: &Arc<Context>) {
     engine.register_fn("merge", move |tables: Array| merge(&tables, &plan));
     let plan = context.clone();
     engine.register_fn("rest", move |table: &mut Table| -> Map {
-        let now = plan.ask(|runtime| runtime.tally_now(table.number));
+        let now = plan.ask(|runtime| runtime.read_table(table.number));
         row(now.rest, table.kind, Scope::All)
     });
     let plan = context.clone();
     engine.register_fn("total", move |table: &mut Table| -> INT {
-        let now = plan.ask(|runtime| runtime.tally_now(table.number));
+        let now = plan.ask(|runtime| runtime.read_table(table.number));
         int(now.total())
     });
     let plan = context.clone();
     engine.register_fn("clear", move |table: &mut Table| {
-        plan.ask(|runtime| runtime.tally_clear(table.number));
+        plan.ask(|runtime| runtime.clear_table(table.number));
         *lock(&table.seen) = Tally::default();
     });
 }

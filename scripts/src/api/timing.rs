@@ -7,7 +7,7 @@ use rhai::{Engine, FLOAT, FnPtr, INT, NativeCallContext};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use veneer_instruments::table::count;
+use veneer_instruments::table::format_count;
 
 /// The handle of a registered callback, which can be cancelled.
 #[derive(Clone, Debug)]
@@ -19,7 +19,7 @@ fn seconds(value: FLOAT, least: f64) -> ApiResult<Duration> {
     if !(least..=limits::MAX_DELAY_SECONDS).contains(&value) {
         return error(format!(
             "{value} is no number of seconds here: write {least} to {}",
-            count(limits::MAX_DELAY_SECONDS as u64)
+            format_count(limits::MAX_DELAY_SECONDS as u64)
         ));
     }
     Duration::try_from_secs_f64(value).or_else(error)
@@ -46,7 +46,7 @@ fn add(
     let Some(slot) = Slot::take(&context.slots) else {
         return error(format!(
             "{} callbacks wait already, the limit of a session: cancel some with .cancel()",
-            count(limits::MAX_CALLBACKS as u64)
+            format_count(limits::MAX_CALLBACKS as u64)
         ));
     };
     let cancelled = Arc::new(AtomicBool::new(false));

@@ -3,7 +3,7 @@
 use crate::source_map::SourceMap;
 use rhai::{Dynamic, INT, ImmutableString, Position};
 use veneer_instruments::TallyKind;
-use veneer_probes::tree::{Place, Shape};
+use veneer_probes::tree::{ExprKind, SourcePosition};
 
 /// The reason why a closure has no compiled form, with its position.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,7 +39,7 @@ pub(super) enum Binding {
     /// A table of the plan, by number.
     Table(u32, TallyKind),
     /// A captured value.
-    Constant(Shape),
+    Constant(ExprKind),
     /// A variable that the closure declares.
     Local,
     /// A value that no probe can use, by the name of its type.
@@ -54,10 +54,10 @@ pub(super) struct Names<'a> {
 
 impl Names<'_> {
     /// Converts a position of the engine to a line and column for messages.
-    pub(super) fn place(&self, position: Position) -> Place {
+    pub(super) fn place(&self, position: Position) -> SourcePosition {
         let small = |n: usize| u16::try_from(n).unwrap_or(0);
         let (_, line, _) = self.environment.source_map.locate(position);
-        Place {
+        SourcePosition {
             line: small(line),
             column: small(position.position().unwrap_or(0)),
         }
@@ -79,15 +79,15 @@ pub(super) fn captured_binding(
         return Binding::Table(table, kind);
     }
     let shape = if let Some(n) = value.clone().try_cast::<INT>() {
-        Shape::Int(n)
+        ExprKind::Int(n)
     } else if let Some(x) = value.clone().try_cast::<f64>() {
-        Shape::Float(x.into())
+        ExprKind::Float(x.into())
     } else if let Some(b) = value.clone().try_cast::<bool>() {
-        Shape::Bool(b)
+        ExprKind::Bool(b)
     } else if let Some(text) = value.clone().try_cast::<ImmutableString>() {
-        Shape::Text(text.to_string())
+        ExprKind::Text(text.to_string())
     } else if value.is_unit() {
-        Shape::Null
+        ExprKind::Null
     } else {
         return Binding::Unsupported(value.type_name().to_string());
     };

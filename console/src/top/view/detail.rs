@@ -49,15 +49,15 @@ pub fn probe_lines(probe: &Probe, theme: Theme, width: usize) -> Vec<Line<'stati
         InstrumentKind::Watch(values) => format!("watch {}", values.join(", ")),
         kind => kind.name().to_owned(),
     };
-    let passes = table::count(results.passes);
+    let passes = table::format_count(results.passes);
     let words = match (&probe.state, &probe.kind) {
         (ProbeState::Attaching, _) => "is being attached".to_owned(),
         (_, InstrumentKind::Timer) if results.passes == 0 => "nothing was timed yet".to_owned(),
         (_, InstrumentKind::Timer) => format!(
             "{} on average, {} … {}, {passes} times, {} a second",
-            table::duration(probe.average_ns()),
-            table::duration(results.min_ns),
-            table::duration(results.max_ns),
+            table::format_duration(probe.average_ns()),
+            table::format_duration(results.min_ns),
+            table::format_duration(results.max_ns),
             rate(results.rate)
         ),
         _ => format!("{passes} passes, {} a second", rate(results.rate)),

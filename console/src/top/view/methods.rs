@@ -99,7 +99,7 @@ fn row(
         ));
     }
     if totals {
-        spans.push(Span::raw(right(&table::count(method.calls), 15)));
+        spans.push(Span::raw(right(&table::format_count(method.calls), 15)));
     }
     if width >= MIN_WIDTH_FOR_SHARE {
         spans.push(Span::raw(right(&percent(method.calls, all), 7)));

@@ -124,7 +124,7 @@ fn block_line(
         ..inside.location.clone()
     };
     let line = block.line.map(|l| l.to_string()).unwrap_or_default();
-    let hits = passes.map_or("–".to_owned(), |p| table::count(p.hits));
+    let hits = passes.map_or("–".to_owned(), |p| table::format_count(p.hits));
     let mut spans = vec![
         Span::styled(gutter, theme.faint()),
         Span::styled(
@@ -163,7 +163,7 @@ fn edge_line(
     width: usize,
 ) -> Line<'static> {
     let passes = inside.passes_of_edge(from, to);
-    let hits = passes.map_or("–".to_owned(), |p| table::count(p.hits));
+    let hits = passes.map_or("–".to_owned(), |p| table::format_count(p.hits));
     let name = format!("  {} f{to}", direction.arrow());
     let mut spans = vec![
         Span::styled(gutter, theme.faint()),

@@ -109,7 +109,10 @@ fn drained_events_have_their_values_and_are_counted_by_point() {
     assert_eq!([1, 2, 3].map(|point| rings.count(point)), [0, 1, 1]);
     let event = rings.last(3, 1).remove(0);
     assert_eq!((event.time_ns, event.thread), (100, 77));
-    assert!(matches!(event.values[..], [Value::Int(-1), Value::Int(2)]));
+    assert!(matches!(
+        event.values[..],
+        [EventValue::Int(-1), EventValue::Int(2)]
+    ));
     let positions = [Layout::HEAD, Layout::TAIL, Layout::COUNTED];
     assert_eq!(positions.map(|at| writer.word(at)), [96, 96, 96]);
 }
@@ -135,7 +138,7 @@ fn events_are_drained_once_each_while_the_ring_wraps_around() {
             let texts = |e: &Drained| {
                 e.values
                     .iter()
-                    .all(|v| matches!(v, Value::Int(n) if *n as u64 == e.time_ns))
+                    .all(|v| matches!(v, EventValue::Int(n) if *n as u64 == e.time_ns))
             };
             assert!(events.iter().all(texts));
             seen = count;

@@ -2,19 +2,19 @@
 
 use super::*;
 use std::time::Duration;
-use veneer_frequency::{Edge, Flow, Node};
-use veneer_instruments::{Kind, LIMIT, Place, When};
+use veneer_frequency::{CountedGraph, Edge, Endpoint};
+use veneer_instruments::{AdviceKind, DEFAULT_MAX_POINTS, InstrumentKind, PointSelector};
 
-pub fn spec(kind: Kind) -> Spec {
-    Spec {
+pub fn spec(kind: InstrumentKind) -> InstrumentSpec {
+    InstrumentSpec {
         name: Some("calls".into()),
         plan: "a.rhai".into(),
         patterns: Vec::new(),
         only: None,
-        place: Place::Method,
-        when: When::Before,
+        place: PointSelector::Method,
+        when: AdviceKind::Before,
         kind,
-        limit: LIMIT,
+        limit: DEFAULT_MAX_POINTS,
         each: false,
         times: None,
         late: false,
@@ -22,7 +22,7 @@ pub fn spec(kind: Kind) -> Spec {
     }
 }
 
-pub fn instrument(kind: Kind) -> Instrument {
+pub fn instrument(kind: InstrumentKind) -> Instrument {
     let cost = CostSample {
         passes: 0,
         cpu: Duration::ZERO,
@@ -54,30 +54,30 @@ pub fn point(class: u32, method: u32, slot: u32) -> InstalledPoint {
     }
 }
 
-fn hits(hits: u64) -> Data {
-    Data::Count { hits }
+fn hits(hits: u64) -> Measurement {
+    Measurement::Count { hits }
 }
 
 /// Every point has as many hits as the number of its counter.
-fn readings(points: &[InstalledPoint]) -> Vec<Data> {
+fn readings(points: &[InstalledPoint]) -> Vec<Measurement> {
     points.iter().map(|p| hits(u64::from(p.slot))).collect()
 }
 
 fn block(method: u32, first: u32) -> Arc<CounterBlock> {
-    let (a, b) = (Node::At(0), Node::At(1));
+    let (a, b) = (Endpoint::Node(0), Endpoint::Node(1));
     let edge = |from, to| Edge {
         from,
         to,
         weight: 1,
-        always: false,
+        always_counted: false,
     };
-    let flow = Flow::of(2, &[edge(a, b), edge(b, a), edge(a, a)]);
-    assert!(flow.width() > 0);
+    let flow = CountedGraph::new(2, &[edge(a, b), edge(b, a), edge(a, a)]);
+    assert!(flow.counter_count() > 0);
     Arc::new(CounterBlock::of_flow(method, first, &flow))
 }
 
 fn add(table: &mut InstrumentTable, points: Vec<InstalledPoint>) -> InstrumentId {
-    let mut one = instrument(Kind::Counter);
+    let mut one = instrument(InstrumentKind::Counter);
     one.methods = points.iter().map(|p| p.key.method).collect();
     one.tried = one.methods.clone();
     one.points = points;
@@ -157,7 +157,7 @@ fn the_latest_detached_instrument_is_never_folded() {
 
 #[test]
 fn an_instrument_without_points_or_with_one_is_folded_to_itself() {
-    let mut one = instrument(Kind::Counter);
+    let mut one = instrument(InstrumentKind::Counter);
     assert_eq!((one.fold(), one.points.len()), (0, 0));
     one.points = vec![point(3, 3, 3)];
     one.methods = [3].into();

@@ -17,7 +17,9 @@ use crate::weaving::versions;
 use crate::weaving::weaver::{self, weave_class};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use veneer_instruments::{AttachError, Attached, InstrumentId, Kind, MethodPattern, Spec};
+use veneer_instruments::{
+    AttachError, AttachSummary, InstrumentId, InstrumentKind, InstrumentSpec, MethodPattern,
+};
 
 /// The number of methods that an instrument selects, and how they were found.
 struct Selection {
@@ -30,9 +32,12 @@ struct Selection {
 
 impl Handle {
     /// Attaches an instrument to loaded classes, and to matching classes that are loaded later.
-    pub(super) fn attach_instrument(&self, spec: Spec) -> Result<Attached, AttachError> {
+    pub(super) fn attach_instrument(
+        &self,
+        spec: InstrumentSpec,
+    ) -> Result<AttachSummary, AttachError> {
         let (agent, env) = (self.agent, self.env());
-        if spec.kind == Kind::Timer {
+        if spec.kind == InstrumentKind::Timer {
             agent.clock.link(agent.tool, &agent.library, env);
         }
         let start_cell = match spec.late {
@@ -115,7 +120,7 @@ impl Handle {
         errors: Vec<(InstrumentId, AttachError)>,
         patterns: &[MethodPattern],
         selection: Selection,
-    ) -> Result<Attached, AttachError> {
+    ) -> Result<AttachSummary, AttachError> {
         let agent = self.agent;
         let is_installed = {
             let mut table = agent.table.lock();
@@ -131,7 +136,7 @@ impl Handle {
             let Some(i) = table.instrument(id) else {
                 return Err(AttachError::UnknownInstrument { id });
             };
-            Attached {
+            AttachSummary {
                 id,
                 methods: i.method_count(),
                 points: i.points.len(),
@@ -146,7 +151,7 @@ impl Handle {
     /// Adds warnings about running activations of old code, and about patterns that match nothing.
     fn add_warnings(
         &self,
-        attached: &mut Attached,
+        attached: &mut AttachSummary,
         patterns: &[MethodPattern],
         selection: &Selection,
     ) {

@@ -113,7 +113,7 @@ mod tests {
     use super::*;
     use crate::plans::instrument_registry::Patch;
     use crate::plans::instrument_registry::tests::instrument;
-    use veneer_instruments::{EditSpec, Kind};
+    use veneer_instruments::{EditSpec, InstrumentKind};
 
     fn pattern(text: &str) -> Vec<MethodPattern> {
         vec![MethodPattern::parse(text).expect("a pattern")]
@@ -123,7 +123,7 @@ mod tests {
     fn classes_are_armed_for_what_is_attached_and_lasts() {
         let mut table = InstrumentTable::default();
         for name in ["A::m", "Detached::m", "Chosen::m"] {
-            let mut one = instrument(Kind::Counter);
+            let mut one = instrument(InstrumentKind::Counter);
             one.spec.patterns = pattern(name);
             one.attached = name != "Detached::m";
             one.spec.only = (name == "Chosen::m").then(Default::default);

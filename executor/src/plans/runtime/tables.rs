@@ -2,7 +2,7 @@
 
 use super::Handle;
 use crate::data::aggregations::{Label, MAX_ENTRIES};
-use veneer_instruments::{AttachError, Entry, Tally, TallyKind};
+use veneer_instruments::{AttachError, Tally, TallyEntry, TallyKind};
 
 impl Handle {
     /// Creates a table and returns its number.
@@ -61,9 +61,9 @@ impl Handle {
         };
         let counts = agent.library.with_value(self.env(), number);
         let (with_value, without_room) = counts.unwrap_or_default();
-        let entry = |count| Entry {
+        let entry = |count| TallyEntry {
             count,
-            ..Entry::default()
+            ..TallyEntry::default()
         };
         Tally {
             entries: vec![entry(with_value)],
