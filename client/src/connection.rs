@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use thiserror::Error;
 use veneer_protocol::{
-    Analysis, Detached, PROTOCOL, Reply, Request, Status, Which, WireError, read_message,
-    socket_directory, socket_path, write_message,
+    Analysis, DetachReport, DetachTarget, PROTOCOL_VERSION, Reply, Request, Status, WireError,
+    read_message, socket_directory, socket_path, write_message,
 };
 
 use crate::error_text;
@@ -197,7 +197,7 @@ impl ControlError {
                 theirs,
                 version,
             } => format!(
-                "the agent in process {pid} speaks version {theirs} of the protocol (Veneer {version}), this command version {PROTOCOL}"
+                "the agent in process {pid} speaks version {theirs} of the protocol (Veneer {version}), this command version {PROTOCOL_VERSION}"
             ),
             ControlError::Unexpected(pid) => {
                 format!("the agent in process {pid} gave an unexpected answer")
@@ -320,7 +320,7 @@ impl Client {
         // more than the failed write.
         let asked = client.send(&Request::Hello {});
         match client.receive() {
-            Ok(Reply::Hello { protocol, pid, .. }) if protocol == PROTOCOL => {
+            Ok(Reply::Hello { protocol, pid, .. }) if protocol == PROTOCOL_VERSION => {
                 if client.pid == 0 {
                     client.pid = pid;
                 }
@@ -460,7 +460,7 @@ impl Client {
     ///
     /// # Errors
     /// The connection fails, or the agent does not answer within 150 seconds.
-    pub fn detach(&mut self, which: Which) -> Result<Detached, ControlError> {
+    pub fn detach(&mut self, which: DetachTarget) -> Result<DetachReport, ControlError> {
         self.ask(
             &Request::Detach(which),
             DETACH_TIMEOUT,

@@ -7,7 +7,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
-use veneer_protocol::TOKEN_LENGTH;
+use veneer_protocol::TOKEN_CHARS;
 
 /// The source of random bytes.
 const RANDOM_SOURCE: &str = "/dev/urandom";
@@ -75,14 +75,14 @@ pub fn read(path: &Path) -> Result<String, TokenError> {
     let mut text = String::new();
     file.take(256).read_to_string(&mut text).map_err(failed)?;
     let token = text.trim();
-    if token.len() != TOKEN_LENGTH || !token.bytes().all(|b| b.is_ascii_hexdigit()) {
+    if token.len() != TOKEN_CHARS || !token.bytes().all(|b| b.is_ascii_hexdigit()) {
         return Err(TokenError::NoToken(path.to_owned()));
     }
     Ok(token.to_owned())
 }
 
 fn random_token() -> io::Result<String> {
-    let mut bytes = [0; TOKEN_LENGTH / 2];
+    let mut bytes = [0; TOKEN_CHARS / 2];
     File::open(RANDOM_SOURCE)?.read_exact(&mut bytes)?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }

@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use serde_json::json;
 use veneer_client::ControlError;
 use veneer_instruments::{Measurement, table};
-use veneer_protocol::{Instrument, Jvm, Kind, Point, Readings, Report};
+use veneer_protocol::{Instrument, InstrumentKind, JvmInfo, PointReadings, Readings, Report};
 
 use crate::cli::ReportArguments;
 use crate::exec::PROGRAM_FAILED;
@@ -106,7 +106,7 @@ fn write(to: &mut impl Write, data: &DataDirectory, rows: usize) -> io::Result<(
             recorded.id, recorded.name, recorded.plan
         )?;
         let text = match recorded.kind {
-            Kind::Log => table::render_events(&one.rows, &one.events, rows),
+            InstrumentKind::Log => table::render_events(&one.rows, &one.events, rows),
             _ => table::render_rows(&one.rows, rows),
         };
         writeln!(to, "{text}")?;
@@ -138,7 +138,7 @@ fn to_json(data: &DataDirectory) -> serde_json::Value {
     let events: Vec<_> = data
         .instruments
         .iter()
-        .filter(|one| one.recorded.kind == Kind::Log)
+        .filter(|one| one.recorded.kind == InstrumentKind::Log)
         .map(|one| json!({ "instrument": format!("i{}", one.recorded.id), "events": one.events }))
         .collect();
     json!({
@@ -153,7 +153,7 @@ fn to_json(data: &DataDirectory) -> serde_json::Value {
 /// Converts the data to the form that `veneer run --report` writes.
 fn report(data: &DataDirectory) -> Report {
     let catalogue = &data.catalogue;
-    let mut report = Report::new(Jvm {
+    let mut report = Report::new(JvmInfo {
         pid: catalogue.pid,
         name: catalogue.name.clone(),
         version: catalogue.version.clone(),
@@ -177,7 +177,7 @@ fn report(data: &DataDirectory) -> Report {
 }
 
 fn instrument(one: &MeasuredInstrument) -> Instrument {
-    let point = |row: &veneer_instruments::PointRow| Point {
+    let point = |row: &veneer_instruments::PointRow| PointReadings {
         class: row.class.clone(),
         method: row.method.clone(),
         fragment: row.fragment,

@@ -29,8 +29,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use veneer_protocol::{Reply, Status, Which};
-use veneer_scripts::{TYPED, help, nearest, overview};
+use veneer_protocol::{DetachTarget, Reply, Status};
+use veneer_scripts::{PROMPT_PLAN_NAME, help, nearest_name, overview};
 
 use crate::cli::ShellArguments;
 use crate::output::{Style, describe};
@@ -157,7 +157,7 @@ impl Shell {
     /// Evaluates an input: a command or Rhai.
     fn evaluate(&mut self, input: &str) -> Result<Next> {
         if !input.starts_with(':') {
-            return match modules::read(Path::new(""), TYPED, input) {
+            return match modules::read(Path::new(""), PROMPT_PLAN_NAME, input) {
                 Ok(modules) => self.run(None, input, modules),
                 Err(error) => {
                     self.screen.failed(error.to_string());
@@ -217,7 +217,7 @@ impl Shell {
                 Some(text) => self.screen.say(&text),
                 None => anyhow::bail!(
                     "there is no function {function}{}",
-                    nearest(&function)
+                    nearest_name(&function)
                         .map_or(String::new(), |name| format!("; did you mean {name}?"))
                 ),
             },
@@ -228,8 +228,8 @@ impl Shell {
             }
             Command::Detach(ids) => {
                 let which = match ids.is_empty() {
-                    true => Which::All,
-                    false => Which::These(ids),
+                    true => DetachTarget::All,
+                    false => DetachTarget::Ids(ids),
                 };
                 let detached = self.conversation.detach(which)?;
                 let text = match detached.taken.as_slice() {

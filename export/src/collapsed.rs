@@ -16,7 +16,7 @@ use std::fmt::Write;
 
 use indexmap::IndexMap;
 use serde_json::Value;
-use veneer_protocol::{Figures, Instrument, Point, Readings, Report, Table};
+use veneer_protocol::{EntryMetrics, Instrument, PointReadings, Readings, Report, Table};
 
 use crate::descriptor::readable;
 
@@ -39,8 +39,8 @@ pub fn render(report: &Report) -> String {
         for entry in &table.entries {
             let number = match entry.figures {
                 // `last` and `sample` store single combinations, which have no count.
-                Figures::Moment { .. } => continue,
-                Figures::Distinct { distinct, .. } => distinct,
+                EntryMetrics::Occurrence { .. } => continue,
+                EntryMetrics::Distinct { distinct, .. } => distinct,
                 _ => entry.figures.count(),
             };
             add(entry_frames(table, &entry.keys), number);
@@ -62,7 +62,7 @@ fn weight(readings: Readings) -> u64 {
     }
 }
 
-fn point_frames(instrument: &Instrument, point: &Point) -> Vec<String> {
+fn point_frames(instrument: &Instrument, point: &PointReadings) -> Vec<String> {
     let mut frames = vec![
         instrument.name.clone(),
         point.class.clone(),

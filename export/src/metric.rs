@@ -27,7 +27,7 @@
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 use veneer_protocol::{
-    Figures, Instrument, Point, Readings, Report, Table, TableKind, bucket_bounds,
+    EntryMetrics, Instrument, PointReadings, Readings, Report, Table, TableKind, bucket_bounds,
 };
 
 #[cfg(test)]
@@ -160,7 +160,7 @@ pub fn families(report: &Report) -> Vec<Family> {
     all.0
 }
 
-fn labels(pid: &str, instrument: &Instrument, point: &Point) -> Labels {
+fn labels(pid: &str, instrument: &Instrument, point: &PointReadings) -> Labels {
     let mut labels: Labels = vec![
         ("pid", pid.into()),
         ("instrument", instrument.id.clone()),
@@ -406,12 +406,12 @@ impl Families {
         }
     }
 
-    fn entry(&mut self, labels: Labels, figures: &Figures, kind: TableKind) {
+    fn entry(&mut self, labels: Labels, figures: &EntryMetrics, kind: TableKind) {
         match figures {
-            Figures::Count { count } | Figures::Rate { count, .. } => {
+            EntryMetrics::Count { count } | EntryMetrics::Rate { count, .. } => {
                 self.add("table_hits", labels, Figure::Count(*count));
             }
-            Figures::Distinct { count, distinct } => {
+            EntryMetrics::Distinct { count, distinct } => {
                 let level = Figure::Level((*distinct).into());
                 self.add("table_distinct", labels.clone(), level);
                 self.add("table_hits", labels, Figure::Count(*count));
@@ -419,12 +419,12 @@ impl Families {
             // These are gauges and not counters. The space-saving algorithm replaces rare
             // combinations, and a new combination inherits the count of the replaced one as its
             // error. So the count of a combination can decrease.
-            Figures::Bound { count, error } => {
+            EntryMetrics::UpperBound { count, error } => {
                 let level = |n: u64| Figure::Level(n.into());
                 self.add("table_top", labels.clone(), level(*count));
                 self.add("table_top_error", labels, level(*error));
             }
-            Figures::Sums {
+            EntryMetrics::Sums {
                 count,
                 sum,
                 min,
@@ -436,7 +436,7 @@ impl Families {
                 self.add("table_max", labels.clone(), level(*max));
                 self.add("table_hits", labels, Figure::Count(*count));
             }
-            Figures::Distribution {
+            EntryMetrics::Distribution {
                 count,
                 sum,
                 min,
@@ -453,7 +453,7 @@ impl Families {
                 };
                 self.add("table_values", labels, histogram);
             }
-            Figures::Distribution {
+            EntryMetrics::Distribution {
                 count,
                 sum,
                 min,
@@ -477,7 +477,7 @@ impl Families {
                 self.add("table_values", labels, histogram);
             }
             // Single combinations have no numeric metric.
-            Figures::Moment { .. } => {}
+            EntryMetrics::Occurrence { .. } => {}
         }
     }
 }
@@ -546,7 +546,7 @@ mod tests {
     #[test]
     fn every_used_name_is_in_the_list() {
         let mut report = sample::report();
-        report.tables[0].rest = Figures::Count { count: 1 };
+        report.tables[0].rest = EntryMetrics::Count { count: 1 };
         assert_eq!(families(&report).len(), FAMILIES.len() + 1);
     }
 }

@@ -132,7 +132,7 @@ fn escape(value: &str) -> String {
 mod tests {
     use super::*;
     use crate::metric::sample::report;
-    use veneer_protocol::{Bucket, Figures};
+    use veneer_protocol::{Bucket, EntryMetrics};
 
     #[test]
     fn each_metric_type_has_its_lines() {
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn a_sum_that_may_decrease_is_omitted() {
         let mut report = report();
-        let distribution = Figures::Distribution {
+        let distribution = EntryMetrics::Distribution {
             count: 2,
             sum: -4,
             min: -9,

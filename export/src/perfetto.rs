@@ -22,7 +22,7 @@ use std::collections::HashMap;
 
 use prost::Message;
 use serde_json::Value as Json;
-use veneer_protocol::{Event, Instrument, Point, Readings, Update};
+use veneer_protocol::{Instrument, LogEvent, PointReadings, Readings, Update};
 
 use crate::Scope;
 use crate::descriptor::readable;
@@ -130,7 +130,7 @@ impl Writer {
         packets: &mut Vec<TracePacket>,
         at: u64,
         instrument: &Instrument,
-        point: &Point,
+        point: &PointReadings,
     ) {
         let place = format!("{} {}", instrument.name, point_name(point));
         match point.readings {
@@ -188,7 +188,7 @@ impl Writer {
         packets.push(packet(Some(at), Data::TrackEvent(event)));
     }
 
-    fn event(&mut self, packets: &mut Vec<TracePacket>, event: &Event, category: String) {
+    fn event(&mut self, packets: &mut Vec<TracePacket>, event: &LogEvent, category: String) {
         let uuid = match self.threads.get(&event.thread) {
             Some(uuid) => *uuid,
             None => {
@@ -240,7 +240,7 @@ fn encode(packet: Vec<TracePacket>) -> Vec<u8> {
 }
 
 /// The display name of a point, for instance `shop.Desk.serve(shop.Order, int) f3->f4 :41`.
-fn point_name(point: &Point) -> String {
+fn point_name(point: &PointReadings) -> String {
     let mut text = format!("{}.{}", point.class, readable(&point.method));
     match (point.fragment, point.to, &point.what) {
         (_, _, Some(what)) => text += &format!(" {what}"),
@@ -274,7 +274,7 @@ mod tests {
     use serde_json::json;
 
     fn update() -> Update {
-        let event = |thread, time_ns| Event {
+        let event = |thread, time_ns| LogEvent {
             instrument: "i4".into(),
             class: "shop.Desk".into(),
             method: "serve(Lshop/Order;I)V".into(),

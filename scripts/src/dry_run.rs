@@ -8,7 +8,7 @@
 use crate::error::PlanError;
 use crate::lock::lock;
 use crate::plan::Plan;
-use crate::scheduler::Session;
+use crate::scheduler::PlanSession;
 use std::sync::{Arc, Mutex};
 use veneer_instruments::{
     ArmedMethod, AttachError, AttachSummary, EditSpec, Graph, InstrumentId, InstrumentSpec,
@@ -25,7 +25,7 @@ impl Plan {
     /// # Errors
     /// The errors that loading the plan into a JVM would also report.
     pub fn dry_run(&self) -> Result<(), PlanError> {
-        let session = Session::new(Arc::new(NoJvm::default()));
+        let session = PlanSession::new(Arc::new(NoJvm::default()));
         session.load(self.clone()).map(drop)
     }
 }

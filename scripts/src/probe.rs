@@ -16,9 +16,9 @@ mod names;
 mod statement;
 mod table_operation;
 
-pub(crate) use names::Environment;
+pub(crate) use names::CaptureScope;
 
-use names::{Binding, Names, ProbeResult, captured_binding, refuse};
+use names::{Binding, ProbeNames, ProbeResult, captured_binding, refuse};
 use rhai::{AST, FnPtr, Position, Stmt};
 use veneer_probes::tree::ProbeCode;
 
@@ -26,7 +26,7 @@ use veneer_probes::tree::ProbeCode;
 pub(crate) fn code(
     tree: &AST,
     closure: &FnPtr,
-    environment: &Environment,
+    environment: &CaptureScope,
 ) -> ProbeResult<ProbeCode> {
     let table = environment.table;
     let name = closure.fn_name();
@@ -66,7 +66,7 @@ pub(crate) fn code(
         }
         true
     });
-    let mut names = Names {
+    let mut names = ProbeNames {
         bindings,
         environment,
     };

@@ -32,12 +32,12 @@ pub(crate) fn usage(name: &str) -> Option<&'static str> {
 
 /// Returns the usage of the function with the most similar name.
 pub(crate) fn nearest_usage(name: &str) -> Option<&'static str> {
-    usage(nearest(name)?)
+    usage(nearest_name(name)?)
 }
 
 /// Returns the function with the most similar name. Functions that are called without a receiver
 /// have priority.
-pub fn nearest(name: &str) -> Option<&'static str> {
+pub fn nearest_name(name: &str) -> Option<&'static str> {
     let (alone, others): (Vec<_>, Vec<_>) =
         all().partition(|f| f.usage.starts_with(&format!("{}(", f.name)));
     let nearest = |some: &[&'static Function]| {
@@ -842,7 +842,7 @@ mod tests {
         );
         assert!(help("starts_with").is_some_and(|text| text.contains("in code at a point")));
         assert_eq!(help("countr"), None);
-        assert_eq!(nearest("countr"), Some("counter"));
+        assert_eq!(nearest_name("countr"), Some("counter"));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use veneer_client::{Client, ControlError, Sender};
-use veneer_protocol::{Detached, Reply, Request, Status, Which};
+use veneer_protocol::{DetachReport, DetachTarget, Reply, Request, Status};
 
 use super::interrupt;
 use super::screen::Screen;
@@ -157,7 +157,7 @@ impl Conversation {
         }
     }
 
-    pub fn detach(&mut self, which: Which) -> Result<Detached> {
+    pub fn detach(&mut self, which: DetachTarget) -> Result<DetachReport> {
         match self.ask(&Request::Detach(which))? {
             Reply::Detached(detached) => Ok(*detached),
             _ => bail!("the agent gave an unexpected answer"),

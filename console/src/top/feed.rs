@@ -16,7 +16,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use veneer_client::{Closer, ControlError, Target, classes};
-use veneer_protocol::{POINTS_AT_ONCE, Reply, Request, Subscription, Update};
+use veneer_protocol::{MAX_POINTS_PER_UPDATE, Reply, Request, Subscription, Update};
 
 use super::events::{Channel, FeedEvent, FeedMessage};
 use super::location::{InstrumentKind, Location};
@@ -239,7 +239,7 @@ impl ConnectionThread {
                         every: (self.every * 1000.0) as u64,
                         instruments: ids.keys().cloned().collect(),
                         events: false,
-                        points: POINTS_AT_ONCE,
+                        points: MAX_POINTS_PER_UPDATE,
                     };
                     let asked = client.send(&Request::Subscribe(wanted));
                     asked.map_err(|e| lost(&e))?;

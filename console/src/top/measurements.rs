@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use veneer_protocol::{Point, Readings};
+use veneer_protocol::{PointReadings, Readings};
 
 /// A line that a plan printed.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -89,8 +89,8 @@ pub struct Row {
     pub max_ns: u64,
 }
 
-impl From<Point> for Row {
-    fn from(point: Point) -> Row {
+impl From<PointReadings> for Row {
+    fn from(point: PointReadings) -> Row {
         let row = Row {
             class: point.class,
             method: point.method,
@@ -197,7 +197,10 @@ mod tests {
             hits: 7,
             ..Row::default()
         };
-        assert_eq!(Row::from(serde_json::from_str::<Point>(text).unwrap()), row);
+        assert_eq!(
+            Row::from(serde_json::from_str::<PointReadings>(text).unwrap()),
+            row
+        );
     }
 
     #[test]

@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 use veneer_instruments::InstrumentId;
-use veneer_protocol::{Instrument, Point, Readings};
+use veneer_protocol::{Instrument, PointReadings, Readings};
 
 /// Identifies a point among the points of its instrument.
 #[derive(PartialEq, Eq, Hash)]
@@ -20,7 +20,7 @@ struct PointKey {
 }
 
 impl PointKey {
-    fn new(point: &Point) -> PointKey {
+    fn new(point: &PointReadings) -> PointKey {
         PointKey {
             class: point.class.clone(),
             method: point.method.clone(),
@@ -47,7 +47,7 @@ pub struct CurrentInstrument {
     /// The instrument without points.
     pub instrument: Instrument,
     /// All its points with their present readings.
-    pub points: Vec<Point>,
+    pub points: Vec<PointReadings>,
 }
 
 /// The changes since the previous call.
@@ -146,21 +146,21 @@ impl SentInstrument {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use veneer_protocol::Kind;
+    use veneer_protocol::InstrumentKind;
 
     fn instrument(id: u32, attached: bool) -> Instrument {
         Instrument {
             id: format!("i{id}"),
             name: String::new(),
-            kind: Kind::Counter,
+            kind: InstrumentKind::Counter,
             plan: String::new(),
             attached,
             points: Vec::new(),
         }
     }
 
-    fn point(n: usize, hits: u64) -> Point {
-        Point {
+    fn point(n: usize, hits: u64) -> PointReadings {
+        PointReadings {
             class: "a.A".into(),
             method: "run()V".into(),
             fragment: Some(n as u32),

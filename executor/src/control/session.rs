@@ -29,7 +29,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 use veneer_protocol::{
-    PROTOCOL, PlanSource, REQUEST_LIMIT, Reply, Request, Which, WireError, read_message_within,
+    DetachTarget, MAX_REQUEST_BYTES, PROTOCOL_VERSION, PlanSource, Reply, Request, WireError,
+    read_message_within,
 };
 
 /// The time after which a write to a client that does not read fails. The session then ends.
@@ -71,7 +72,7 @@ pub fn serve(agent: &'static Agent, stream: Stream, permit: &ConnectionPermit) {
     };
     loop {
         permit.set_busy(session.updates.is_some());
-        let request = match read_message_within::<Request>(&mut reader, REQUEST_LIMIT) {
+        let request = match read_message_within::<Request>(&mut reader, MAX_REQUEST_BYTES) {
             Ok(Some(request)) => request,
             Ok(None) => return,
             Err(e) => {
@@ -196,7 +197,7 @@ impl ClientSession {
             Request::Hello {} => Reply::Hello {
                 version: env!("CARGO_PKG_VERSION").into(),
                 pid: std::process::id(),
-                protocol: PROTOCOL,
+                protocol: PROTOCOL_VERSION,
             },
             Request::Refusals {} => Reply::Refusals(report::refusals(agent)),
             Request::Report {} => Reply::Report(Box::new(report::make(agent, jvm_name()))),
@@ -254,9 +255,9 @@ impl ClientSession {
     }
 
     /// Detaches attachments, or unloads the agent.
-    fn detach(&self, which: Which) -> ControlFlow<()> {
+    fn detach(&self, which: DetachTarget) -> ControlFlow<()> {
         let (answer, answered) = channel();
-        let unloads = which == Which::Unload;
+        let unloads = which == DetachTarget::Unload;
         let accepted = self.agent.ask(match unloads {
             true => Job::Leave(answer),
             false => Job::Detach(which, answer),
@@ -327,7 +328,8 @@ impl ClientSession {
             }
         };
         if spawn("veneer-client", send_replies).is_ok() {
-            while let Ok(Some(request)) = read_message_within::<Request>(reader, REQUEST_LIMIT) {
+            while let Ok(Some(request)) = read_message_within::<Request>(reader, MAX_REQUEST_BYTES)
+            {
                 if self.execute_held(request, outbox).is_break() {
                     break;
                 }

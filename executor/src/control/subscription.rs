@@ -11,7 +11,9 @@ use crate::plans::report;
 use crate::weaving::planned_probe::Step;
 use std::collections::HashMap;
 use veneer_instruments::{EventValue, InstrumentId};
-use veneer_protocol::{EVENTS_AT_ONCE, Event, POINTS_AT_ONCE, Subscription, Update};
+use veneer_protocol::{
+    LogEvent, MAX_EVENTS_PER_UPDATE, MAX_POINTS_PER_UPDATE, Subscription, Update,
+};
 
 /// The state of one subscription. See the module documentation.
 pub struct SubscriptionFeed {
@@ -68,7 +70,7 @@ impl SubscriptionFeed {
     /// Returns the next update. `number` is its position in the sequence of due updates.
     pub fn next(&mut self, agent: &Agent, number: u64) -> Update {
         let ids = self.subscribed(agent);
-        let limit = self.subscription.points.clamp(1, POINTS_AT_ONCE);
+        let limit = self.subscription.points.clamp(1, MAX_POINTS_PER_UPDATE);
         let changes = self.points.next(&ids, limit, |id| read(agent, id));
         let mut update = Update {
             number,
@@ -95,7 +97,7 @@ impl SubscriptionFeed {
                 lost += self.events.advance(point.slot, count, new.len());
                 events.extend(new.into_iter().map(|event| {
                     let values = event.values.into_iter().map(json);
-                    Event {
+                    LogEvent {
                         instrument: id.to_string(),
                         class: point.class.to_string(),
                         method: point.method.to_string(),
@@ -107,7 +109,7 @@ impl SubscriptionFeed {
                 }));
             }
         }
-        let skipped = keep_newest(&mut events, EVENTS_AT_ONCE);
+        let skipped = keep_newest(&mut events, MAX_EVENTS_PER_UPDATE);
         let dropped = self.events.advance_dropped(agent.rings.dropped());
         update.events_lost = lost + skipped + dropped;
         update.events = events;
@@ -134,7 +136,7 @@ fn read(agent: &Agent, id: InstrumentId) -> Option<CurrentInstrument> {
 
 /// Sorts events by time and removes the oldest ones beyond `limit`. Returns the number of removed
 /// events.
-fn keep_newest(events: &mut Vec<Event>, limit: usize) -> u64 {
+fn keep_newest(events: &mut Vec<LogEvent>, limit: usize) -> u64 {
     events.sort_by_key(|event| event.time_ns);
     let excess = events.len().saturating_sub(limit);
     events.drain(..excess);
@@ -159,8 +161,8 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    fn event(time_ns: u64) -> Event {
-        Event {
+    fn event(time_ns: u64) -> LogEvent {
+        LogEvent {
             instrument: "i1".into(),
             class: "a.A".into(),
             method: "run()V".into(),
@@ -177,7 +179,7 @@ mod tests {
             every: 500,
             instruments: Vec::new(),
             events: true,
-            points: POINTS_AT_ONCE,
+            points: MAX_POINTS_PER_UPDATE,
         };
         assert!(is_subscribed(&subscription, InstrumentId(12)));
         subscription.instruments = vec!["i1".into()];

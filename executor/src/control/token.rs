@@ -13,7 +13,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use subtle::ConstantTimeEq;
-use veneer_protocol::{Reply, TOKEN_LENGTH, write_message};
+use veneer_protocol::{Reply, TOKEN_CHARS, write_message};
 
 /// The time in which a client must have sent the token.
 const TOKEN_TIMEOUT: Duration = Duration::from_secs(3);
@@ -37,7 +37,7 @@ pub enum TokenError {
     )]
     NotPrivate { path: PathBuf, mode: u32 },
     #[error(
-        "the token file {path} does not hold {TOKEN_LENGTH} hexadecimal digits; remove it, and `veneer run` makes it anew",
+        "the token file {path} does not hold {TOKEN_CHARS} hexadecimal digits; remove it, and `veneer run` makes it anew",
         path = .0.display()
     )]
     Malformed(PathBuf),
@@ -76,7 +76,7 @@ impl Token {
             .map_err(unreadable)?;
         let token = text.trim().as_bytes().to_vec();
         let is_hexadecimal = token.iter().all(u8::is_ascii_hexdigit);
-        if token.len() != TOKEN_LENGTH || !is_hexadecimal {
+        if token.len() != TOKEN_CHARS || !is_hexadecimal {
             return Err(TokenError::Malformed(path.into()));
         }
         Ok(Token(token))
@@ -138,7 +138,7 @@ mod tests {
     use std::os::unix::net::UnixStream;
 
     fn digits() -> String {
-        "0123456789abcdef".repeat(TOKEN_LENGTH.div_ceil(16))[..TOKEN_LENGTH].into()
+        "0123456789abcdef".repeat(TOKEN_CHARS.div_ceil(16))[..TOKEN_CHARS].into()
     }
 
     /// Writes a file with this text and mode, and reads it as a token file.

@@ -32,7 +32,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use veneer_instruments::EventValue;
-use veneer_protocol::data::{self, EVENTS, Rings as Layout};
+use veneer_protocol::data::{self, EVENTS_FILE, Rings as Layout};
 
 const RINGS: u64 = Layout::COUNT;
 const HEADER: u64 = Layout::HEADER;
@@ -89,8 +89,8 @@ struct PendingEvent {
 impl Rings {
     /// Creates the files in a directory.
     pub fn create(directory: &Path) -> io::Result<Rings> {
-        let file = Mapping::create(&directory.join(EVENTS), Layout::SIZE)?;
-        file.claim(Layout::LIFE, Layout::SIZE - Layout::LIFE)?;
+        let file = Mapping::create(&directory.join(EVENTS_FILE), Layout::SIZE)?;
+        file.claim(Layout::AGENT_AGE, Layout::SIZE - Layout::AGENT_AGE)?;
         Ok(Rings {
             file,
             state: Mutex::new(RingsState {
@@ -110,7 +110,7 @@ impl Rings {
     /// Records the age of the agent, in milliseconds, which shows that the agent is alive.
     pub fn alive(&self, millis: u64) {
         self.file
-            .word(Layout::LIFE)
+            .word(Layout::AGENT_AGE)
             .store(millis as i64, Ordering::Relaxed);
     }
 
@@ -118,13 +118,13 @@ impl Rings {
     /// full.
     pub fn open_point(&self, point: u32) -> bool {
         let end = (u64::from(point) + 1) * POINT_BYTES;
-        if u64::from(point) >= Layout::POINTS {
+        if u64::from(point) >= Layout::MAX_LOG_POINTS {
             return false;
         }
         let mut state = self.state();
         if end > state.claimed_bytes {
             let claimed = end.next_multiple_of(CLAIM_STEP_BYTES);
-            if self.file.claim(Layout::FIGURES, claimed).is_err() {
+            if self.file.claim(Layout::POINT_METRICS, claimed).is_err() {
                 return false;
             }
             state.claimed_bytes = claimed;
@@ -134,7 +134,7 @@ impl Rings {
 
     /// The offset of a point's metrics.
     fn metrics(point: u32) -> u64 {
-        Layout::FIGURES + u64::from(point) * POINT_BYTES
+        Layout::POINT_METRICS + u64::from(point) * POINT_BYTES
     }
 
     /// Returns the address of a ring for a thread, or 0 if no ring is left.
@@ -157,7 +157,7 @@ impl Rings {
     /// Counts an event of an open point that found no room in its ring. Called by the application
     /// thread.
     pub fn drop_one(&self, point: u32) {
-        if u64::from(point) < Layout::POINTS {
+        if u64::from(point) < Layout::MAX_LOG_POINTS {
             self.file
                 .word(Self::metrics(point) + DROPPED)
                 .fetch_add(1, Ordering::Relaxed);
@@ -239,17 +239,17 @@ impl Rings {
         let mut batch = Vec::new();
         for event in &events {
             let begin = event.end - event.bytes.len() as u64;
-            data::spill(&mut batch, ring as u32, begin, &event.bytes);
+            data::append_event_record(&mut batch, ring as u32, begin, &event.bytes);
         }
         state.log.write(&batch);
         for event in events {
-            if u64::from(event.point) < Layout::POINTS {
+            if u64::from(event.point) < Layout::MAX_LOG_POINTS {
                 self.file
                     .word(Self::metrics(event.point))
                     .fetch_add(1, Ordering::Relaxed);
             }
             self.file
-                .word(ring * STRIDE + Layout::COUNTED)
+                .word(ring * STRIDE + Layout::COUNTED_POSITION)
                 .store(event.end as i64, Ordering::Release);
             let kept = state.kept.entry(event.point).or_default();
             if kept.len() == MAX_KEPT_EVENTS {

@@ -28,7 +28,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
-use veneer_protocol::data::Shards as Layout;
+use veneer_protocol::data::ShardLayout as Layout;
 
 /// Rows of the thread table, a power of two.
 const THREAD_ROWS: usize = runtime_table::THREAD_ROWS as usize;

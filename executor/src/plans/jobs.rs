@@ -5,7 +5,7 @@ use crate::plans::plan_instances::AnalyseError;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
-use veneer_protocol::{Analysis, Detached, PlanSource, Which};
+use veneer_protocol::{Analysis, DetachReport, DetachTarget, PlanSource};
 
 /// A job of the plan thread.
 pub enum Job {
@@ -24,11 +24,11 @@ pub enum Job {
         outbox: Arc<Outbox>,
     },
     /// Detach the named plan instances, components, instruments and patches, of any owner.
-    Detach(Which, Sender<Detached>),
+    Detach(DetachTarget, Sender<DetachReport>),
     /// Call the analyser of a component.
     Analyse(String, Sender<Result<Analysis, AnalyseError>>),
     /// Detach everything, give the classes their original code back, and end the plan thread.
-    Leave(Sender<Detached>),
+    Leave(Sender<DetachReport>),
     /// Run an input that a client has typed at its REPL prompt.
     Input(ReplInput, Arc<Outbox>),
     /// Keep what this client attaches at its REPL prompt when the client disconnects.

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 use veneer_instruments::PatchId;
 use veneer_protocol as p;
-use veneer_scripts::{AnalysisError, Component, Left, Session, Thing};
+use veneer_scripts::{AnalysisError, Attachment, Component, PlanSession, RemainingWork};
 
 /// The origin of a plan instance.
 #[derive(Clone, Debug)]
@@ -28,7 +28,7 @@ pub struct PlanInstance {
 
 #[derive(Default)]
 struct InstancesState {
-    session: Option<Arc<Session>>,
+    session: Option<Arc<PlanSession>>,
     instances: BTreeMap<u64, PlanInstance>,
 }
 
@@ -51,7 +51,7 @@ impl PlanInstances {
     }
 
     /// Starts with this session, without instances.
-    pub fn open(&self, session: Arc<Session>) {
+    pub fn open(&self, session: Arc<PlanSession>) {
         *self.state() = InstancesState {
             session: Some(session),
             instances: BTreeMap::new(),
@@ -66,9 +66,9 @@ impl PlanInstances {
     }
 
     /// The attached things and the waiting callbacks of each instance.
-    fn left(&self) -> BTreeMap<u64, Left> {
+    fn left(&self) -> BTreeMap<u64, RemainingWork> {
         let session = self.state().session.clone();
-        session.map_or_else(BTreeMap::new, |session| session.left())
+        session.map_or_else(BTreeMap::new, |session| session.remaining_work())
     }
 
     fn deployed(&self) -> Vec<Component> {
@@ -89,7 +89,7 @@ impl PlanInstances {
     }
 
     /// Returns the instances for `status` that have something left, oldest first.
-    pub fn list(&self, registry: &InstrumentRegistry) -> Vec<p::Load> {
+    pub fn list(&self, registry: &InstrumentRegistry) -> Vec<p::PlanInstanceStatus> {
         let left = self.left();
         let known = self.state().instances.clone();
         let mut table = registry.lock();
@@ -104,13 +104,13 @@ fn instance_form(
     table: &mut InstrumentTable,
     id: u64,
     instance: &PlanInstance,
-    left: &Left,
-) -> p::Load {
+    left: &RemainingWork,
+) -> p::PlanInstanceStatus {
     let (mut instruments, mut patches) = (Vec::new(), Vec::new());
-    for thing in &left.things {
+    for thing in &left.attachments {
         match *thing {
-            Thing::Instrument(id) => {
-                instruments.extend(table.instrument(id).map(|i| p::Attached {
+            Attachment::Instrument(id) => {
+                instruments.extend(table.instrument(id).map(|i| p::InstrumentStatus {
                     id: id.to_string(),
                     name: i.name(),
                     kind: kind(&i.spec.kind),
@@ -118,10 +118,10 @@ fn instance_form(
                     points: i.points.len() as u64,
                 }))
             }
-            Thing::Patch(id) => patches.extend(table.patch(id).map(|p| patch_form(id, p))),
+            Attachment::Patch(id) => patches.extend(table.patch(id).map(|p| patch_form(id, p))),
         }
     }
-    p::Load {
+    p::PlanInstanceStatus {
         id: name(id),
         plan: instance.plan.clone(),
         owner: instance.owner.clone(),
@@ -138,8 +138,8 @@ fn component_form(one: Component, instance: &PlanInstance) -> p::Component {
     let (mut instruments, mut patches) = (Vec::new(), Vec::new());
     for thing in &one.things {
         match thing {
-            Thing::Instrument(id) => instruments.push(id.to_string()),
-            Thing::Patch(id) => patches.push(id.to_string()),
+            Attachment::Instrument(id) => instruments.push(id.to_string()),
+            Attachment::Patch(id) => patches.push(id.to_string()),
         }
     }
     p::Component {
@@ -159,8 +159,8 @@ fn component_form(one: Component, instance: &PlanInstance) -> p::Component {
     }
 }
 
-fn patch_form(id: PatchId, patch: &Patch) -> p::Edited {
-    p::Edited {
+fn patch_form(id: PatchId, patch: &Patch) -> p::PatchStatus {
+    p::PatchStatus {
         id: id.to_string(),
         patterns: patterns(patch),
         methods: method_count(patch),
@@ -179,7 +179,7 @@ pub enum AnalyseError {
 }
 
 /// Calls a component's analyser. Called by the plan thread.
-pub fn analyse(session: &Session, name: &str) -> Result<p::Analysis, AnalyseError> {
+pub fn analyse(session: &PlanSession, name: &str) -> Result<p::Analysis, AnalyseError> {
     let analysis = session.analyse(name)?;
     Ok(p::Analysis {
         component: analysis.name,
@@ -261,11 +261,11 @@ mod tests {
         one.methods = [10, 11].into();
         one.unloaded_methods = 1;
         let id = table.add(one);
-        let left = Left {
-            things: vec![
-                Thing::Instrument(id),
-                Thing::Instrument(InstrumentId(9)),
-                Thing::Patch(PatchId(1)),
+        let left = RemainingWork {
+            attachments: vec![
+                Attachment::Instrument(id),
+                Attachment::Instrument(InstrumentId(9)),
+                Attachment::Patch(PatchId(1)),
             ],
             callbacks: 2,
         };
@@ -279,7 +279,7 @@ mod tests {
         assert_eq!((attached.methods, attached.points), (3, 2));
         assert_eq!(
             (attached.name.as_str(), attached.kind),
-            ("calls", p::Kind::Timer)
+            ("calls", p::InstrumentKind::Timer)
         );
         assert!(form.patches.is_empty());
     }

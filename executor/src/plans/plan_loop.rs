@@ -20,8 +20,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
-use veneer_protocol::{Detached, PlanSource, Reply};
-use veneer_scripts::{Plan, PlanError, Session};
+use veneer_protocol::{DetachReport, PlanSource, Reply};
+use veneer_scripts::{Plan, PlanError, PlanSession};
 
 /// The time between two checks of whether the runtime classes are linked.
 const LINK_POLL_INTERVAL: Duration = Duration::from_millis(1);
@@ -32,7 +32,7 @@ const MAX_LINK_POLLS: usize = 5_000;
 pub struct PlanLoop {
     agent: &'static Agent,
     env: Env,
-    session: Arc<Session>,
+    session: Arc<PlanSession>,
     repl: ReplSessions,
     handle: Handle,
     /// The last check of the costs of instruments.
@@ -59,7 +59,7 @@ impl PlanLoop {
     }
 
     fn new(agent: &'static Agent, env: Env) -> PlanLoop {
-        let session = Arc::new(Session::new(Arc::new(Handle::new(agent, env))));
+        let session = Arc::new(PlanSession::new(Arc::new(Handle::new(agent, env))));
         agent.loads.open(session.clone());
         PlanLoop {
             agent,
@@ -123,10 +123,10 @@ impl PlanLoop {
             }
             Job::Detach(which, answer) => {
                 let result = detach::detach(agent, &self.session, &which);
-                let _ = answer.send(Detached {
+                let _ = answer.send(DetachReport {
                     taken: result.detached,
                     unknown: result.unknown,
-                    ..Detached::default()
+                    ..DetachReport::default()
                 });
             }
             Job::Analyse(component, answer) => {
@@ -198,12 +198,12 @@ impl PlanLoop {
         if self.times_checked.elapsed() >= TIMES_CHECK_INTERVAL {
             self.times_checked = Instant::now();
             let detached = budget::detach_used_up(self.agent, &self.handle);
-            self.session.forget(&detached);
+            self.session.record_detached(&detached);
         }
         if self.costs_checked.elapsed() >= COST_CHECK_INTERVAL {
             self.costs_checked = Instant::now();
             let detached = budget::detach_over_budget(self.agent, &self.handle);
-            self.session.forget(&detached);
+            self.session.record_detached(&detached);
         }
     }
 
@@ -232,5 +232,5 @@ fn wait_until_linked(agent: &Agent, env: Env) {
 /// Compiles a plan with its modules and its settings.
 fn compile(plan: &PlanSource) -> Result<Plan, PlanError> {
     let compiled = Plan::compile_with(&plan.name, &plan.source, &plan.modules)?;
-    Ok(compiled.with(plan.settings.clone()))
+    Ok(compiled.with_params(plan.settings.clone()))
 }

@@ -6,12 +6,12 @@ use veneer_instruments::{EditKind, InstrumentKind, Measurement, PatchId};
 use veneer_protocol as p;
 
 /// Converts the kind of an instrument.
-pub fn kind(kind: &InstrumentKind) -> p::Kind {
+pub fn kind(kind: &InstrumentKind) -> p::InstrumentKind {
     match kind {
-        InstrumentKind::Counter => p::Kind::Counter,
-        InstrumentKind::Timer => p::Kind::Timer,
-        InstrumentKind::Log(_) => p::Kind::Log,
-        InstrumentKind::Code(_) => p::Kind::Code,
+        InstrumentKind::Counter => p::InstrumentKind::Counter,
+        InstrumentKind::Timer => p::InstrumentKind::Timer,
+        InstrumentKind::Log(_) => p::InstrumentKind::Log,
+        InstrumentKind::Code(_) => p::InstrumentKind::Code,
     }
 }
 

@@ -33,8 +33,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use veneer_fragmenter::anchor;
-use veneer_protocol::{Detached, Left, Which};
-use veneer_scripts::Session;
+use veneer_protocol::{ArmedRemainder, DetachReport, DetachTarget};
+use veneer_scripts::PlanSession;
 
 /// The JVMTI events of classes, which are disabled while the agent is not active.
 pub const CLASS_EVENTS: [jvmtiEvent; 2] = [
@@ -52,8 +52,8 @@ const SEARCH_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Detaches everything, gives every class its original code back, and removes the data directory.
 /// Called by the plan thread, which ends afterwards.
-pub fn leave(agent: &Agent, env: Env, session: &Session) -> Detached {
-    let DetachResult { detached, unknown } = detach(agent, session, &Which::Unload);
+pub fn leave(agent: &Agent, env: Env, session: &PlanSession) -> DetachReport {
+    let DetachResult { detached, unknown } = detach(agent, session, &DetachTarget::Unload);
     agent.left.store(true, Ordering::SeqCst);
     let mut restored = 0;
     let mut left = Vec::new();
@@ -92,7 +92,7 @@ pub fn leave(agent: &Agent, env: Env, session: &Session) -> Detached {
     control::close();
     data_directory::remove(&agent.config.data_dir);
     agent.stop_threads();
-    Detached {
+    DetachReport {
         taken: detached,
         unknown,
         classes_restored: restored,
@@ -106,7 +106,7 @@ struct Restored {
     /// The number of classes that have their own class file again.
     restored: u64,
     /// The classes that are still armed, with the reasons.
-    left: Vec<Left>,
+    left: Vec<ArmedRemainder>,
 }
 
 /// Retransforms all armed classes to their own class files.
@@ -142,7 +142,7 @@ fn restore(agent: &Agent, env: Env) -> Restored {
                     known.state().restored = true;
                     restored += 1;
                 }
-                Err(reason) => left.push(Left {
+                Err(reason) => left.push(ArmedRemainder {
                     class: known.dotted.clone(),
                     reason: reason.to_string(),
                 }),

@@ -8,7 +8,7 @@ use veneer_instruments::{
     InstrumentSpec, InstrumentSummary, LogEvent, Measurement, MethodPattern, PatchId, PointRow,
     RandomSample, RefusalRow, Runtime, Tally, TallyKind,
 };
-use veneer_scripts::Session;
+use veneer_scripts::PlanSession;
 
 #[derive(Default)]
 pub struct Recorder {
@@ -26,9 +26,9 @@ struct State {
 
 impl Recorder {
     /// Creates a session with its own runtime.
-    pub fn session() -> (Arc<Recorder>, Session) {
+    pub fn session() -> (Arc<Recorder>, PlanSession) {
         let recorder = Arc::new(Recorder::default());
-        let session = Session::new(recorder.clone());
+        let session = PlanSession::new(recorder.clone());
         (recorder, session)
     }
 

@@ -2,8 +2,8 @@
 //! graphs.
 
 use super::convert::{ApiResult, int, number};
-use super::selection::Methods;
-use crate::context::Context;
+use super::selection::MethodSelection;
+use crate::context::PlanContext;
 use rhai::{Array, Dynamic, Engine, INT, Map};
 use std::sync::Arc;
 use veneer_instruments::{ArmedMethod, Block, Graph, RandomSample};
@@ -56,9 +56,11 @@ pub(super) fn block(number: usize, block: &Block) -> Map {
     map
 }
 
-fn list(context: &Context, methods: &Methods, sample: Option<RandomSample>) -> Array {
+fn list(context: &PlanContext, methods: &MethodSelection, sample: Option<RandomSample>) -> Array {
     let all: Vec<ArmedMethod> = match (&methods.only, sample) {
-        (None, _) => context.ask(|runtime| runtime.armed_methods(&methods.patterns, sample)),
+        (None, _) => {
+            context.with_runtime(|runtime| runtime.armed_methods(&methods.patterns, sample))
+        }
         (Some(only), None) => only.values().cloned().collect(),
         (Some(only), Some(sample)) => {
             let all: Vec<&ArmedMethod> = only.values().collect();
@@ -71,8 +73,8 @@ fn list(context: &Context, methods: &Methods, sample: Option<RandomSample>) -> A
     all.iter().filter_map(method).map(Dynamic::from).collect()
 }
 
-fn graphs(context: &Context, methods: &Methods) -> Array {
-    let all = context.ask(|runtime| match &methods.only {
+fn graphs(context: &PlanContext, methods: &MethodSelection) -> Array {
+    let all = context.with_runtime(|runtime| match &methods.only {
         None => runtime.flow_graphs(&methods.patterns),
         Some(only) => only
             .keys()
@@ -82,15 +84,15 @@ fn graphs(context: &Context, methods: &Methods) -> Array {
     all.iter().filter_map(graph).collect()
 }
 
-pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
+pub(super) fn register(engine: &mut Engine, context: &Arc<PlanContext>) {
     let plan = context.clone();
-    engine.register_fn("list", move |methods: &mut Methods| {
+    engine.register_fn("list", move |methods: &mut MethodSelection| {
         list(&plan, methods, None)
     });
     let plan = context.clone();
     engine.register_fn(
         "sample",
-        move |methods: &mut Methods, count: INT, seed: INT| -> ApiResult<Array> {
+        move |methods: &mut MethodSelection, count: INT, seed: INT| -> ApiResult<Array> {
             let count = number("number of methods: write 0 or more", count)?;
             // Any integer is a valid seed, so its bits are reinterpreted.
             let seed = seed as u64;
@@ -98,7 +100,7 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
         },
     );
     let plan = context.clone();
-    engine.register_fn("graphs", move |methods: &mut Methods| {
+    engine.register_fn("graphs", move |methods: &mut MethodSelection| {
         graphs(&plan, methods)
     });
 }

@@ -20,7 +20,7 @@ fn key(key: TallyKey) -> Dynamic {
 
 /// The period that a row covers.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Scope {
+pub(super) enum RowScope {
     /// All values so far.
     All,
     /// The values since an earlier reading. The minimum, the maximum and the rates of this period
@@ -29,7 +29,7 @@ pub(super) enum Scope {
 }
 
 /// Returns an entry as a row.
-pub(super) fn row(entry: TallyEntry, kind: TallyKind, scope: Scope) -> Map {
+pub(super) fn row_map(entry: TallyEntry, kind: TallyKind, scope: RowScope) -> Map {
     let mut map = Map::new();
     let mut put = |name: &str, value: Dynamic| {
         map.insert(name.into(), value);
@@ -52,7 +52,7 @@ pub(super) fn row(entry: TallyEntry, kind: TallyKind, scope: Scope) -> Map {
         };
         put("sum", entry.sum.into());
         put("avg", avg.into());
-        if scope == Scope::All {
+        if scope == RowScope::All {
             put("min", entry.min.into());
             put("max", entry.max.into());
         }
@@ -61,7 +61,7 @@ pub(super) fn row(entry: TallyEntry, kind: TallyKind, scope: Scope) -> Map {
         put(name, value);
     }
     match kind {
-        TallyKind::Rate if scope == Scope::All => {
+        TallyKind::Rate if scope == RowScope::All => {
             let rate = entry.rate.unwrap_or_default();
             put("per_second", rate.per_second(RATE_WINDOW_SECONDS).into());
             let seconds = rate.counts_by_age().into_iter();

@@ -1,6 +1,6 @@
 //! Converts expressions.
 
-use super::names::{Binding, Names, ProbeResult, captured_binding, refuse};
+use super::names::{Binding, ProbeNames, ProbeResult, captured_binding, refuse};
 use super::table_operation::{PER_OBJECT_USAGE, stack_operation};
 use rhai::{ASTFlags, Expr, FnCallExpr, Position};
 use veneer_instruments::TallyKind;
@@ -9,7 +9,7 @@ use veneer_probes::tree::{self, ExprKind, Operator};
 
 const STACK_USAGE: &str = "a per_thread(…) gives values with .pop() and .top()";
 
-impl Names<'_> {
+impl ProbeNames<'_> {
     /// Converts an expression.
     pub(super) fn value(&self, e: &Expr) -> ProbeResult<tree::Expr> {
         let at = e.position();
@@ -119,7 +119,7 @@ impl Names<'_> {
             }
             _ => return refuse(at, "this has no compiled form"),
         };
-        let place = self.place(at);
+        let place = self.source_position(at);
         Ok(tree::Expr { kind: shape, place })
     }
 
@@ -163,7 +163,7 @@ impl Names<'_> {
             };
             let object = self.value(object)?.into();
             let shape = ExprKind::PerObjectValue { table, object };
-            let place = self.place(at);
+            let place = self.source_position(at);
             return Ok(tree::Expr { kind: shape, place });
         }
         let Some(operation) = stack_operation(&call.name, kind).filter(|_| call.args.is_empty())
@@ -176,7 +176,7 @@ impl Names<'_> {
         };
         let base = tree::Expr {
             kind: shape,
-            place: self.place(at),
+            place: self.source_position(at),
         };
         match rest_of_chain {
             Some((rest, index, flags)) => {
@@ -199,7 +199,7 @@ impl Names<'_> {
         values.try_fold(first?, |left, right| {
             Ok(tree::Expr {
                 kind: ExprKind::Binary(operator, left.into(), right?.into()),
-                place: self.place(at),
+                place: self.source_position(at),
             })
         })
     }
@@ -291,7 +291,7 @@ impl Names<'_> {
             }
             _ => return refuse(position, "this has no compiled form"),
         };
-        let place = self.place(position);
+        let place = self.source_position(position);
         Ok(tree::Expr { kind: shape, place })
     }
 
@@ -339,7 +339,7 @@ impl Names<'_> {
                 values,
             ),
         };
-        let place = self.place(at);
+        let place = self.source_position(at);
         Ok(tree::Expr { kind: shape, place })
     }
 
@@ -369,7 +369,7 @@ impl Names<'_> {
                 ),
             );
         };
-        let place = self.place(at);
+        let place = self.source_position(at);
         Ok(tree::Expr { kind: shape, place })
     }
 }

@@ -7,20 +7,20 @@ use veneer_probes::tree::{ExprKind, SourcePosition};
 
 /// The reason why a closure has no compiled form, with its position.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Refused {
+pub(crate) struct UncompilableProbe {
     pub(crate) position: Position,
     pub(crate) message: String,
 }
 
-pub(super) type ProbeResult<T> = Result<T, Refused>;
+pub(super) type ProbeResult<T> = Result<T, UncompilableProbe>;
 
 pub(super) fn refuse<T>(position: Position, message: impl Into<String>) -> ProbeResult<T> {
     let message = message.into();
-    Err(Refused { position, message })
+    Err(UncompilableProbe { position, message })
 }
 
 /// The environment of a closure.
-pub(crate) struct Environment<'a> {
+pub(crate) struct CaptureScope<'a> {
     /// Returns the number and kind of the table, if a value of the plan is a table.
     pub(crate) table: &'a dyn Fn(&Dynamic) -> Option<(u32, TallyKind)>,
     /// Returns the value that a module has under a name.
@@ -47,14 +47,14 @@ pub(super) enum Binding {
 }
 
 /// The names that are visible, innermost last.
-pub(super) struct Names<'a> {
+pub(super) struct ProbeNames<'a> {
     pub(super) bindings: Vec<(String, Binding)>,
-    pub(super) environment: &'a Environment<'a>,
+    pub(super) environment: &'a CaptureScope<'a>,
 }
 
-impl Names<'_> {
+impl ProbeNames<'_> {
     /// Converts a position of the engine to a line and column for messages.
-    pub(super) fn place(&self, position: Position) -> SourcePosition {
+    pub(super) fn source_position(&self, position: Position) -> SourcePosition {
         let small = |n: usize| u16::try_from(n).unwrap_or(0);
         let (_, line, _) = self.environment.source_map.locate(position);
         SourcePosition {

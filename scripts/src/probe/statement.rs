@@ -1,6 +1,6 @@
 //! Converts statements.
 
-use super::names::{Binding, Names, ProbeResult, refuse};
+use super::names::{Binding, ProbeNames, ProbeResult, refuse};
 use super::table_operation::{stack_operation, table_operation};
 use rhai::{ASTFlags, Expr, Stmt};
 use veneer_probes::tree::{self, ExprKind, Operator, Statement};
@@ -8,7 +8,7 @@ use veneer_probes::tree::{self, ExprKind, Operator, Statement};
 const UNUSED_VALUE: &str =
     "nothing happens with this value: give it to a table of the plan with .add(…) or .count(…)";
 
-impl Names<'_> {
+impl ProbeNames<'_> {
     /// Converts a block. Variables that the block declares are not visible after it.
     pub(super) fn block<'s>(
         &mut self,
@@ -57,7 +57,7 @@ impl Names<'_> {
                         let Some(operator) = Operator::from_symbol(text) else {
                             return refuse(at, format!("`{text}=` has no compiled form"));
                         };
-                        let place = self.place(at);
+                        let place = self.source_position(at);
                         let shape = ExprKind::Local(name.clone());
                         let left = tree::Expr { kind: shape, place };
                         let shape = ExprKind::Binary(operator, left.into(), right.into());
@@ -93,7 +93,7 @@ impl Names<'_> {
             }
             Stmt::Block(block) => {
                 let shape = ExprKind::Bool(true);
-                let place = self.place(at);
+                let place = self.source_position(at);
                 out.push(Statement::If {
                     condition: tree::Expr { kind: shape, place },
                     then: self.block(block.iter())?,
@@ -141,7 +141,7 @@ impl Names<'_> {
                     let (table, kind) = (*table, *kind);
                     if let Some(operation) = stack_operation(&call.name, kind) {
                         // The value is dropped, because only the effect on the stack matters.
-                        let (name, place) = (" dropped".into(), self.place(e.position()));
+                        let (name, place) = (" dropped".into(), self.source_position(e.position()));
                         let shape = ExprKind::StackOperation {
                             table,
                             operation: operation.into(),
@@ -154,7 +154,7 @@ impl Names<'_> {
                     let operation = operation.or_else(|what| refuse(e.position(), what))?;
                     let values = call.args.iter().map(|a| self.value(a));
                     let values = values.collect::<ProbeResult<_>>()?;
-                    let place = self.place(e.position());
+                    let place = self.source_position(e.position());
                     out.push(Statement::UpdateTable {
                         table,
                         operation: operation.into(),

@@ -7,7 +7,7 @@ use veneer_instruments::{
     EventValue, Graph, InstrumentId, InstrumentSpec, InstrumentSummary, LogEvent, Measurement,
     MethodPattern, PatchId, PointRow, RandomSample, RefusalRow, Runtime, Tally, TallyKind,
 };
-use veneer_scripts::{Plan, PlanError, Session};
+use veneer_scripts::{Plan, PlanError, PlanSession};
 
 #[derive(Default)]
 pub struct Recorder {
@@ -24,9 +24,9 @@ struct State {
 }
 
 impl Recorder {
-    pub fn session() -> (Arc<Recorder>, Session) {
+    pub fn session() -> (Arc<Recorder>, PlanSession) {
         let recorder = Arc::new(Recorder::default());
-        let session = Session::new(recorder.clone());
+        let session = PlanSession::new(recorder.clone());
         (recorder, session)
     }
 

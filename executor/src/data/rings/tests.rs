@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::data::scratch::ScratchDirectory;
-use veneer_protocol::data::{ROTATED, read_segment};
+use veneer_protocol::data::{EVENT_LOG_FILES, read_segment};
 
 /// The most characters of a logged text, as in `VeneerRuntime.TEXT`.
 const TEXT: u64 = 64;
@@ -113,7 +113,7 @@ fn drained_events_have_their_values_and_are_counted_by_point() {
         event.values[..],
         [EventValue::Int(-1), EventValue::Int(2)]
     ));
-    let positions = [Layout::HEAD, Layout::TAIL, Layout::COUNTED];
+    let positions = [Layout::HEAD, Layout::TAIL, Layout::COUNTED_POSITION];
     assert_eq!(positions.map(|at| writer.word(at)), [96, 96, 96]);
 }
 
@@ -198,7 +198,7 @@ fn the_event_log_has_the_positions_of_the_events() {
         assert!(writer.log(1, time, &[4]));
     }
     rings.drain();
-    let bytes = std::fs::read(directory.join(ROTATED[1])).expect("the event log");
+    let bytes = std::fs::read(directory.join(EVENT_LOG_FILES[1])).expect("the event log");
     let (number, events, torn) = read_segment(&bytes);
     assert_eq!((number, torn), (1, false));
     let found: Vec<_> = events
@@ -230,10 +230,10 @@ fn a_damaged_length_costs_the_content_of_the_ring_and_no_more() {
 #[test]
 fn points_beyond_the_table_have_no_metrics() {
     let (_directory, rings) = rings();
-    assert!(!rings.open_point(Layout::POINTS as u32));
-    assert!(rings.open_point(Layout::POINTS as u32 - 1));
-    rings.drop_one(Layout::POINTS as u32);
-    rings.drop_one(Layout::POINTS as u32 - 1);
+    assert!(!rings.open_point(Layout::MAX_LOG_POINTS as u32));
+    assert!(rings.open_point(Layout::MAX_LOG_POINTS as u32 - 1));
+    rings.drop_one(Layout::MAX_LOG_POINTS as u32);
+    rings.drop_one(Layout::MAX_LOG_POINTS as u32 - 1);
     assert_eq!(rings.dropped(), 1);
     let writer = Writer::new(&rings);
     assert!(writer.log(u32::MAX, 1, &[]));

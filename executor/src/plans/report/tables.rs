@@ -15,7 +15,7 @@ use veneer_instruments::{
     InstrumentKind, LinearBuckets, RATE_WINDOW_SECONDS, Tally, TallyEntry, TallyKey, TallyKind,
     bucket_start,
 };
-use veneer_protocol::{Bucket, Figures, Second, Table, TableEntry, TableKind};
+use veneer_protocol::{Bucket, EntryMetrics, SecondCount, Table, TableEntry, TableKind};
 
 /// The most bytes of JSON, by estimate, of all entries of a report. The rest of the message is left
 /// to everything else.
@@ -62,7 +62,9 @@ fn sized_table(number: u32, kind: TallyKind, label: Label, now: Tally) -> Option
     Some(SizedTable {
         table: Table {
             id: format!("t{}", u64::from(number) + 1),
-            name: label.name.unwrap_or_else(|| table_kind.word().into()),
+            name: label
+                .name
+                .unwrap_or_else(|| table_kind.plan_function().into()),
             kind: table_kind,
             plan: label.plan,
             attached: false,
@@ -194,7 +196,7 @@ fn key(key: &TallyKey) -> Value {
 }
 
 /// The metrics of an entry, by the kind of its table.
-fn figures(entry: &TallyEntry, kind: TallyKind) -> Figures {
+fn figures(entry: &TallyEntry, kind: TallyKind) -> EntryMetrics {
     let TallyEntry {
         count,
         sum,
@@ -203,20 +205,20 @@ fn figures(entry: &TallyEntry, kind: TallyKind) -> Figures {
         ..
     } = *entry;
     match kind {
-        TallyKind::Sums => Figures::Sums {
+        TallyKind::Sums => EntryMetrics::Sums {
             count,
             sum,
             min,
             max,
         },
-        TallyKind::Histogram => Figures::Distribution {
+        TallyKind::Histogram => EntryMetrics::Distribution {
             count,
             sum,
             min,
             max,
             buckets: filled_buckets(&entry.buckets),
         },
-        TallyKind::Linear(linear) => Figures::Distribution {
+        TallyKind::Linear(linear) => EntryMetrics::Distribution {
             count,
             sum,
             min,
@@ -225,37 +227,37 @@ fn figures(entry: &TallyEntry, kind: TallyKind) -> Figures {
         },
         TallyKind::Rate => {
             let rate = entry.rate.clone().unwrap_or_default();
-            let second = |(ago, count)| Second { ago, count };
-            Figures::Rate {
+            let second = |(ago, count)| SecondCount { ago, count };
+            EntryMetrics::Rate {
                 count,
                 whole: rate.complete_seconds(RATE_WINDOW_SECONDS),
                 seconds: rate.counts_by_age().into_iter().map(second).collect(),
             }
         }
-        TallyKind::Distinct => Figures::Distinct {
+        TallyKind::Distinct => EntryMetrics::Distinct {
             count,
             distinct: entry.distinct,
         },
-        TallyKind::Top => Figures::Bound {
+        TallyKind::Top => EntryMetrics::UpperBound {
             count,
             error: entry.error,
         },
         TallyKind::Last | TallyKind::Sample => {
             let at = entry.at.unwrap_or_default();
-            Figures::Moment {
+            EntryMetrics::Occurrence {
                 number: at.number,
                 time_ns: at.time_ns,
                 thread: at.thread_id,
             }
         }
         TallyKind::Count | TallyKind::Numbers | TallyKind::Objects | TallyKind::PerObject => {
-            Figures::Count { count }
+            EntryMetrics::Count { count }
         }
     }
 }
 
 /// The metrics of the values that found no entry. For some kinds only their number is known.
-fn rest(rest: &TallyEntry, kind: TallyKind) -> Figures {
+fn rest(rest: &TallyEntry, kind: TallyKind) -> EntryMetrics {
     let kind = match kind {
         TallyKind::Last | TallyKind::Sample | TallyKind::Top | TallyKind::Distinct => {
             TallyKind::Count
@@ -364,7 +366,7 @@ mod tests {
         let mut room = 2 * ENTRY_BYTES + 1;
         let (shown, omitted) = fitting_entries(all, TallyKind::Last, &mut room);
         assert_eq!((keys(&shown), omitted, room), (vec![1, 2], 1, 1));
-        let moment = Figures::Moment {
+        let moment = EntryMetrics::Occurrence {
             number: 1,
             time_ns: 10,
             thread: 1,
@@ -498,6 +500,6 @@ mod tests {
             (one.table.id.as_str(), one.table.name.as_str()),
             ("t7", "top")
         );
-        assert_eq!(one.table.rest, Figures::Count { count: 0 });
+        assert_eq!(one.table.rest, EntryMetrics::Count { count: 0 });
     }
 }
