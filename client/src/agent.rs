@@ -3,7 +3,7 @@
 //! 1. the file that `$VENEER_AGENT` names;
 //! 2. the directory of the `veneer` executable, as in a build;
 //! 3. `../lib/veneer` relative to that directory, as in an installation;
-//! 4. the copy that is embedded in this program ([`carry`]).
+//! 4. the copy that is embedded in this program ([`register_library`]).
 
 use std::env;
 use std::fs;
@@ -14,10 +14,10 @@ use thiserror::Error;
 use crate::embedded_agent;
 use crate::target::Target;
 
-pub use crate::embedded_agent::carry;
+pub use crate::embedded_agent::register_library;
 
 /// The file name of the library.
-pub const LIBRARY: &str = "libveneer_agent.so";
+pub const AGENT_FILE_NAME: &str = "libveneer_agent.so";
 
 /// Why the library was not found.
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub enum AgentError {
     BadVariable(PathBuf),
     /// The library is neither in a searched directory nor embedded in this program.
     #[error(
-        "the agent library is missing: there is no {LIBRARY} in {0}; build it with `make build` or set VENEER_AGENT"
+        "the agent library is missing: there is no {AGENT_FILE_NAME} in {0}; build it with `make build` or set VENEER_AGENT"
     )]
     Missing(String),
     /// The library is embedded in this program, but cannot be written to any directory from which
@@ -60,7 +60,7 @@ pub fn find_for(target: &Target) -> Result<PathBuf, AgentError> {
             let us = unsafe { libc::geteuid() };
             let own = (us == target.uid).then(|| embedded_agent::file_for_own_user(library));
             match own {
-                Some(Ok(path)) if target.reach(&path).exists() => Ok(path),
+                Some(Ok(path)) if target.path_from_here(&path).exists() => Ok(path),
                 _ => embedded_agent::file_for_target(library, target).map_err(AgentError::NoPlace),
             }
         }
@@ -92,7 +92,7 @@ fn find_in(
         .unwrap_or_default();
     directories
         .iter()
-        .filter_map(|directory| fs::canonicalize(directory.join(LIBRARY)).ok())
+        .filter_map(|directory| fs::canonicalize(directory.join(AGENT_FILE_NAME)).ok())
         .find(|path| path.is_file())
         .ok_or_else(|| {
             let names: Vec<String> = directories
@@ -117,10 +117,10 @@ mod tests {
         let error = find_in(None, Some(&bin)).unwrap_err();
         assert!(error.to_string().contains("make build"), "{error}");
 
-        let installed = root.join("lib/veneer").join(LIBRARY);
+        let installed = root.join("lib/veneer").join(AGENT_FILE_NAME);
         fs::write(&installed, "").unwrap();
         assert_eq!(find_in(None, Some(&bin)), Ok(installed));
-        let built = bin.join(LIBRARY);
+        let built = bin.join(AGENT_FILE_NAME);
         fs::write(&built, "").unwrap();
         assert_eq!(find_in(None, Some(&bin)), Ok(built));
 

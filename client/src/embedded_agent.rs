@@ -30,7 +30,7 @@ static EMBEDDED: OnceLock<&'static [u8]> = OnceLock::new();
 
 /// Registers a copy of the agent library, which is used if no library file is found. Only the first
 /// call in a process has an effect.
-pub fn carry(library: &'static [u8]) {
+pub fn register_library(library: &'static [u8]) {
     let _ = EMBEDDED.set(library);
 }
 
@@ -58,9 +58,9 @@ pub(crate) fn file_for_own_user(library: &[u8]) -> Result<PathBuf, String> {
 /// JVM's file system.
 pub(crate) fn file_for_target(library: &[u8], target: &Target) -> Result<PathBuf, String> {
     let directory = socket_directory(target.uid);
-    let reached = target.reach(&directory);
+    let reached = target.path_from_here(&directory);
     let path = target
-        .as_its_user(|| ensure_file(&reached, library, target.uid))
+        .run_as_target_user(|| ensure_file(&reached, library, target.uid))
         .map_err(|error| format!("{}: {error}", directory.display()))?;
     Ok(directory.join(path.file_name().unwrap_or_default()))
 }

@@ -8,11 +8,11 @@ use veneer_client::{Client, Target};
 use veneer_protocol::{DetachReport, DetachTarget};
 
 use crate::cli::DetachArguments;
-use crate::output::{complain, describe};
+use crate::output::{describe, print_error};
 use crate::targets;
 
 /// Exit code if something named does not exist, or if a class is still armed.
-const INCOMPLETE: u8 = 1;
+const EXIT_INCOMPLETE: u8 = 1;
 
 #[derive(Serialize)]
 struct Row {
@@ -36,7 +36,7 @@ pub fn run(arguments: DetachArguments) -> Result<u8> {
         match detach_from(*pid, &request) {
             Ok(detached) => {
                 if !detached.unknown.is_empty() || !detached.left.is_empty() {
-                    code = code.max(INCOMPLETE);
+                    code = code.max(EXIT_INCOMPLETE);
                 }
                 if !arguments.json {
                     write_result(&mut stdout, *pid, &request, &detached)?;
@@ -47,7 +47,7 @@ pub fn run(arguments: DetachArguments) -> Result<u8> {
                 });
             }
             Err(error) if pids.len() > 1 => {
-                complain(&describe(&error));
+                print_error(&describe(&error));
                 code = 2;
             }
             Err(error) => return Err(error),
@@ -125,7 +125,7 @@ fn write_result(
             DetachTarget::Components(_) => format!("component `{}`", detached.unknown.join("`, `")),
             _ => detached.unknown.join(" "),
         };
-        complain(&format!(
+        print_error(&format!(
             "process {pid} has no {names}; `veneer patches {pid}` shows what is attached"
         ));
     }
@@ -139,7 +139,7 @@ fn write_result(
         detached.left.len()
     )?;
     for left in &detached.left {
-        complain(&format!(
+        print_error(&format!(
             "{} is still armed: {}; it runs as before, and nothing is attached to it",
             left.class, left.reason
         ));

@@ -17,7 +17,7 @@ use veneer_fragmenter::policy::Policy;
 use veneer_instruments::MethodPattern;
 
 use crate::cli::FragmentsArguments;
-use crate::output::complain;
+use crate::output::print_error;
 use crate::{inputs, matching};
 
 /// Why there is nothing to show.
@@ -110,24 +110,24 @@ pub fn run(arguments: FragmentsArguments) -> Result<u8> {
         let (place, bytes) = match class {
             Ok(class) => class,
             Err(error) => {
-                complain(&error);
-                code = crate::exit_code::FAILED;
+                print_error(&error);
+                code = crate::exit_code::EXIT_FAILED;
                 continue;
             }
         };
         let modern = match inference::modern(&bytes) {
             Ok(modern) => modern,
             Err(refusal) => {
-                complain(&format_args!("{place}: {refusal}"));
-                code = crate::exit_code::FAILED;
+                print_error(&format_args!("{place}: {refusal}"));
+                code = crate::exit_code::EXIT_FAILED;
                 continue;
             }
         };
         let file = match ClassFile::parse(&modern) {
             Ok(file) => file,
             Err(error) => {
-                complain(&format_args!("{place}: {error}"));
-                code = crate::exit_code::FAILED;
+                print_error(&format_args!("{place}: {error}"));
+                code = crate::exit_code::EXIT_FAILED;
                 continue;
             }
         };

@@ -18,7 +18,7 @@ use veneer_fragmenter::outline::Outline;
 use veneer_instruments::{ClassMatch, ClassMetadata, MethodMetadata, MethodPattern, nearest};
 
 use crate::inputs;
-use crate::output::complain;
+use crate::output::print_error;
 
 #[derive(Debug, Error)]
 #[error("no method in {path} matches `{pattern}`{near}")]
@@ -68,8 +68,8 @@ pub fn methods(
         let bytes = match read {
             Ok(bytes) => bytes,
             Err(error) => {
-                complain(&error);
-                code = crate::exit_code::FAILED;
+                print_error(&error);
+                code = crate::exit_code::EXIT_FAILED;
                 continue;
             }
         };
@@ -78,8 +78,8 @@ pub fn methods(
         let (file, outline) = match outline {
             Ok(both) => both,
             Err(error) => {
-                complain(&error);
-                code = crate::exit_code::FAILED;
+                print_error(&error);
+                code = crate::exit_code::EXIT_FAILED;
                 continue;
             }
         };
@@ -104,7 +104,7 @@ pub fn methods(
         names.push(facts.name);
     }
     if !unsure.is_empty() {
-        complain(&uncertain_message(&unsure, &missing, path));
+        print_error(&uncertain_message(&unsure, &missing, path));
     }
     if !found && code == 0 && unsure.is_empty() {
         let near = nearest(pattern, names.iter().map(String::as_str), 3);

@@ -11,8 +11,8 @@ use veneer_instruments::{Measurement, table};
 use veneer_protocol::{Instrument, InstrumentKind, JvmInfo, PointReadings, Readings, Report};
 
 use crate::cli::ReportArguments;
-use crate::exec::PROGRAM_FAILED;
-use crate::output::complain;
+use crate::exec::EXIT_PROGRAM_FAILED;
+use crate::output::print_error;
 use crate::post_mortem::{DataDirectory, MeasuredInstrument, ProcessState, directories};
 use crate::targets;
 
@@ -50,11 +50,11 @@ fn analysis(pid: &Path, component: &str, json: bool) -> Result<u8> {
             pid.display()
         );
     };
-    let analysis = match targets::agent_in(pid)?.analyse(component) {
+    let analysis = match targets::connect_agent(pid)?.analyse(component) {
         Ok(analysis) => analysis,
         Err(ControlError::Refused(message)) => {
-            complain(&message);
-            return Ok(PROGRAM_FAILED);
+            print_error(&message);
+            return Ok(EXIT_PROGRAM_FAILED);
         }
         Err(error) => return Err(error.into()),
     };

@@ -186,7 +186,7 @@ fn row(
     let key = |n: usize| match keys.get(n) {
         None => String::new(),
         Some(Value::String(text)) => text.clone(),
-        Some(Value::Array(lines)) => crate::metric::stack(lines),
+        Some(Value::Array(lines)) => crate::metric::join_frames(lines),
         Some(other) => other.to_string(),
     };
     let [class, method, fragment, to, what, line] = at;

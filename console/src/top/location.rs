@@ -7,7 +7,7 @@ use veneer_instruments::{ArmedMethod, table};
 
 /// A method, or a fragment of it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
-pub struct Location {
+pub struct MethodLocation {
     /// In Java form, with dots.
     pub class: String,
     /// Name and descriptor.
@@ -17,7 +17,7 @@ pub struct Location {
     pub fragment: Option<u32>,
 }
 
-impl Location {
+impl MethodLocation {
     /// Returns the pattern that selects the method.
     pub fn pattern(&self) -> String {
         let method = ArmedMethod {
@@ -31,8 +31,8 @@ impl Location {
     }
 
     /// Returns the location of the whole method.
-    pub fn whole(&self) -> Location {
-        Location {
+    pub fn whole_method(&self) -> MethodLocation {
+        MethodLocation {
             fragment: None,
             ..self.clone()
         }
@@ -50,7 +50,7 @@ impl Location {
     }
 }
 
-impl fmt::Display for Location {
+impl fmt::Display for MethodLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.fragment {
             Some(number) => write!(f, "f{number} of {}", self.short_name()),
