@@ -97,7 +97,7 @@ pub fn run(arguments: FragmentsArguments) -> Result<u8> {
     if let Some(text) = text.filter(|text| matching::is_pattern(text)) {
         let pattern = MethodPattern::parse(text)?;
         let code = matching::methods(&arguments.path, &pattern, |file, index| {
-            out.method(&listing::of(file, index, &policy))
+            out.method(&listing::from_class_file(file, index, &policy))
         })?;
         out.finish()?;
         return Ok(code);
@@ -132,7 +132,7 @@ pub fn run(arguments: FragmentsArguments) -> Result<u8> {
             }
         };
         match &wanted {
-            None => out.class(&ClassListing::of(&file, &policy))?,
+            None => out.class(&ClassListing::from_class_file(&file, &policy))?,
             Some(wanted) => {
                 let name = file.name().map(|n| n.replace('/', ".")).unwrap_or(place);
                 if wanted.is_class(&name) {
@@ -184,7 +184,7 @@ fn methods(
         };
         if wanted.is_method(&name, &descriptor) {
             found = true;
-            out.method(&listing::of(file, index, policy))?;
+            out.method(&listing::from_class_file(file, index, policy))?;
         } else if !known.iter().any(|k| *k == name) {
             known.push(name.into_owned());
         }

@@ -74,7 +74,7 @@ pub fn methods(
             }
         };
         let outline = ClassFile::parse(&bytes)
-            .and_then(|file| Outline::of(&file).map(|outline| (file, outline)));
+            .and_then(|file| Outline::from_class_file(&file).map(|outline| (file, outline)));
         let (file, outline) = match outline {
             Ok(both) => both,
             Err(error) => {
@@ -152,7 +152,7 @@ fn hierarchy(path: &Path) -> Result<DirectSupertypes> {
     // Classes that cannot be read are reported in the second pass.
     for (_, bytes) in inputs::class_bytes(path, None)?.flatten() {
         if let Ok(file) = ClassFile::parse(&bytes)
-            && let Ok(outline) = Outline::of(&file)
+            && let Ok(outline) = Outline::from_class_file(&file)
         {
             above.insert(outline.name, outline.above);
         }

@@ -77,7 +77,7 @@ impl Crossings {
 
 /// The placement of the counters of one method.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Counting {
+pub struct CounterPlan {
     /// The flow graph with the numbers of its counters. Numbers begin at 0.
     pub flow: CountedGraph,
     /// The join point and the number of each counter on an edge.
@@ -87,9 +87,9 @@ pub struct Counting {
     departures: u32,
 }
 
-impl Counting {
+impl CounterPlan {
     /// Places the counters. Edges in deeper loops are more likely to need no counter.
-    pub fn of(method: &Method, points: &[Point]) -> Counting {
+    pub fn of(method: &Method, points: &[Point]) -> CounterPlan {
         let crossings = Crossings::of(method, points);
         let all = reachable(method, points);
         let mut inside = vec![false; method.flow.len()];
@@ -149,7 +149,7 @@ impl Counting {
         let flow = CountedGraph::new(method.flow.len() as u32, &edges);
         let placed = flow.edges.iter().zip(sites);
         let sites = placed.filter_map(|(e, site)| Some((site?, e.counter?)));
-        Counting {
+        CounterPlan {
             sites: sites.collect(),
             flow,
             arrivals: 0,
@@ -161,7 +161,7 @@ impl Counting {
     pub fn probes(&self, first: u32) -> Vec<Probe> {
         let counts = self.sites.iter().map(|(site, counter)| Probe {
             site: *site,
-            action: Action::Gather {
+            action: Action::CountBuffered {
                 slot: first + counter,
             },
         });

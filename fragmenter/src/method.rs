@@ -176,7 +176,7 @@ struct StateRecorder<'m> {
 impl StateRecorder<'_> {
     /// Records the types before the instruction with index `i`.
     fn record(&mut self, i: usize, pc: u16, state: &State) {
-        let f = self.flow.holding(pc);
+        let f = self.flow.fragment_containing(pc);
         if self.flow.get(f).is_some_and(|f| f.start == pc) {
             self.states[f.index()] = state.clone();
         }
@@ -291,7 +291,7 @@ impl<'a> Method<'a> {
             &mut |i, pc, state| recorder.record(i, pc, state),
         )?;
         let (states, state_at, after_super) = recorder.finish(file)?;
-        let held = monitors::held(&instructions, &flow, &code.exceptions)?;
+        let held = monitors::held_monitors(&instructions, &flow, &code.exceptions)?;
         let width = code.max_locals as usize + code.max_stack as usize;
         let effects = use_def::effects(&instructions, &flow, &states, code.max_locals, width);
         let kinds: Vec<EdgeKind> = flow.graph.raw_edges().iter().map(|e| e.weight).collect();

@@ -58,7 +58,7 @@ impl fmt::Display for Edit {
 
 /// A node of the edited graph.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Node {
+pub struct PatchedNode {
     /// The fragment whose instructions are executed at this node.
     pub code: FragmentId,
     /// For each normal successor of `code` in the original graph: the pair of this successor and
@@ -69,7 +69,7 @@ pub struct Node {
 /// The edited graph. Each node has the number of the fragment that it replaces.
 pub struct Patched {
     /// All nodes, reachable or not.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<PatchedNode>,
     /// The node at which new activations begin.
     pub entry: FragmentId,
     /// Live-in variables of each node.
@@ -180,7 +180,7 @@ pub fn apply_keeping(
 struct EditedGraph<'m, 'f> {
     method: &'m Method<'f>,
     /// See [`Patched::nodes`].
-    nodes: Vec<Node>,
+    nodes: Vec<PatchedNode>,
     /// See [`Patched::entry`].
     entry: FragmentId,
     /// See [`Patched::successor`].
@@ -192,7 +192,7 @@ impl<'m, 'f> EditedGraph<'m, 'f> {
     fn new(method: &'m Method<'f>, entry: FragmentId) -> EditedGraph<'m, 'f> {
         let own_node = |f: &Fragment| {
             let successors = method.flow.successors(f.id).into_iter();
-            Node {
+            PatchedNode {
                 code: f.id,
                 out: successors.map(|s| (s, s)).collect(),
             }
@@ -305,7 +305,7 @@ impl<'m, 'f> EditedGraph<'m, 'f> {
         if monitors_at_start(method, f) != monitors_at_start(method, by) {
             return Err(Refusal::MonitorMismatch(f.0, by.0));
         }
-        self.nodes[f.index()] = Node {
+        self.nodes[f.index()] = PatchedNode {
             code: by,
             out: theirs.into_iter().zip(ours).collect(),
         };
@@ -427,7 +427,11 @@ fn require_same_handlers(method: &Method, a: FragmentId, b: FragmentId) -> Resul
     }
 }
 
-fn check_graph(method: &Method, patched: &Patched, original: &[Node]) -> Result<(), Refusal> {
+fn check_graph(
+    method: &Method,
+    patched: &Patched,
+    original: &[PatchedNode],
+) -> Result<(), Refusal> {
     let locals = method.code.max_locals as usize;
     for (i, node) in patched.nodes.iter().enumerate() {
         let id = FragmentId(i as u32);

@@ -29,7 +29,7 @@ pub const LOOKUP: &str = "java/lang/invoke/MethodHandles$Lookup";
 pub const CALLED: [&str; 3] = [PROBE, TABLES, THREADS];
 
 /// Internal name of the runtime class that a probe step refers to.
-pub fn owner(of: RuntimeClass) -> &'static str {
+pub fn class_name(of: RuntimeClass) -> &'static str {
     match of {
         RuntimeClass::Probe => PROBE,
         RuntimeClass::Tables => TABLES,

@@ -20,7 +20,7 @@ use veneer_fragmenter::advice::{Action, Probe, Site};
 use veneer_fragmenter::arming::{self, ArmedCode, Request};
 use veneer_fragmenter::cell_path::on_cell_path;
 use veneer_fragmenter::classfile::ClassFile;
-use veneer_fragmenter::counting::Counting;
+use veneer_fragmenter::counting::CounterPlan;
 use veneer_fragmenter::inference::modern;
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::patch::{self, Edit};
@@ -445,7 +445,7 @@ fn prepare<'f>(file: &'f ClassFile<'f>, policy: &Policy) -> Vec<Prepared<'f>> {
                     }
                 });
             let direct = each.collect();
-            let counting = Counting::of(&method, &armed.points);
+            let counting = CounterPlan::of(&method, &armed.points);
             let derived = counting.probes(slots + 1);
             slots += counting.flow.counter_count();
             Prepared {

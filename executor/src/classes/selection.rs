@@ -39,7 +39,7 @@ const WITHOUT_SUPERTYPES: [&str; 5] = [
 /// refuses with the reason.
 fn facts_in_file(bytes: &[u8], supertypes: Option<Vec<String>>) -> Option<ClassMetadata> {
     let file = ClassFile::parse(bytes).ok()?;
-    let outline = Outline::of(&file).ok()?;
+    let outline = Outline::from_class_file(&file).ok()?;
     let has_none = |name: &String| WITHOUT_SUPERTYPES.contains(&name.as_str());
     let complete = supertypes.is_some() || outline.above.iter().all(has_none);
     let methods = outline.methods.into_iter().map(|m| MethodMetadata {

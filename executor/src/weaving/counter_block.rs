@@ -18,7 +18,7 @@
 
 use crate::jvm::jni::{Env, Global};
 use std::sync::{Arc, Mutex, MutexGuard};
-use veneer_fragmenter::counting::Counting;
+use veneer_fragmenter::counting::CounterPlan;
 use veneer_fragmenter::version::Span;
 use veneer_frequency::CountedGraph;
 
@@ -63,7 +63,7 @@ impl std::fmt::Debug for CounterBlock {
 
 impl CounterBlock {
     /// A block whose first counter is `first`, without versions.
-    pub fn new(method: u32, first: u32, counting: &Counting) -> CounterBlock {
+    pub fn new(method: u32, first: u32, counting: &CounterPlan) -> CounterBlock {
         CounterBlock {
             method,
             flow: counting.flow.with_counter_offset(first),
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn a_block_has_the_counters_of_the_placement_from_its_first_one_on() {
         with_method("loop(I)I", |method, armed| {
-            let counting = Counting::of(method, &armed.points);
+            let counting = CounterPlan::of(method, &armed.points);
             let block = CounterBlock::new(7, 100, &counting);
             assert_eq!(block.width, counting.flow.counter_count());
             let mut counters: Vec<u32> = block.flow.counters().collect();

@@ -136,7 +136,7 @@ impl LoopBody<'_> {
     /// The exception handlers outside the loop, sorted.
     fn outer_handlers(&self) -> Vec<FragmentId> {
         let ranges = self.method.code.exceptions.iter();
-        let handlers = ranges.map(|range| self.method.flow.holding(range.handler));
+        let handlers = ranges.map(|range| self.method.flow.fragment_containing(range.handler));
         let mut outer: Vec<FragmentId> = handlers
             .filter(|f| !(self.contains)(*f) && self.reachable.contains(f))
             .collect();

@@ -7,7 +7,7 @@
 
 use crate::weaving::instruction_sites::Operand;
 use std::sync::Arc;
-use veneer_fragmenter::advice::{Action, Probe, Read, Site};
+use veneer_fragmenter::advice::{Action, Probe, ProbeArgument, Site};
 use veneer_fragmenter::types::{State, Type};
 use veneer_probes::{ProbeCode, ProbeError};
 
@@ -65,7 +65,7 @@ impl HitLimit {
 pub struct CompiledProbe {
     pub method: Arc<veneer_probes::ProbeMethod>,
     /// The source of each argument of `method`.
-    pub reads: Vec<Read>,
+    pub reads: Vec<ProbeArgument>,
     /// The kinds of the topmost operand-stack values; see [`Action::Run`].
     pub operands: Vec<veneer_probes::step::ComputationalType>,
 }
@@ -174,7 +174,7 @@ impl PlannedProbe {
             Step::Count => limited(Action::Count { slot }),
             Step::Start => Action::Start { slot },
             Step::Stop => Action::Stop { slot },
-            Step::Lap => Action::Lap { slot },
+            Step::Lap => Action::LapTimer { slot },
             Step::Log => {
                 let values = self.values.iter().map(|v| (v.slot, v.ty.clone()));
                 limited(Action::Log {
@@ -182,14 +182,14 @@ impl PlannedProbe {
                     values: values.collect(),
                 })
             }
-            Step::LoopEnter | Step::LateSkip => Action::Enter { slot },
-            Step::LoopBackEdge => Action::Turn { slot },
-            Step::LoopExit => Action::Over { slot },
+            Step::LoopEnter | Step::LateSkip => Action::LoopEnter { slot },
+            Step::LoopBackEdge => Action::LoopBackEdge { slot },
+            Step::LoopExit => Action::LoopExit { slot },
             Step::LateStart => Action::Since {
                 slot,
                 cell: late_cell?,
             },
-            Step::LateStop => Action::Until { slot },
+            Step::LateStop => Action::LateStop { slot },
             Step::CodeOnly => return None,
         })
     }
@@ -217,7 +217,7 @@ impl CompiledProbe {
             None => self.method.clone(),
         };
         let reads = self.reads.iter().map(|read| match read {
-            Read::Turns(_) => Read::Turns(slot),
+            ProbeArgument::TripCount(_) => ProbeArgument::TripCount(slot),
             other => *other,
         });
         Action::Run {
@@ -250,7 +250,7 @@ mod tests {
         }
     }
 
-    fn compiled(reads: Vec<Read>) -> CompiledProbe {
+    fn compiled(reads: Vec<ProbeArgument>) -> CompiledProbe {
         CompiledProbe {
             reads,
             ..empty_probe()
@@ -300,7 +300,7 @@ mod tests {
             [
                 wrapped(Action::Count { slot: 2 }),
                 wrapped(Action::Log { point: 2, values }),
-                Action::Lap { slot: 2 },
+                Action::LapTimer { slot: 2 },
             ]
         );
     }
@@ -314,7 +314,7 @@ mod tests {
             (Site::Throw, Step::CodeOnly),
             (Site::Entry, Step::LoopEnter),
         ];
-        let code = compiled(vec![Read::Turns(0), Read::Slot(1)]);
+        let code = compiled(vec![ProbeArgument::TripCount(0), ProbeArgument::Slot(1)]);
         let probes = planned(sites, Some(code)).probes(6, None, None);
         let shown: Vec<(Site, bool)> = probes
             .iter()
@@ -333,7 +333,10 @@ mod tests {
         let Some(Action::Run { reads, .. }) = probes.get(1).map(|p| &p.action) else {
             panic!("the second action calls the code");
         };
-        assert_eq!(*reads, [Read::Turns(6), Read::Slot(1)]);
+        assert_eq!(
+            *reads,
+            [ProbeArgument::TripCount(6), ProbeArgument::Slot(1)]
+        );
     }
 
     #[test]
@@ -348,6 +351,6 @@ mod tests {
         assert_eq!(late.probes(4, None, None).len(), 1);
         let with_cell = late.probes(4, None, Some(77));
         assert_eq!(with_cell[0].action, Action::Since { slot: 4, cell: 77 });
-        assert_eq!(with_cell[1].action, Action::Until { slot: 4 });
+        assert_eq!(with_cell[1].action, Action::LateStop { slot: 4 });
     }
 }

@@ -276,7 +276,7 @@ impl<'a> Planner<'a> {
         found: InstructionSite,
     ) -> Result<Option<PlannedProbe>, AttachError> {
         let pc = self.method.instructions[index].0;
-        let (before, after) = (Site::At(pc), Site::Behind(pc));
+        let (before, after) = (Site::At(pc), Site::AfterCode(pc));
         let is_timer = self.spec.kind == InstrumentKind::Timer;
         if !found.falls_through && (is_timer || self.spec.when == AdviceKind::After) {
             return Err(unsupported(
@@ -406,7 +406,7 @@ impl<'a> Planner<'a> {
         };
         let inside = || {
             let (pc, _) = method.lines.iter().find(|(_, known)| *known == line)?;
-            let fragment = method.flow.holding(*pc);
+            let fragment = method.flow.fragment_containing(*pc);
             self.reachable
                 .contains(&fragment)
                 .then_some((fragment, Some(*pc)))
@@ -463,7 +463,7 @@ impl<'a> Planner<'a> {
         let (state, pc) = match site {
             // At an exit, parameters may have been overwritten or may be dead.
             Site::Return | Site::Throw => (State::default(), 0),
-            site => readable::at(self.method, &self.armed.points, site),
+            site => readable::visible_state(self.method, &self.armed.points, site),
         };
         let values = VisibleValues {
             state,
@@ -497,7 +497,7 @@ impl<'a> Planner<'a> {
         let InstrumentKind::Log(names) = &self.spec.kind else {
             return Ok(Vec::new());
         };
-        let (state, pc) = readable::at(self.method, &self.armed.points, site);
+        let (state, pc) = readable::visible_state(self.method, &self.armed.points, site);
         let find = |name: &String| {
             let is_named = |slot: u16| {
                 self.method.variable_name(slot, pc) == *name || format!("local{slot}") == *name

@@ -28,7 +28,7 @@ use crate::weaving::loop_exits::ITERATIONS;
 use crate::weaving::planned_probe::VisibleValues;
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
-use veneer_fragmenter::advice::Read;
+use veneer_fragmenter::advice::ProbeArgument;
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::types::Type;
 use veneer_probes::compile::invoke;
@@ -141,21 +141,21 @@ impl<'a> SiteScope<'a> {
     pub fn sources(
         &self,
         probe: &veneer_probes::ProbeMethod,
-    ) -> (Vec<Read>, Vec<ComputationalType>) {
+    ) -> (Vec<ProbeArgument>, Vec<ComputationalType>) {
         let source = |name: &str| match self.find(name) {
-            Some((_, Type::Null)) | None => Read::Null,
-            Some((Location::Slot(slot), _)) => Read::Slot(slot),
-            Some((Location::Operand(operand), _)) => Read::Operand(operand.depth),
+            Some((_, Type::Null)) | None => ProbeArgument::Null,
+            Some((Location::Slot(slot), _)) => ProbeArgument::Slot(slot),
+            Some((Location::Operand(operand), _)) => ProbeArgument::Operand(operand.depth),
             // The slot of the loop is allocated later; see `CompiledProbe::action`.
-            Some((Location::Iterations, _)) => Read::Turns(0),
+            Some((Location::Iterations, _)) => ProbeArgument::TripCount(0),
         };
-        let sources: Vec<Read> = probe
+        let sources: Vec<ProbeArgument> = probe
             .parameters
             .iter()
             .map(|(name, _)| source(name))
             .collect();
-        let depth = |read: &Read| match read {
-            Read::Operand(depth) => usize::from(*depth) + 1,
+        let depth = |read: &ProbeArgument| match read {
+            ProbeArgument::Operand(depth) => usize::from(*depth) + 1,
             _ => 0,
         };
         let count = sources.iter().map(depth).max().unwrap_or(0);

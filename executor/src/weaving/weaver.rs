@@ -36,7 +36,7 @@ use std::sync::Arc;
 use veneer_fragmenter::Refusal;
 use veneer_fragmenter::arming::ArmedMethod;
 use veneer_fragmenter::classfile::ClassFile;
-use veneer_fragmenter::counting::Counting;
+use veneer_fragmenter::counting::CounterPlan;
 use veneer_fragmenter::points::reachable;
 use veneer_instruments::{AttachError, ClassMetadata, InstrumentId, InstrumentSpec, PointSelector};
 use veneer_probes::error::Reason;
@@ -409,7 +409,7 @@ impl ClassWeaver<'_> {
         }
         let is_derived =
             task.spec.has_derived_counts() && planned.len() > 1 && !agent.methods.counts_each();
-        let counting = is_derived.then(|| Counting::of(method, &armed.points));
+        let counting = is_derived.then(|| CounterPlan::of(method, &armed.points));
         self.allocate(task, &planned, counting)
             .map_err(NotPlaced::Refused)
     }
@@ -498,7 +498,7 @@ impl ClassWeaver<'_> {
         &self,
         task: &Task,
         planned: &[PlannedProbe],
-        counting: Option<Counting>,
+        counting: Option<CounterPlan>,
     ) -> Result<Placement, Refused> {
         let agent = self.agent;
         let mut placement = Placement::default();

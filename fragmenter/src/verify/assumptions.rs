@@ -6,7 +6,7 @@ use std::hash::Hash;
 
 use indexmap::IndexSet;
 
-use super::names::{NameId, Names};
+use super::names::{NameId, NameTable};
 
 /// An access to a member of a class that may be a superclass. If the class is one, and the member
 /// is protected and declared in another package, then the receiver must be of the current class.
@@ -58,7 +58,7 @@ impl fmt::Display for Assumption {
 
 /// All assumptions of a class file.
 pub struct Assumptions<'n> {
-    pub(super) names: Names<'n>,
+    pub(super) names: NameTable<'n>,
     pub(super) assignable: IndexSet<(NameId, NameId), ahash::RandomState>,
     pub(super) accesses: IndexSet<Access, ahash::RandomState>,
 }
@@ -66,7 +66,7 @@ pub struct Assumptions<'n> {
 impl<'n> Assumptions<'n> {
     pub(super) fn new() -> Assumptions<'n> {
         Assumptions {
-            names: Names::new(),
+            names: NameTable::new(),
             assignable: IndexSet::default(),
             accesses: IndexSet::default(),
         }
@@ -90,7 +90,7 @@ impl<'n> Assumptions<'n> {
 
     /// Returns the first assumption that `granted` does not contain. `excused` returns true for
     /// classes whose members are known to be accessible.
-    pub fn beyond(
+    pub fn not_implied_by(
         &self,
         granted: &Assumptions<'_>,
         excused: &dyn Fn(&[u8]) -> bool,

@@ -13,7 +13,7 @@
 
 use super::body::slots::Slots;
 use super::emitter::Emitter;
-use crate::advice::Read;
+use crate::advice::ProbeArgument;
 use crate::bytecode::opcode::*;
 use crate::bytecode::{Assembled, Assembler, Instruction, Label};
 use crate::classfile::{Attribute, Code, ExceptionRange, StackMapFrame, encode_stack_map};
@@ -55,7 +55,7 @@ impl Emitter<'_> {
         slots: &Slots,
         (probe, reads, operands): (
             &Arc<veneer_probes::ProbeMethod>,
-            &[Read],
+            &[ProbeArgument],
             &[ComputationalType],
         ),
     ) -> Result<(), Refusal> {
@@ -76,10 +76,10 @@ impl Emitter<'_> {
         }
         for ((_, kind), read) in probe.parameters.iter().zip(reads) {
             let slot = match read {
-                Read::Slot(slot) => Some(*slot),
-                Read::Operand(n) => spilled.get(usize::from(*n)).map(|s| s.1),
-                Read::Null => None,
-                Read::Turns(slot) => {
+                ProbeArgument::Slot(slot) => Some(*slot),
+                ProbeArgument::Operand(n) => spilled.get(usize::from(*n)).map(|s| s.1),
+                ProbeArgument::Null => None,
+                ProbeArgument::TripCount(slot) => {
                     a.local(LLOAD, slots.timer(*slot)?);
                     a.plain(LCONST_1);
                     a.plain(LSUB);
@@ -252,7 +252,7 @@ fn emit_step(
             name,
             descriptor,
         } => {
-            let owner = runtime::owner(*of);
+            let owner = runtime::class_name(*of);
             let index = e.pool.add_method(owner, name, descriptor)?;
             a.pool(INVOKESTATIC, index);
         }
