@@ -76,7 +76,7 @@ pub struct HookedClass<'a> {
 }
 
 /// The facts of a class in the class hook, if one of the patterns needs them.
-pub fn facts_at_hook<'p>(
+pub fn metadata_at_hook<'p>(
     tool: Tool,
     env: Env,
     hooked: HookedClass,
@@ -94,7 +94,7 @@ pub fn facts_at_hook<'p>(
 
 /// The facts of an armed class that is prepared. They are kept until the class passes the hook
 /// again.
-pub fn facts_of(tool: Tool, env: Env, class: &Class) -> Option<Arc<ClassMetadata>> {
+pub fn class_metadata(tool: Tool, env: Env, class: &Class) -> Option<Arc<ClassMetadata>> {
     let original = {
         let state = class.state();
         if let Some(known) = &state.facts {
@@ -114,14 +114,14 @@ pub fn facts_of(tool: Tool, env: Env, class: &Class) -> Option<Arc<ClassMetadata
 }
 
 /// The facts of an armed class that is prepared, if one of the patterns needs them.
-pub fn facts_if_needed<'p>(
+pub fn metadata_if_needed<'p>(
     tool: Tool,
     env: Env,
     class: &Class,
     patterns: impl IntoIterator<Item = &'p MethodPattern>,
 ) -> Option<Arc<ClassMetadata>> {
     match needs_facts(&class.dotted, patterns) {
-        true => facts_of(tool, env, class),
+        true => class_metadata(tool, env, class),
         false => None,
     }
 }
@@ -138,7 +138,7 @@ impl<'p> MethodSelection<'p> {
     /// The patterns that may select methods of the class. If the class is not prepared, its facts
     /// are unknown, and patterns that need them select nothing.
     pub fn new(tool: Tool, env: Env, class: &Class, patterns: &'p [MethodPattern]) -> Self {
-        let facts = facts_if_needed(tool, env, class, patterns);
+        let facts = metadata_if_needed(tool, env, class, patterns);
         MethodSelection::with_facts(&class.dotted, facts, patterns)
     }
 

@@ -19,7 +19,7 @@ use super::threads::spawn;
 use super::update_thread::UpdateThread;
 use crate::agent::Agent;
 use crate::jvm::jvm_name::jvm_name;
-use crate::plans::jobs::{Job, ReplInput};
+use crate::plans::jobs::{PlanJob, ReplInput};
 use crate::plans::outbox::{ClientId, Outbox};
 use crate::plans::{report, status};
 use std::collections::BTreeMap;
@@ -129,7 +129,7 @@ impl ClientSession {
         reader: &mut BufReader<Stream>,
     ) -> ControlFlow<()> {
         let outbox = Arc::new(Outbox::new(self.client));
-        let job = Job::Exec {
+        let job = PlanJob::Exec {
             plan,
             hold: lease.is_some(),
             owner: self.owner.clone(),
@@ -173,7 +173,7 @@ impl ClientSession {
         reader: &mut BufReader<Stream>,
     ) -> ControlFlow<()> {
         let outbox = Arc::new(Outbox::new(self.client));
-        self.submit(Job::Input(first, outbox.clone()), &outbox);
+        self.submit(PlanJob::Input(first, outbox.clone()), &outbox);
         self.without_updates().hold(reader, &outbox, lease);
         ControlFlow::Break(())
     }
@@ -200,8 +200,10 @@ impl ClientSession {
                 protocol: PROTOCOL_VERSION,
             },
             Request::Refusals {} => Reply::Refusals(report::refusals(agent)),
-            Request::Report {} => Reply::Report(Box::new(report::make(agent, jvm_name()))),
-            Request::Status {} => Reply::Status(Box::new(status::make(agent, clients::count()))),
+            Request::Report {} => Reply::Report(Box::new(report::make_report(agent, jvm_name()))),
+            Request::Status {} => {
+                Reply::Status(Box::new(status::make_status(agent, clients::count())))
+            }
             Request::Detach(which) => return self.detach(which),
             Request::Analyse { component } => return self.analyse(component),
             Request::Subscribe(subscription) => {
@@ -243,7 +245,7 @@ impl ClientSession {
     /// Asks a component's analyser for its analysis.
     fn analyse(&self, component: String) -> ControlFlow<()> {
         let (answer, answered) = channel();
-        let accepted = self.agent.ask(Job::Analyse(component, answer));
+        let accepted = self.agent.post_job(PlanJob::Analyse(component, answer));
         let reply = match wait_for_answer(accepted, &answered, JOB_TIMEOUT) {
             Ok(Ok(analysis)) => Reply::Analysis(Box::new(analysis)),
             Ok(Err(error)) => Reply::Failed {
@@ -258,9 +260,9 @@ impl ClientSession {
     fn detach(&self, which: DetachTarget) -> ControlFlow<()> {
         let (answer, answered) = channel();
         let unloads = which == DetachTarget::Unload;
-        let accepted = self.agent.ask(match unloads {
-            true => Job::Leave(answer),
-            false => Job::Detach(which, answer),
+        let accepted = self.agent.post_job(match unloads {
+            true => PlanJob::Leave(answer),
+            false => PlanJob::Detach(which, answer),
         });
         let reply = match wait_for_answer(accepted, &answered, JOB_TIMEOUT) {
             Ok(detached) => Reply::Detached(Box::new(detached)),
@@ -276,8 +278,8 @@ impl ClientSession {
 
     /// Sends a job to the plan thread. If the plan thread has ended, the client receives an error
     /// through the outbox.
-    fn submit(&self, job: Job, outbox: &Outbox) {
-        if !self.agent.ask(job) {
+    fn submit(&self, job: PlanJob, outbox: &Outbox) {
+        if !self.agent.post_job(job) {
             let message = SHUTTING_DOWN.into();
             outbox.send(Reply::Failed { message });
         }
@@ -286,7 +288,7 @@ impl ClientSession {
     /// Writes the lines that a program prints, and its last reply. Returns false if the client has
     /// disconnected before the last reply; the attachments of the program are detached then.
     fn deliver(&self, outbox: &Arc<Outbox>) -> bool {
-        while let Some(reply) = outbox.next() {
+        while let Some(reply) = outbox.wait_for_reply() {
             let is_last = !matches!(reply, Reply::Print(_));
             let is_disconnected = is_last && self.writer.is_closed_by_peer();
             if is_disconnected || self.writer.write(&reply).is_err() {
@@ -304,7 +306,7 @@ impl ClientSession {
     fn release(&self, outbox: &Arc<Outbox>) {
         outbox.close();
         // A failure says that the plan thread has ended, and that nothing is attached any more.
-        self.agent.ask(Job::ClientGone(outbox.clone()));
+        self.agent.post_job(PlanJob::ClientGone(outbox.clone()));
     }
 
     /// Holds the attachments of a program or prompt until the client disconnects or sends no
@@ -317,7 +319,7 @@ impl ClientSession {
         let _ = connection.set_read_timeout(Some(lease));
         let (replies, writer) = (outbox.clone(), self.writer.clone());
         let send_replies = move || {
-            while let Some(reply) = replies.next() {
+            while let Some(reply) = replies.wait_for_reply() {
                 if writer.write(&reply).is_err() {
                     // The thread that reads requests wakes and detaches.
                     if let Ok(connection) = writer.try_clone_stream() {
@@ -350,9 +352,9 @@ impl ClientSession {
                 ..
             } => {
                 let typed = self.typed(file, source, modules, look);
-                self.submit(Job::Input(typed, outbox.clone()), outbox);
+                self.submit(PlanJob::Input(typed, outbox.clone()), outbox);
             }
-            Request::Keep {} => self.submit(Job::Keep(outbox.clone()), outbox),
+            Request::Keep {} => self.submit(PlanJob::Keep(outbox.clone()), outbox),
             other => return self.answer(other),
         }
         ControlFlow::Continue(())

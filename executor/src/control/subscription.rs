@@ -8,7 +8,7 @@ use super::point_deltas::{CurrentInstrument, PointDeltas};
 use crate::agent::Agent;
 use crate::plans::readings;
 use crate::plans::report;
-use crate::weaving::planned_probe::Step;
+use crate::weaving::planned_probe::PlannedAction;
 use std::collections::HashMap;
 use veneer_instruments::{EventValue, InstrumentId};
 use veneer_protocol::{
@@ -92,8 +92,13 @@ impl SubscriptionFeed {
         let mut lost = 0;
         for id in self.subscribed(agent) {
             let points = readings::installed_points(agent, id);
-            for point in points.iter().filter(|point| point.step == Step::Log) {
-                let (new, count) = agent.rings.since(point.slot, self.events.seen(point.slot));
+            for point in points
+                .iter()
+                .filter(|point| point.step == PlannedAction::Log)
+            {
+                let (new, count) = agent
+                    .rings
+                    .events_since(point.slot, self.events.seen(point.slot));
                 lost += self.events.advance(point.slot, count, new.len());
                 events.extend(new.into_iter().map(|event| {
                     let values = event.values.into_iter().map(json);

@@ -51,7 +51,7 @@ const MAX_KEPT_EVENTS: usize = 4096;
 
 /// One drained event. The point knows which variables the values belong to.
 #[derive(Clone, Debug)]
-pub struct Drained {
+pub struct DrainedEvent {
     /// `System.nanoTime()` when the application thread passed the point.
     pub time_ns: u64,
     /// The Java thread's id.
@@ -66,7 +66,7 @@ struct RingsState {
     /// Addresses of opened rings without an owner.
     free: Vec<i64>,
     /// The newest events of each point, newest last.
-    kept: HashMap<u32, VecDeque<Drained>>,
+    kept: HashMap<u32, VecDeque<DrainedEvent>>,
     /// Bytes of the points' metrics that have disk blocks.
     claimed_bytes: u64,
     log: EventLog,
@@ -108,7 +108,7 @@ impl Rings {
     }
 
     /// Records the age of the agent, in milliseconds, which shows that the agent is alive.
-    pub fn alive(&self, millis: u64) {
+    pub fn record_agent_age(&self, millis: u64) {
         self.file
             .word(Layout::AGENT_AGE)
             .store(millis as i64, Ordering::Relaxed);
@@ -179,7 +179,7 @@ impl Rings {
     }
 
     /// Returns the number of drained events of a point.
-    pub fn count(&self, point: u32) -> u64 {
+    pub fn event_count(&self, point: u32) -> u64 {
         self.metric(point, 0)
     }
 
@@ -198,7 +198,7 @@ impl Rings {
         while tail < head {
             let at = tail % DATA;
             let start = base + HEADER + at;
-            let len = self.file.half(start).load(Ordering::Relaxed) as u64;
+            let len = self.file.half_word(start).load(Ordering::Relaxed) as u64;
             if len == 0 {
                 tail += DATA - at;
                 continue;
@@ -210,7 +210,7 @@ impl Rings {
             }
             tail += len;
             events.push(PendingEvent {
-                point: self.file.half(start + 4).load(Ordering::Relaxed),
+                point: self.file.half_word(start + 4).load(Ordering::Relaxed),
                 bytes: self.file.copy(start, len as usize),
                 end: tail,
             });
@@ -260,7 +260,7 @@ impl Rings {
     }
 
     /// Returns the last `n` drained events of a point, newest last.
-    pub fn last(&self, point: u32, n: usize) -> Vec<Drained> {
+    pub fn last_events(&self, point: u32, n: usize) -> Vec<DrainedEvent> {
         let state = self.state();
         state.kept.get(&point).map_or_else(Vec::new, |k| {
             k.iter().skip(k.len().saturating_sub(n)).cloned().collect()
@@ -269,7 +269,7 @@ impl Rings {
 
     /// Returns the events of a point after its first `seen` ones, newest last, without those that
     /// are no longer kept; and the number of all drained events of the point.
-    pub fn since(&self, point: u32, seen: u64) -> (Vec<Drained>, u64) {
+    pub fn events_since(&self, point: u32, seen: u64) -> (Vec<DrainedEvent>, u64) {
         let state = self.state();
         let Some(kept) = state.kept.get(&point) else {
             return (Vec::new(), seen);
@@ -295,7 +295,7 @@ impl Rings {
     }
 }
 
-fn decode(bytes: &[u8]) -> Drained {
+fn decode(bytes: &[u8]) -> DrainedEvent {
     let event = data::decode(bytes);
     let value = |value| match value {
         data::Value::Null => EventValue::Null,
@@ -303,7 +303,7 @@ fn decode(bytes: &[u8]) -> Drained {
         data::Value::Float(n) => EventValue::Float(n),
         data::Value::Text(text) => EventValue::Text(text),
     };
-    Drained {
+    DrainedEvent {
         time_ns: event.time_ns,
         thread: event.thread,
         values: event.values.into_iter().map(value).collect(),

@@ -14,7 +14,7 @@ use crate::data::aggregations::Tallies;
 use crate::plans::cost_sample::{CostSample, processor_time};
 use crate::plans::instrument_registry::{Instrument, InstrumentTable};
 use crate::plans::readings::rows;
-use crate::plans::runtime::Handle;
+use crate::plans::runtime::RuntimeHandle;
 use std::time::{Duration, Instant};
 use veneer_instruments::{InstrumentId, InstrumentKind, InstrumentSpec, Runtime};
 
@@ -85,7 +85,7 @@ fn is_used_up(tallies: &Tallies, instrument: &Instrument) -> bool {
 }
 
 /// Detaches the instruments that have acted as often as they may, and returns their ids.
-pub fn detach_used_up(agent: &Agent, handle: &Handle) -> Vec<InstrumentId> {
+pub fn detach_exhausted(agent: &Agent, handle: &RuntimeHandle) -> Vec<InstrumentId> {
     let mut used_up: Vec<InstrumentId> = {
         let table = agent.table.lock();
         let all = table.numbered();
@@ -99,7 +99,7 @@ pub fn detach_used_up(agent: &Agent, handle: &Handle) -> Vec<InstrumentId> {
 
 /// Detaches the instruments that cost more than their budgets, reports each as a problem of its
 /// plan, and returns their ids.
-pub fn detach_over_budget(agent: &Agent, handle: &Handle) -> Vec<InstrumentId> {
+pub fn detach_over_budget(agent: &Agent, handle: &RuntimeHandle) -> Vec<InstrumentId> {
     let watched: Vec<(InstrumentId, InstrumentSpec, CostSample)> = {
         let table = agent.table.lock();
         let all = table.numbered();
@@ -137,7 +137,7 @@ pub fn detach_over_budget(agent: &Agent, handle: &Handle) -> Vec<InstrumentId> {
         );
         if handle.detach(id).is_ok() {
             detached.push(id);
-            agent.problem(&spec.plan, &message);
+            agent.report_problem(&spec.plan, &message);
         }
     }
     detached

@@ -2,7 +2,7 @@
 //! this file.
 
 use crate::agent::Agent;
-use crate::plans::plan_instances::number;
+use crate::plans::plan_instances::instance_number;
 use std::collections::BTreeSet;
 use veneer_protocol::DetachTarget;
 use veneer_scripts::{Attachment, PlanSession};
@@ -49,14 +49,14 @@ fn each_instance(session: &PlanSession, detach: impl Fn(u64)) {
 /// Detaches one plan instance (`l3`), instrument (`i7`) or patch (`p2`). Returns false if nothing
 /// attached has this name.
 fn detach_one(agent: &Agent, session: &PlanSession, name: &str) -> bool {
-    match number(name) {
+    match instance_number(name) {
         Some(instance) if session.remaining_work().contains_key(&instance) => {
             session.detach(instance);
             true
         }
         Some(_) => false,
         None => session.detach_by_id(name).unwrap_or_else(|e| {
-            agent.problem("", &format!("while taking {name} off: {e}"));
+            agent.report_problem("", &format!("while taking {name} off: {e}"));
             true
         }),
     }

@@ -18,7 +18,7 @@
 
 use crate::plans::cost_sample::CostSample;
 use crate::weaving::counter_block::CounterBlock;
-use crate::weaving::planned_probe::Step;
+use crate::weaving::planned_probe::PlannedAction;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
 use veneer_fragmenter::advice::Site;
@@ -48,7 +48,7 @@ pub struct InstalledPoint {
     pub line: Option<u16>,
     /// The first counter; for a log, the number of the log point.
     pub slot: u32,
-    pub step: Step,
+    pub step: PlannedAction,
     /// The names of the logged values.
     pub values: Vec<String>,
     /// The values of the count and total counters when the point was installed. Readings subtract
@@ -95,7 +95,7 @@ pub struct SlotKey {
     pub method: u32,
     /// The first join point of the point.
     pub site: Site,
-    pub step: Step,
+    pub step: PlannedAction,
 }
 
 /// An instrument that a plan has attached.
@@ -271,7 +271,7 @@ impl Instrument {
     ) -> Option<FinalCounts> {
         let (mut points, mut rows) = (Vec::new(), Vec::<Arc<CounterBlock>>::new());
         let is_concerned = |p: &&mut InstalledPoint| {
-            !p.is_unloaded && p.key.step != Step::Log && is_gone(p.key.method)
+            !p.is_unloaded && p.key.step != PlannedAction::Log && is_gone(p.key.method)
         };
         let concerned: Vec<_> = self.points.iter_mut().filter(is_concerned).collect();
         let copies: Vec<InstalledPoint> = concerned.iter().map(|p| (**p).clone()).collect();
@@ -409,7 +409,7 @@ impl InstrumentTable {
     /// and its counter blocks anywhere once they have left the quarantine.
     pub fn release_counters(&mut self, points: Vec<InstalledPoint>) {
         let own = points.iter();
-        for point in own.filter(|p| p.step != Step::Log && !p.is_unloaded) {
+        for point in own.filter(|p| p.step != PlannedAction::Log && !p.is_unloaded) {
             let free = self.free_by_key.entry(point.key).or_default();
             free.push(point.slot);
         }
@@ -420,7 +420,7 @@ impl InstrumentTable {
 
     /// Ends the quarantine of the counter blocks to which no version can write any more, as
     /// `is_unused` says.
-    pub fn end_quarantine(&mut self, is_unused: impl Fn(&CounterBlock) -> bool) {
+    pub fn release_quarantined(&mut self, is_unused: impl Fn(&CounterBlock) -> bool) {
         let unused = |row: &mut Arc<CounterBlock>| is_unused(row);
         for row in self.quarantine.extract_if(.., unused) {
             let free = self.free_by_width.entry(row.width).or_default();

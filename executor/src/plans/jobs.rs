@@ -1,4 +1,4 @@
-//! The jobs of the plan thread: the messages that other threads send to it through `Agent::ask`.
+//! The jobs of the plan thread: the messages that other threads send to it through `Agent::post_job`.
 
 use crate::plans::outbox::Outbox;
 use crate::plans::plan_instances::AnalyseError;
@@ -8,7 +8,7 @@ use std::sync::mpsc::Sender;
 use veneer_protocol::{Analysis, DetachReport, DetachTarget, PlanSource};
 
 /// A job of the plan thread.
-pub enum Job {
+pub enum PlanJob {
     /// Load the plans of the command line. The answer says whether all of them were loaded.
     Begin(Sender<bool>),
     /// Run a program of a client.
@@ -38,7 +38,7 @@ pub enum Job {
     /// The JVM has collected class loaders: forget their classes.
     ForgetUnloadedClasses,
     /// A virtual thread has counted. Counts can no longer be derived, because the agent cannot find
-    /// the frames of all activations; see `Handle::count_each_point`.
+    /// the frames of all activations; see `RuntimeHandle::count_each_point`.
     VirtualThreads,
     /// The JVM is shutting down: run the callbacks of `at_exit`, and answer after the last one.
     Finish(Sender<()>),

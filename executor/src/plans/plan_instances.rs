@@ -60,13 +60,13 @@ impl PlanInstances {
 
     /// Records a plan instance that begins now. Called by the plan thread before the plan runs.
     pub fn begin(&self, id: u64, instance: PlanInstance) {
-        let mut left: BTreeSet<u64> = self.left().into_keys().collect();
+        let mut left: BTreeSet<u64> = self.remaining_work().into_keys().collect();
         left.extend(self.deployed().iter().map(|component| component.load));
         self.state().add(id, instance, &left);
     }
 
     /// The attached things and the waiting callbacks of each instance.
-    fn left(&self) -> BTreeMap<u64, RemainingWork> {
+    fn remaining_work(&self) -> BTreeMap<u64, RemainingWork> {
         let session = self.state().session.clone();
         session.map_or_else(BTreeMap::new, |session| session.remaining_work())
     }
@@ -90,7 +90,7 @@ impl PlanInstances {
 
     /// Returns the instances for `status` that have something left, oldest first.
     pub fn list(&self, registry: &InstrumentRegistry) -> Vec<p::PlanInstanceStatus> {
-        let left = self.left();
+        let left = self.remaining_work();
         let known = self.state().instances.clone();
         let mut table = registry.lock();
         let all = left.iter();
@@ -122,7 +122,7 @@ fn instance_form(
         }
     }
     p::PlanInstanceStatus {
-        id: name(id),
+        id: instance_id(id),
         plan: instance.plan.clone(),
         owner: instance.owner.clone(),
         held: instance.held,
@@ -143,7 +143,7 @@ fn component_form(one: Component, instance: &PlanInstance) -> p::Component {
         }
     }
     p::Component {
-        id: name(one.load),
+        id: instance_id(one.load),
         name: one.name,
         version: one.version,
         plan: one.plan,
@@ -190,12 +190,12 @@ pub fn analyse(session: &PlanSession, name: &str) -> Result<p::Analysis, Analyse
 }
 
 /// Returns the name of a plan instance: `l3`.
-pub fn name(instance: u64) -> String {
+pub fn instance_id(instance: u64) -> String {
     format!("l{instance}")
 }
 
 /// Returns the number of a plan instance by its name; `None` for other names.
-pub fn number(name: &str) -> Option<u64> {
+pub fn instance_number(name: &str) -> Option<u64> {
     name.strip_prefix('l')?.parse().ok()
 }
 
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn names_and_numbers_correspond() {
         for id in [1, 3, u64::MAX] {
-            assert_eq!(number(&name(id)), Some(id));
+            assert_eq!(instance_number(&instance_id(id)), Some(id));
         }
         for other in [
             "",
@@ -230,7 +230,7 @@ mod tests {
             "l3 ",
             "l18446744073709551616",
         ] {
-            assert_eq!(number(other), None, "{other}");
+            assert_eq!(instance_number(other), None, "{other}");
         }
     }
 

@@ -71,7 +71,7 @@ impl ReplSessions {
     }
 
     /// Keeps what this client has attached and will attach when it disconnects.
-    pub fn keep(&mut self, outbox: &Outbox) {
+    pub fn keep_attachments(&mut self, outbox: &Outbox) {
         self.session(outbox.client()).keeps_attached = true;
     }
 

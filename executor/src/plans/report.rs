@@ -12,7 +12,7 @@ use veneer_instruments::{InstrumentId, PatchId};
 use veneer_protocol as p;
 
 /// Returns the current report. `jvm` is the name and the version of the JVM.
-pub fn make(agent: &Agent, jvm: (String, String)) -> p::Report {
+pub fn make_report(agent: &Agent, jvm: (String, String)) -> p::Report {
     let millis = agent.began.elapsed().as_millis() as u64;
     let mut report = p::Report::new(p::JvmInfo {
         pid: std::process::id(),
@@ -30,7 +30,7 @@ pub fn make(agent: &Agent, jvm: (String, String)) -> p::Report {
         add_points(&mut report.totals, &entry.points);
         report.instruments.push(entry);
     }
-    report.tables = tables::make(agent);
+    report.tables = tables::make_tables(agent);
     let patches = (1..).map(PatchId);
     for (id, patch) in patches.zip(&agent.table.lock().patches) {
         report.patches.push(protocol_forms::patch(id, patch));
@@ -40,7 +40,7 @@ pub fn make(agent: &Agent, jvm: (String, String)) -> p::Report {
     let mut classes = agent.registry.all();
     classes.retain(|class| !class.state().restored);
     let totals = &mut report.totals;
-    let unloaded = agent.registry.unloaded();
+    let unloaded = agent.registry.unloaded_count();
     totals.classes_armed = classes.len() as u64 + unloaded.classes;
     totals.methods_armed = classes.iter().map(|c| c.state().methods.len() as u64).sum();
     totals.methods_armed += unloaded.methods;
@@ -136,7 +136,7 @@ pub fn write(agent: &Agent, jvm: (String, String)) {
     let Some(path) = agent.config.report_path(std::process::id()) else {
         return;
     };
-    if let Err(e) = write_to(&path, &make(agent, jvm)) {
+    if let Err(e) = write_to(&path, &make_report(agent, jvm)) {
         eprintln!(
             "veneer: the report could not be written to {}: {e}",
             path.display()

@@ -1,4 +1,4 @@
-//! The operations that plans can use: [`Handle`] implements the interface between the script engine
+//! The operations that plans can use: [`RuntimeHandle`] implements the interface between the script engine
 //! and the agent.
 //!
 //! The operations are in one file per noun: `attach.rs` (instruments), `edit.rs` (patches),
@@ -22,15 +22,15 @@ use veneer_instruments::{
 
 /// The agent as plans see it, with the JNI environment of the plan thread. All operations that need
 /// the environment panic on other threads.
-pub struct Handle {
+pub struct RuntimeHandle {
     agent: &'static Agent,
     env: ThreadBound<Env>,
 }
 
-impl Handle {
+impl RuntimeHandle {
     /// A handle for the calling thread, which is the plan thread, with its environment.
-    pub fn new(agent: &'static Agent, env: Env) -> Handle {
-        Handle {
+    pub fn new(agent: &'static Agent, env: Env) -> RuntimeHandle {
+        RuntimeHandle {
             agent,
             env: ThreadBound::new(env),
         }
@@ -42,7 +42,7 @@ impl Handle {
     }
 }
 
-impl Runtime for Handle {
+impl Runtime for RuntimeHandle {
     fn attach(&self, spec: InstrumentSpec) -> Result<AttachSummary, AttachError> {
         self.attach_instrument(spec)
     }
@@ -100,7 +100,7 @@ impl Runtime for Handle {
     }
 
     fn flow_graph(&self, method: u32) -> Option<Graph> {
-        crate::classes::queries::graph(self.agent, method)
+        crate::classes::queries::flow_graph(self.agent, method)
     }
 
     fn refusals(&self) -> Vec<RefusalRow> {
@@ -116,7 +116,7 @@ impl Runtime for Handle {
     }
 
     fn stale_activation_count(&self) -> u64 {
-        self.agent.methods.stale(self.agent, self.env())
+        self.agent.methods.stale_count(self.agent, self.env())
     }
 
     fn print(&self, text: &str) {

@@ -52,7 +52,7 @@ const SEARCH_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Detaches everything, gives every class its original code back, and removes the data directory.
 /// Called by the plan thread, which ends afterwards.
-pub fn leave(agent: &Agent, env: Env, session: &PlanSession) -> DetachReport {
+pub fn unload_agent(agent: &Agent, env: Env, session: &PlanSession) -> DetachReport {
     let DetachResult { detached, unknown } = detach(agent, session, &DetachTarget::Unload);
     agent.left.store(true, Ordering::SeqCst);
     let mut restored = 0;
@@ -69,12 +69,12 @@ pub fn leave(agent: &Agent, env: Env, session: &PlanSession) -> DetachReport {
     }
     for event in CLASS_EVENTS {
         if let Err(e) = agent.tool.disable(event) {
-            agent.problem("", &e.to_string());
+            agent.report_problem("", &e.to_string());
         }
     }
     let mut running = 0;
     for _ in 0..MAX_SEARCHES {
-        running = agent.methods.stale(agent, env);
+        running = agent.methods.stale_count(agent, env);
         if running == 0 {
             break;
         }
@@ -85,7 +85,7 @@ pub fn leave(agent: &Agent, env: Env, session: &PlanSession) -> DetachReport {
         stack_traces::unhook(env);
     }
     if let Err(e) = agent.library.forget_all(env) {
-        agent.problem("", &e.to_string());
+        agent.report_problem("", &e.to_string());
     }
     agent.rings.drain();
     report::write(agent, jvm_name());
@@ -114,7 +114,7 @@ fn restore(agent: &Agent, env: Env) -> Restored {
     let mut armed: Vec<(jclass, Arc<Class>)> = Vec::new();
     for class in agent.tool.loaded(env) {
         let name = agent.tool.class_name(class);
-        let known = name.filter(|name| !anchor::is_anchor(name) && agent.registry.knows(name));
+        let known = name.filter(|name| !anchor::is_anchor(name) && agent.registry.contains(name));
         let known = known.and_then(|name| {
             let loader = agent.tool.loader(class);
             let known = agent.registry.find(env, &name, loader);

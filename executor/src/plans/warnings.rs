@@ -79,14 +79,14 @@ pub fn warn_of_unmatched_patterns(agent: &Agent, env: Env) {
         (not_installed(&table), unmatched(&table))
     };
     for one in not_installed {
-        agent.problem(
+        agent.report_problem(
             &one.plan,
             &format!("it stood nowhere in the whole run: {}", one.error),
         );
     }
     for spec in unmatched {
         for pattern in &spec.patterns {
-            agent.problem(
+            agent.report_problem(
                 &spec.plan,
                 &format!(
                     "{}: `{pattern}` matched no method in the whole run{}",

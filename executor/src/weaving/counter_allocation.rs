@@ -39,7 +39,7 @@ pub fn allocate_block(
             (first..first + width).for_each(|slot| shards.clear(slot));
             first
         }
-        None if shards.used() + u64::from(width) > MAX_BLOCK_COUNTERS => return None,
+        None if shards.used_slots() + u64::from(width) > MAX_BLOCK_COUNTERS => return None,
         None => shards.allocate(width)?,
     };
     Some(Arc::new(CounterBlock::new(method, first, counting)))

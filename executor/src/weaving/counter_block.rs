@@ -131,7 +131,7 @@ fn span_at(spans: &[Span], pc: i64) -> Option<Span> {
 #[cfg(test)]
 impl CounterBlock {
     /// A block for a flow graph whose counters begin at 0, for unit tests.
-    pub fn of_flow(method: u32, first: u32, flow: &CountedGraph) -> CounterBlock {
+    pub fn for_graph(method: u32, first: u32, flow: &CountedGraph) -> CounterBlock {
         CounterBlock {
             method,
             flow: flow.with_counter_offset(first),

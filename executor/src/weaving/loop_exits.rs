@@ -21,7 +21,9 @@
 //!
 //! [`planner`](crate::weaving::planner) calls [`plan`].
 
-use crate::weaving::planned_probe::{Compile, CompiledProbe, PlannedProbe, Step, VisibleValues};
+use crate::weaving::planned_probe::{
+    Compile, CompiledProbe, PlannedAction, PlannedProbe, VisibleValues,
+};
 use veneer_fragmenter::advice::Site;
 use veneer_fragmenter::flowgraph::FragmentId;
 use veneer_fragmenter::method::Method;
@@ -31,7 +33,7 @@ use veneer_probes::ProbeCode;
 use veneer_probes::tree::{Expr, ExprKind, Operator, SourcePosition, Statement};
 
 /// The name under which code reads the number of iterations.
-pub const ITERATIONS: &str = "turns";
+pub const TRIP_COUNT_NAME: &str = "turns";
 
 /// One point for each loop whose header is reachable.
 ///
@@ -89,16 +91,19 @@ impl LoopBody<'_> {
     /// All sites of the loop's point. Exit edges are first, because the first step of a point
     /// determines its counters. A loop without exit edges is left by exceptions only, and nothing
     /// is counted for it.
-    fn sites(&self) -> Vec<(Site, Step)> {
+    fn sites(&self) -> Vec<(Site, PlannedAction)> {
         let mut sites = self.exit_edges();
-        sites.push((Site::Throw, Step::CodeOnly));
+        sites.push((Site::Throw, PlannedAction::CodeOnly));
         sites.extend(self.other_edges());
         if self.header == FragmentId(0) {
-            sites.push((Site::Entry, Step::LoopEnter));
+            sites.push((Site::Entry, PlannedAction::LoopEnter));
         }
         for handler in self.outer_handlers() {
             let site = Site::Before(handler);
-            sites.extend([(site, Step::CodeOnly), (site, Step::LoopExit)]);
+            sites.extend([
+                (site, PlannedAction::CodeOnly),
+                (site, PlannedAction::LoopExit),
+            ]);
         }
         sites
     }
@@ -109,24 +114,27 @@ impl LoopBody<'_> {
     }
 
     /// The steps on the edges that leave the loop.
-    fn exit_edges(&self) -> Vec<(Site, Step)> {
+    fn exit_edges(&self) -> Vec<(Site, PlannedAction)> {
         let exits = self
             .reachable_edges()
             .filter(|(from, to)| (self.contains)(*from) && !(self.contains)(*to));
         let steps = |(from, to)| {
             let site = Site::Edge(from, to);
-            [(site, Step::Count), (site, Step::LoopExit)]
+            [
+                (site, PlannedAction::Count),
+                (site, PlannedAction::LoopExit),
+            ]
         };
         exits.flat_map(steps).collect()
     }
 
     /// The steps on the edges that enter the loop, and on its back edges.
-    fn other_edges(&self) -> Vec<(Site, Step)> {
+    fn other_edges(&self) -> Vec<(Site, PlannedAction)> {
         let step = |(from, to)| {
             let site = Site::Edge(from, to);
             match ((self.contains)(from), (self.contains)(to)) {
-                (true, true) if to == self.header => Some((site, Step::LoopBackEdge)),
-                (false, true) => Some((site, Step::LoopEnter)),
+                (true, true) if to == self.header => Some((site, PlannedAction::LoopBackEdge)),
+                (false, true) => Some((site, PlannedAction::LoopEnter)),
                 _ => None,
             }
         };
@@ -173,7 +181,7 @@ fn guarded(code: &ProbeCode) -> ProbeCode {
         kind: shape,
         place: SourcePosition::default(),
     };
-    let iterations = expression(ExprKind::MethodVariable(ITERATIONS.into()));
+    let iterations = expression(ExprKind::MethodVariable(TRIP_COUNT_NAME.into()));
     let zero = expression(ExprKind::Int(0));
     let is_negative = ExprKind::Binary(Operator::Less, iterations.into(), zero.into());
     let guard = Statement::If {

@@ -26,7 +26,7 @@
 use crate::weaving::instruction_sites::{InstructionSite, Operand, instruction_site};
 use crate::weaving::loop_exits;
 use crate::weaving::planned_probe::{
-    Compile, CompiledProbe, LoggedValue, PlannedProbe, Step, VisibleValues,
+    Compile, CompiledProbe, LoggedValue, PlannedAction, PlannedProbe, VisibleValues,
 };
 use std::fmt;
 use veneer_fragmenter::advice::Site;
@@ -43,7 +43,7 @@ use veneer_instruments::{
 use veneer_probes::error::Reason;
 
 /// The name in reports of the point of a late timer. Its times are lower bounds.
-const LATE_TIMER: &str = "began before: at least";
+const LATE_TIMER_LABEL: &str = "began before: at least";
 
 /// The points of a spec in a method.
 ///
@@ -142,11 +142,11 @@ impl<'a> Planner<'a> {
     }
 
     /// The step of an instrument that is not a timer.
-    fn step(&self) -> Step {
+    fn step(&self) -> PlannedAction {
         match self.spec.kind {
-            InstrumentKind::Counter | InstrumentKind::Code(_) => Step::Count,
-            InstrumentKind::Log(_) => Step::Log,
-            InstrumentKind::Timer => Step::Lap,
+            InstrumentKind::Counter | InstrumentKind::Code(_) => PlannedAction::Count,
+            InstrumentKind::Log(_) => PlannedAction::Log,
+            InstrumentKind::Timer => PlannedAction::Lap,
         }
     }
 
@@ -168,14 +168,14 @@ impl<'a> Planner<'a> {
         Ok(points)
     }
 
-    fn method_sites(&self) -> Result<Vec<(Site, Step)>, AttachError> {
+    fn method_sites(&self) -> Result<Vec<(Site, PlannedAction)>, AttachError> {
         let step = self.step();
         let at_exits = vec![(Site::Return, step), (Site::Throw, step)];
         Ok(match (&self.spec.kind, self.spec.when) {
             (InstrumentKind::Timer, _) => vec![
-                (Site::Entry, Step::Start),
-                (Site::Return, Step::Stop),
-                (Site::Throw, Step::Stop),
+                (Site::Entry, PlannedAction::Start),
+                (Site::Return, PlannedAction::Stop),
+                (Site::Throw, PlannedAction::Stop),
             ],
             (_, AdviceKind::Before) => vec![(Site::Entry, step)],
             _ if self.spec.place == PointSelector::Entry => vec![(Site::Entry, step)],
@@ -193,13 +193,13 @@ impl<'a> Planner<'a> {
     /// attached. These times have a point of their own, because they are lower bounds.
     fn late_timer(&self) -> PlannedProbe {
         let sites = vec![
-            (Site::Crossing, Step::LateStart),
-            (Site::Entry, Step::LateSkip),
-            (Site::Return, Step::LateStop),
-            (Site::Throw, Step::LateStop),
+            (Site::Crossing, PlannedAction::LateStart),
+            (Site::Entry, PlannedAction::LateSkip),
+            (Site::Return, PlannedAction::LateStop),
+            (Site::Throw, PlannedAction::LateStop),
         ];
         PlannedProbe {
-            what: Some(LATE_TIMER.into()),
+            what: Some(LATE_TIMER_LABEL.into()),
             ..self.point(None, self.first_line(), sites)
         }
     }
@@ -288,7 +288,7 @@ impl<'a> Planner<'a> {
             ));
         }
         let (sites, operands) = if is_timer {
-            let sites = vec![(before, Step::Start), (after, Step::Stop)];
+            let sites = vec![(before, PlannedAction::Start), (after, PlannedAction::Stop)];
             (sites, Vec::new())
         } else if self.spec.when == AdviceKind::After {
             (vec![(after, self.step())], Vec::from_iter(found.result))
@@ -355,7 +355,10 @@ impl<'a> Planner<'a> {
     }
 
     /// The sites of a fragment or source line. The result has at least one element.
-    fn fragment_sites(&self, position: &Position) -> Result<Vec<(Site, Step)>, AttachError> {
+    fn fragment_sites(
+        &self,
+        position: &Position,
+    ) -> Result<Vec<(Site, PlannedAction)>, AttachError> {
         let (f, step) = (position.fragment.id, self.step());
         let is_exit = matches!(self.spec.place, PointSelector::Exits);
         Ok(match (&self.spec.kind, &self.spec.place) {
@@ -365,9 +368,14 @@ impl<'a> Planner<'a> {
                     "use .around(timer()) on the methods themselves",
                 ));
             }
-            (InstrumentKind::Timer, PointSelector::Loops) => vec![(Site::Before(f), Step::Lap)],
+            (InstrumentKind::Timer, PointSelector::Loops) => {
+                vec![(Site::Before(f), PlannedAction::Lap)]
+            }
             (InstrumentKind::Timer, _) => {
-                vec![(Site::Before(f), Step::Start), (Site::After(f), Step::Stop)]
+                vec![
+                    (Site::Before(f), PlannedAction::Start),
+                    (Site::After(f), PlannedAction::Stop),
+                ]
             }
             _ if is_exit || self.spec.when == AdviceKind::After => vec![(Site::After(f), step)],
             // The variables of a line have their values at the beginning of the line, not of the
@@ -537,7 +545,7 @@ impl<'a> Planner<'a> {
         &self,
         fragment: Option<FragmentId>,
         line: Option<u16>,
-        sites: Vec<(Site, Step)>,
+        sites: Vec<(Site, PlannedAction)>,
     ) -> PlannedProbe {
         PlannedProbe {
             fragment: fragment.map(|f| f.0),

@@ -66,7 +66,7 @@ fn shown(points: &Points) -> Vec<String> {
     let show = |point: &PlannedProbe| {
         let fragment = point.fragment.map_or("-".into(), |f| format!("f{f}"));
         let line = point.line.map_or("-".into(), |line| line.to_string());
-        let site = |(site, step): &(Site, Step)| format!("{site}:{step:?}");
+        let site = |(site, step): &(Site, PlannedAction)| format!("{site}:{step:?}");
         let sites: Vec<String> = point.sites.iter().map(site).collect();
         format!("{fragment} {line} {}", sites.join(", "))
     };

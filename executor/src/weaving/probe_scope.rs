@@ -24,7 +24,7 @@
 use crate::agent::Agent;
 use crate::jvm::jni::{Env, Global, jclass};
 use crate::weaving::instruction_sites::{Operand, value_kind};
-use crate::weaving::loop_exits::ITERATIONS;
+use crate::weaving::loop_exits::TRIP_COUNT_NAME;
 use crate::weaving::planned_probe::VisibleValues;
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
@@ -164,7 +164,7 @@ impl<'a> SiteScope<'a> {
     }
 
     fn find(&self, name: &str) -> Option<(Location<'_>, &Type)> {
-        if self.values.has_iterations && name == ITERATIONS {
+        if self.values.has_iterations && name == TRIP_COUNT_NAME {
             return Some((Location::Iterations, &Type::Long));
         }
         // A named operand of the instruction hides a local variable of the same name.
@@ -516,7 +516,10 @@ impl Scope for SiteScope<'_> {
         let operands = self.operands().map(|(operand, _)| operand.name.clone());
         let variables = self.variables();
         let variables = variables.map(|(slot, _)| self.method.variable_name(slot, self.values.pc));
-        let iterations = self.values.has_iterations.then(|| ITERATIONS.to_string());
+        let iterations = self
+            .values
+            .has_iterations
+            .then(|| TRIP_COUNT_NAME.to_string());
         iterations
             .into_iter()
             .chain(operands)

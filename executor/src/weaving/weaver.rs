@@ -27,7 +27,9 @@ use crate::jvm::jni::{Env, jclass};
 use crate::plans::instrument_registry::{InstalledPoint, SlotKey};
 use crate::plans::journal_records;
 use crate::weaving::counter_allocation::allocate_block;
-use crate::weaving::planned_probe::{CompiledProbe, HitLimit, PlannedProbe, Step, VisibleValues};
+use crate::weaving::planned_probe::{
+    CompiledProbe, HitLimit, PlannedAction, PlannedProbe, VisibleValues,
+};
 use crate::weaving::planner;
 use crate::weaving::probe_scope::{SiteScope, UniqueClasses};
 use crate::weaving::target_switch::SwitchBatch;
@@ -57,7 +59,7 @@ pub fn weave_loaded(agent: &Agent, env: Env, class: &Arc<Class>) {
 /// classes may be running. No object of the new class exists yet. `name` is the internal name of
 /// the new class.
 pub fn weave_awaiting(agent: &Agent, env: Env, name: &str) {
-    let waiting = agent.pending_classes.take(name);
+    let waiting = agent.pending_classes.remove_named(name);
     if waiting.is_empty() {
         return;
     }
@@ -100,7 +102,7 @@ pub fn weave_class(
     };
     // The facts are asked for before the table is locked, because only the JVM knows them.
     let patterns = agent.plan_patterns();
-    let facts = selection::facts_if_needed(agent.tool, env, class, patterns.iter());
+    let facts = selection::metadata_if_needed(agent.tool, env, class, patterns.iter());
     let tasks = select_tasks(agent, class, &methods, facts.as_deref());
     if tasks.is_empty() {
         return Vec::new();
@@ -128,7 +130,7 @@ pub fn weave_class(
     changed.sort_unstable();
     changed.dedup();
     // The points are recorded before the first count can happen.
-    agent.note(&records);
+    agent.append_records(&records);
     let refused = agent
         .methods
         .prepare(agent, env, class, &changed, eager, batch);
@@ -147,7 +149,7 @@ pub fn weave_class(
 fn register_waiting(agent: &Agent, class: &Arc<Class>, waiting: &[WaitingTask]) -> bool {
     let mut is_new = false;
     for task in waiting {
-        is_new |= agent.pending_classes.wait(&task.awaited, class);
+        is_new |= agent.pending_classes.add(&task.awaited, class);
         if let Some(i) = agent.table.lock().instrument(task.instrument) {
             i.tried.remove(&task.method);
         }
@@ -169,15 +171,15 @@ fn weave_and_report(
         let Some(i) = tables.instrument(instrument) else {
             continue;
         };
-        match Reporting::of_error(&error, &i.spec.place) {
-            Reporting::Never => {}
-            Reporting::IfNothingIsPlaced => {
+        match ErrorReporting::for_error(&error, &i.spec.place) {
+            ErrorReporting::Never => {}
+            ErrorReporting::IfNothingIsPlaced => {
                 i.deferred_error.get_or_insert(error.to_string());
             }
-            Reporting::AtOnce => {
+            ErrorReporting::AtOnce => {
                 let plan = i.spec.plan.clone();
                 drop(tables);
-                agent.problem(&plan, &error.to_string());
+                agent.report_problem(&plan, &error.to_string());
             }
         }
     }
@@ -186,7 +188,7 @@ fn weave_and_report(
 /// The time at which the agent reports an error in a class that was loaded after the instrument was
 /// attached.
 #[derive(Debug, PartialEq, Eq)]
-enum Reporting {
+enum ErrorReporting {
     /// Classes without the requested point are normal.
     Never,
     /// Single instructions differ, and in many methods the code fits none of them. The error
@@ -195,16 +197,16 @@ enum Reporting {
     AtOnce,
 }
 
-impl Reporting {
-    fn of_error(error: &AttachError, place: &PointSelector) -> Reporting {
+impl ErrorReporting {
+    fn for_error(error: &AttachError, place: &PointSelector) -> ErrorReporting {
         match error {
             AttachError::NotCompiled { .. } if matches!(place, PointSelector::Instructions(_)) => {
-                Reporting::IfNothingIsPlaced
+                ErrorReporting::IfNothingIsPlaced
             }
             AttachError::NotCompiled { .. } | AttachError::TooManyPoints { .. } => {
-                Reporting::AtOnce
+                ErrorReporting::AtOnce
             }
-            _ => Reporting::Never,
+            _ => ErrorReporting::Never,
         }
     }
 }
@@ -437,7 +439,7 @@ impl ClassWeaver<'_> {
         agent
             .methods
             .add_probes(task.method, task.instrument, probes);
-        agent.accept(dotted, &task.label, AWAITS_CLASS);
+        agent.withdraw_refusal(dotted, &task.label, AWAITS_CLASS);
         self.result.changed.push(task.method);
     }
 
@@ -556,7 +558,7 @@ impl ClassWeaver<'_> {
     /// counters of unloaded classes anywhere.
     fn allocate_slot(&self, key: &SlotKey, width: u32) -> Result<u32, Refused> {
         let agent = self.agent;
-        if key.step == Step::Log {
+        if key.step == PlannedAction::Log {
             let point = {
                 let mut tables = agent.table.lock();
                 tables.log_points += 1;
@@ -602,16 +604,19 @@ impl ClassWeaver<'_> {
 /// The values of a point's counters when the point is made. Readings subtract them, because
 /// counters may be reused. The shortest and the longest time of a timer cannot be subtracted, so
 /// their counters are cleared.
-fn reading_base(shards: &Shards, step: Step, slot: u32) -> [u64; 2] {
+fn reading_base(shards: &Shards, step: PlannedAction, slot: u32) -> [u64; 2] {
     match step {
-        Step::Log | Step::LoopEnter | Step::LoopBackEdge | Step::LoopExit => [0, 0],
-        Step::Count | Step::CodeOnly => [shards.sum(slot), 0],
-        Step::Start
-        | Step::Stop
-        | Step::Lap
-        | Step::LateStart
-        | Step::LateSkip
-        | Step::LateStop => {
+        PlannedAction::Log
+        | PlannedAction::LoopEnter
+        | PlannedAction::LoopBackEdge
+        | PlannedAction::LoopExit => [0, 0],
+        PlannedAction::Count | PlannedAction::CodeOnly => [shards.sum(slot), 0],
+        PlannedAction::Start
+        | PlannedAction::Stop
+        | PlannedAction::Lap
+        | PlannedAction::LateStart
+        | PlannedAction::LateSkip
+        | PlannedAction::LateStop => {
             shards.clear(slot + 2);
             shards.clear(slot + 3);
             [shards.sum(slot), shards.sum(slot + 1)]
@@ -629,7 +634,7 @@ fn remove_unproven(agent: &Agent, class: &Class, id: u32, reason: &Refusal) {
         method.map_or_else(String::new, |m| format!("{}{}", m.name, m.descriptor))
     };
     for instrument in agent.methods.remove_unproven(id) {
-        agent.note(&[journal_records::not_installed(
+        agent.append_records(&[journal_records::not_installed(
             instrument,
             &class.dotted,
             &label,
@@ -669,19 +674,19 @@ mod tests {
     fn errors_of_code_are_reported_at_once_but_for_single_instructions_later() {
         let instructions = PointSelector::Instructions(InstructionKind::Throws);
         let too_many = AttachError::TooManyPoints { limit: 3 };
-        let of = Reporting::of_error;
+        let of = ErrorReporting::for_error;
         assert_eq!(
             of(&not_compiled(), &PointSelector::Method),
-            Reporting::AtOnce
+            ErrorReporting::AtOnce
         );
         assert_eq!(
             of(&not_compiled(), &instructions),
-            Reporting::IfNothingIsPlaced
+            ErrorReporting::IfNothingIsPlaced
         );
-        assert_eq!(of(&too_many, &instructions), Reporting::AtOnce);
+        assert_eq!(of(&too_many, &instructions), ErrorReporting::AtOnce);
         assert_eq!(
             of(&AttachError::ShuttingDown, &PointSelector::Method),
-            Reporting::Never
+            ErrorReporting::Never
         );
     }
 

@@ -11,7 +11,7 @@ use super::names::{NameId, NameTable};
 /// An access to a member of a class that may be a superclass. If the class is one, and the member
 /// is protected and declared in another package, then the receiver must be of the current class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Access {
+pub(super) struct AccessAssumption {
     pub class: NameId,
     pub name: NameId,
     pub descriptor: NameId,
@@ -60,7 +60,7 @@ impl fmt::Display for Assumption {
 pub struct Assumptions<'n> {
     pub(super) names: NameTable<'n>,
     pub(super) assignable: IndexSet<(NameId, NameId), ahash::RandomState>,
-    pub(super) accesses: IndexSet<Access, ahash::RandomState>,
+    pub(super) accesses: IndexSet<AccessAssumption, ahash::RandomState>,
 }
 
 impl<'n> Assumptions<'n> {
@@ -103,8 +103,8 @@ impl<'n> Assumptions<'n> {
         if let Some(pair) = pair {
             return Some(self.assignable(pair));
         }
-        let known = |access: &Access| {
-            Some(Access {
+        let known = |access: &AccessAssumption| {
+            Some(AccessAssumption {
                 class: there(access.class)?,
                 name: there(access.name)?,
                 descriptor: there(access.descriptor)?,
@@ -125,7 +125,7 @@ impl<'n> Assumptions<'n> {
         }
     }
 
-    fn accessible(&self, access: &Access) -> Assumption {
+    fn accessible(&self, access: &AccessAssumption) -> Assumption {
         let text = |id| self.names.text(id).into_owned();
         Assumption::Accessible {
             class: text(access.class),

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::assumptions::{Access, Assumptions};
+use super::assumptions::{AccessAssumption, Assumptions};
 use super::failure::{Fault, Rule};
 use super::names::NameId;
 use super::vtype::SlotType;
@@ -245,7 +245,7 @@ impl<'f> ClassContext<'f> {
     }
 
     /// Records an access to a member that may be a protected member of a superclass.
-    pub fn access(&mut self, access: Access) {
+    pub fn access(&mut self, access: AccessAssumption) {
         self.assumptions.accesses.insert(access);
     }
 

@@ -1,6 +1,6 @@
 //! Field accesses and method calls (JVMS §4.10.1.8, §4.10.1.9).
 
-use super::assumptions::Access;
+use super::assumptions::AccessAssumption;
 use super::class::ClassContext;
 use super::failure::{Fault, Rule};
 use super::method::MethodVerifier;
@@ -219,7 +219,7 @@ impl MethodVerifier<'_, '_, '_> {
     }
 
     fn note(&mut self, member: &MemberRef, class: NameId, receiver: NameId) -> Result<(), Fault> {
-        let access = Access {
+        let access = AccessAssumption {
             class,
             name: self.context.name(member.name)?,
             descriptor: self.context.name(member.descriptor)?,

@@ -207,7 +207,7 @@ impl Tallies {
             Tag::Object if word & IS_STRING == 0 => TallyKey::Object(word as u32),
             Tag::Object => TallyKey::Text(self.string(layout, (word ^ IS_STRING) as i32)),
             Tag::Text => TallyKey::Text(self.string(layout, word as i32)),
-            Tag::Stack => TallyKey::Stack(self.stacks.lines(word)),
+            Tag::Stack => TallyKey::Stack(self.stacks.stack_lines(word)),
         }
     }
 

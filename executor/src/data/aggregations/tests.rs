@@ -321,14 +321,14 @@ fn wide_tables_and_kinds_that_are_no_sums_have_no_thread_local_parts() {
     ] {
         assert!(fixture.table(kind, 10).header(40) < 0, "{kind:?}");
     }
-    assert_eq!(fixture.shards.used(), 0);
+    assert_eq!(fixture.shards.used_slots(), 0);
     // All tables together use a quarter of the counters at most.
     let mut tables = 0_u64;
     while fixture.table(TallyKind::Count, 6_000).header(40) >= 0 {
         tables += 1;
     }
     assert_eq!(tables, SLOTS_PER_QUARTER / 8_193);
-    assert_eq!(fixture.shards.used(), tables * 8_193);
+    assert_eq!(fixture.shards.used_slots(), tables * 8_193);
 }
 
 const SLOTS_PER_QUARTER: u64 = crate::data::shards::SLOTS / 4;
@@ -489,14 +489,14 @@ fn labels_are_shown_without_tables_that_only_probes_read() {
     let count = fixture.table(TallyKind::Count, 10).number;
     let objects = tallies.add_object_table(42);
     let stack = fixture.table(TallyKind::Numbers, 10).number;
-    let label = |plan: &str, name: Option<&str>| Label {
+    let label = |plan: &str, name: Option<&str>| TableLabel {
         plan: plan.into(),
         name: name.map(Into::into),
     };
     tallies.label(count, label("a.rhai", Some("cost")));
     tallies.label(count, label("b.rhai", None));
     tallies.label(99, label("c.rhai", None));
-    let shown = tallies.shown();
+    let shown = tallies.labelled_tables();
     assert_eq!(
         shown,
         [(count, TallyKind::Count, label("b.rhai", Some("cost")))]

@@ -1,14 +1,14 @@
 //! The tallies in the report. A *tally* is an aggregation map that probes fill.
 //!
 //! A report is one message to a client, and the size of messages is limited. So the tallies share
-//! [`MAX_BYTES`] of it, and each tally omits the entries that do not fit: the least frequent ones,
+//! [`MAX_TABLES_BYTES`] of it, and each tally omits the entries that do not fit: the least frequent ones,
 //! or the oldest ones of `last` and `sample`.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::HashSet;
 
 use crate::agent::Agent;
-use crate::data::aggregations::Label;
+use crate::data::aggregations::TableLabel;
 use crate::plans::instrument_registry::InstrumentTable;
 use serde_json::Value;
 use veneer_instruments::{
@@ -19,7 +19,7 @@ use veneer_protocol::{Bucket, EntryMetrics, SecondCount, Table, TableEntry, Tabl
 
 /// The most bytes of JSON, by estimate, of all entries of a report. The rest of the message is left
 /// to everything else.
-const MAX_BYTES: usize = 6 << 20;
+const MAX_TABLES_BYTES: usize = 6 << 20;
 /// The estimated bytes of an entry without its texts and buckets.
 const ENTRY_BYTES: usize = 160;
 /// The estimated bytes of a bucket.
@@ -34,30 +34,30 @@ struct SizedTable {
 }
 
 /// Returns the current content of all tables that have a form in the report.
-pub fn make(agent: &Agent) -> Vec<Table> {
+pub fn make_tables(agent: &Agent) -> Vec<Table> {
     let attached = tables_of_attached_code(&agent.table.lock());
-    let sized = |(number, kind, label): (u32, TallyKind, Label)| {
+    let sized = |(number, kind, label): (u32, TallyKind, TableLabel)| {
         let now = agent.tallies.read(&agent.shards, number, agent.nano_began);
         // The entries are reduced at once: a table with all its entries may be large.
         let mut sized = sized_table(number, kind, label, now)?;
         sized.table.attached = attached.contains(&number);
         Some(sized)
     };
-    let shown = agent.tallies.shown().into_iter();
+    let shown = agent.tallies.labelled_tables().into_iter();
     let mut all: Vec<SizedTable> = shown.filter_map(sized).collect();
-    share_room(&mut all, MAX_BYTES);
+    share_room(&mut all, MAX_TABLES_BYTES);
     all.into_iter().map(|sized| sized.table).collect()
 }
 
-/// The report's form of one table, with as many entries as [`MAX_BYTES`] allows. Returns `None` for
+/// The report's form of one table, with as many entries as [`MAX_TABLES_BYTES`] allows. Returns `None` for
 /// a table that only probes can read.
-fn sized_table(number: u32, kind: TallyKind, label: Label, now: Tally) -> Option<SizedTable> {
+fn sized_table(number: u32, kind: TallyKind, label: TableLabel, now: Tally) -> Option<SizedTable> {
     let table_kind = table_kind(kind)?;
     let now = match kind {
         TallyKind::Distinct => now.count_distinct(),
         _ => now,
     };
-    let mut room = MAX_BYTES;
+    let mut room = MAX_TABLES_BYTES;
     let (entries, omitted) = fitting_entries(now.entries, kind, &mut room);
     Some(SizedTable {
         table: Table {
@@ -72,7 +72,7 @@ fn sized_table(number: u32, kind: TallyKind, label: Label, now: Tally) -> Option
             omitted,
             rest: rest(&now.rest, kind),
         },
-        bytes: MAX_BYTES - room,
+        bytes: MAX_TABLES_BYTES - room,
     })
 }
 
@@ -337,7 +337,7 @@ mod tests {
             false => entry(n, (count - n) as u64),
         };
         let all = tally((0..count).map(entry).collect());
-        sized_table(number, kind, Label::default(), all).expect("a table")
+        sized_table(number, kind, TableLabel::default(), all).expect("a table")
     }
 
     fn keys(entries: &[TableEntry]) -> Vec<i64> {
@@ -348,11 +348,12 @@ mod tests {
     #[test]
     fn entries_are_sorted_by_count_and_then_by_key() {
         let all = vec![entry(3, 5), entry(1, 5), entry(2, 9), entry(4, 1)];
-        let (shown, omitted) = fitting_entries(all, TallyKind::Count, &mut MAX_BYTES.clone());
+        let (shown, omitted) =
+            fitting_entries(all, TallyKind::Count, &mut MAX_TABLES_BYTES.clone());
         assert_eq!((keys(&shown), omitted), (vec![2, 1, 3, 4], 0));
         let mut sets = vec![entry(1, 90), entry(2, 10)];
         (sets[0].distinct, sets[1].distinct) = (3, 4);
-        let (shown, _) = fitting_entries(sets, TallyKind::Distinct, &mut MAX_BYTES.clone());
+        let (shown, _) = fitting_entries(sets, TallyKind::Distinct, &mut MAX_TABLES_BYTES.clone());
         assert_eq!(
             keys(&shown),
             [2, 1],
@@ -400,9 +401,9 @@ mod tests {
 
     #[test]
     fn one_large_table_is_truncated_to_the_size_of_a_message() {
-        let count = 2 * (MAX_BYTES / ENTRY_BYTES) as i64;
+        let count = 2 * (MAX_TABLES_BYTES / ENTRY_BYTES) as i64;
         let one = table(0, TallyKind::Count, count);
-        assert!(one.bytes <= MAX_BYTES && one.bytes > MAX_BYTES - ENTRY_BYTES);
+        assert!(one.bytes <= MAX_TABLES_BYTES && one.bytes > MAX_TABLES_BYTES - ENTRY_BYTES);
         let shown = one.table.entries.len() as u64;
         assert_eq!(one.table.omitted + shown, count as u64);
         assert_eq!(keys(&one.table.entries[..3]), [0, 1, 2]);
@@ -489,9 +490,9 @@ mod tests {
     #[test]
     fn tables_that_only_probes_read_have_no_form() {
         for kind in [TallyKind::Numbers, TallyKind::Objects, TallyKind::PerObject] {
-            assert!(sized_table(0, kind, Label::default(), Tally::default()).is_none());
+            assert!(sized_table(0, kind, TableLabel::default(), Tally::default()).is_none());
         }
-        let label = Label {
+        let label = TableLabel {
             plan: "a.rhai".into(),
             name: None,
         };

@@ -1,6 +1,6 @@
 //! Attaching and detaching instruments.
 
-use super::Handle;
+use super::RuntimeHandle;
 use crate::classes::queries;
 use crate::classes::registry::Class;
 use crate::classes::retransform;
@@ -30,7 +30,7 @@ struct Selection {
     has_armed: bool,
 }
 
-impl Handle {
+impl RuntimeHandle {
     /// Attaches an instrument to loaded classes, and to matching classes that are loaded later.
     pub(super) fn attach_instrument(
         &self,
@@ -52,11 +52,11 @@ impl Handle {
         let cells = start_cell.into_iter().collect();
         let instrument = Instrument::new(spec, cells, CostSample::now());
         let id = agent.table.lock().add(instrument);
-        agent.note(&journal_records::attached(agent, id));
+        agent.append_records(&journal_records::attached(agent, id));
         self.refresh_patterns();
         // Chosen methods are armed already.
-        let has_armed = chosen.is_none() && retransform::arm(agent, env, &patterns);
-        let classes = queries::classes(agent, env, &patterns);
+        let has_armed = chosen.is_none() && retransform::arm_loaded_classes(agent, env, &patterns);
+        let classes = queries::armed_classes(agent, env, &patterns);
         let selection = Selection {
             methods: chosen.unwrap_or_else(|| self.count_selected(&classes, &patterns)),
             chosen,
@@ -220,10 +220,10 @@ impl Handle {
         }
         drop(table);
         // The journal must have the final readings before the counters are reused.
-        agent.note(&[journal_records::detached(agent, id)]);
+        agent.append_records(&[journal_records::detached(agent, id)]);
         let mut table = agent.table.lock();
         table.release_counters(points);
-        table.end_quarantine(|row| row.is_unused(env));
+        table.release_quarantined(|row| row.is_unused(env));
         table.retire(id);
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Bringing methods up to date after instruments or patches have changed, and renewing the profiles
 //! of methods that are back in their armed bodies.
 
-use super::Handle;
+use super::RuntimeHandle;
 use crate::classes::registry::Class;
 use crate::plans::instrument_registry::{Instrument, InstrumentTable};
 use crate::plans::unload::MAX_CLASSES_PER_PAUSE;
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use veneer_instruments::MethodPattern;
 
-impl Handle {
+impl RuntimeHandle {
     /// Sets the patterns by which classes are armed when they are loaded: those of all attached
     /// instruments and active patches.
     pub(super) fn refresh_patterns(&self) {

@@ -1,27 +1,27 @@
 //! Readings of instruments, and lists of classes, methods and instruments.
 
-use super::Handle;
+use super::RuntimeHandle;
 use crate::classes::class_names;
 use crate::classes::queries;
 use crate::classes::retransform;
-use crate::data::rings::Drained;
+use crate::data::rings::DrainedEvent;
 use crate::plans::instrument_registry::{InstalledPoint, InstrumentTable};
 use crate::plans::readings::installed_points;
-use crate::weaving::planned_probe::Step;
+use crate::weaving::planned_probe::PlannedAction;
 use veneer_instruments::{
     ArmedClass, ArmedMethod, Graph, InstrumentId, InstrumentSummary, LogEvent, MethodPattern,
     RandomSample,
 };
 
-impl Handle {
+impl RuntimeHandle {
     /// Returns the last `last` events of a log, newest last.
     pub(super) fn logged_events(&self, id: InstrumentId, last: usize) -> Vec<LogEvent> {
         let agent = self.agent;
         agent.rings.drain();
         let points = installed_points(agent, id);
         let mut events: Vec<LogEvent> = Vec::new();
-        for point in points.iter().filter(|p| p.step == Step::Log) {
-            let drained = agent.rings.last(point.slot, last).into_iter();
+        for point in points.iter().filter(|p| p.step == PlannedAction::Log) {
+            let drained = agent.rings.last_events(point.slot, last).into_iter();
             events.extend(drained.map(|e| event(point, e, agent.nano_began)));
         }
         newest(events, last)
@@ -32,11 +32,11 @@ impl Handle {
         patterns: &[MethodPattern],
         sample: Option<RandomSample>,
     ) -> Vec<ArmedMethod> {
-        queries::list(self.agent, self.env(), patterns, sample)
+        queries::armed_methods(self.agent, self.env(), patterns, sample)
     }
 
     pub(super) fn flow_graphs(&self, patterns: &[MethodPattern]) -> Vec<Graph> {
-        queries::graphs(self.agent, self.env(), patterns)
+        queries::flow_graphs(self.agent, self.env(), patterns)
     }
 
     /// Arms the loaded classes that the patterns select, and returns them with their methods.
@@ -55,7 +55,7 @@ impl Handle {
         let mut all = agent.plan_patterns().to_vec();
         all.extend(patterns.iter().cloned());
         agent.set_plan_patterns(all);
-        retransform::arm(agent, self.env(), patterns)
+        retransform::arm_loaded_classes(agent, self.env(), patterns)
     }
 
     /// Returns all instruments, attached and detached.
@@ -69,7 +69,7 @@ impl Handle {
 }
 
 /// The form of an event in plans. Its time counts from the start of the agent.
-fn event(point: &InstalledPoint, drained: Drained, nano_began: u64) -> LogEvent {
+fn event(point: &InstalledPoint, drained: DrainedEvent, nano_began: u64) -> LogEvent {
     LogEvent {
         class: point.class.to_string(),
         method: point.method.to_string(),
@@ -108,8 +108,8 @@ mod tests {
     use crate::plans::instrument_registry::tests::{instrument, point};
     use veneer_instruments::{EventValue, InstrumentKind};
 
-    fn drained(time_ns: u64) -> Drained {
-        Drained {
+    fn drained(time_ns: u64) -> DrainedEvent {
+        DrainedEvent {
             time_ns,
             thread: 7,
             values: vec![EventValue::Int(1), EventValue::Int(2)],
