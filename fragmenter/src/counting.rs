@@ -89,7 +89,7 @@ pub struct CounterPlan {
 
 impl CounterPlan {
     /// Places the counters. Edges in deeper loops are more likely to need no counter.
-    pub fn of(method: &Method, points: &[Point]) -> CounterPlan {
+    pub fn place_counters(method: &Method, points: &[Point]) -> CounterPlan {
         let crossings = Crossings::of(method, points);
         let all = reachable(method, points);
         let mut inside = vec![false; method.flow.len()];

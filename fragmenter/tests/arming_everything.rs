@@ -203,7 +203,7 @@ fn emit(totals: &mut Totals, path: &Path, bytes: &[u8], policy: &Policy, probe_s
         };
         let mut probes = probes(&method, probe_set, &mut slots);
         if let ProbeSet::Everything = probe_set {
-            let counting = CounterPlan::of(&method, &armed.points);
+            let counting = CounterPlan::place_counters(&method, &armed.points);
             probes.extend(counting.probes(slots + 4));
             slots += 4 + counting.flow.counter_count();
         }

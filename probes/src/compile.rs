@@ -21,7 +21,7 @@ pub use tag::Tag;
 
 use crate::error::{ProbeError, Reason};
 use crate::scope::Scope;
-use crate::step::{ComputationalType, Label, RuntimeClass, Step};
+use crate::step::{ComputationalType, HelperClass, Label, Step};
 use crate::tree::{ProbeCode, SourcePosition, Statement};
 use crate::ty::Ty;
 use opcode::{F2D, I2L, L2D};
@@ -169,12 +169,12 @@ impl Compiler<'_> {
         pops: u16,
         pushes: u16,
     ) {
-        self.helper_of(RuntimeClass::Probe, name, descriptor, (pops, pushes));
+        self.helper_of(HelperClass::Probe, name, descriptor, (pops, pushes));
     }
 
     fn helper_of(
         &mut self,
-        of: RuntimeClass,
+        of: HelperClass,
         name: &'static str,
         descriptor: impl Into<String>,
         (pops, pushes): (u16, u16),
@@ -219,7 +219,7 @@ impl Compiler<'_> {
         let skipped = self.label();
         let slot = OWN_VARIABLES + n as u16;
         let helper = |name, descriptor: &str| Step::Helper {
-            of: RuntimeClass::Probe,
+            of: HelperClass::Probe,
             name,
             descriptor: descriptor.into(),
         };

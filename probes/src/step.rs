@@ -59,7 +59,7 @@ pub struct Callee {
 
 /// A runtime class whose static methods probes call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RuntimeClass {
+pub enum HelperClass {
     /// `VeneerProbe`: reads values of the application.
     Probe,
     /// `VeneerTables`: writes to tables.
@@ -89,7 +89,7 @@ pub enum Step {
     Plain(u8),
     /// Calls a static method of a runtime class.
     Helper {
-        of: RuntimeClass,
+        of: HelperClass,
         name: &'static str,
         descriptor: String,
     },

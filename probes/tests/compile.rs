@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use veneer_probes::compile::invoke::{format_types, split_descriptor};
 use veneer_probes::compile::{MAX_LOCAL_SLOTS, MAX_STEPS};
-use veneer_probes::step::{Callee, ComputationalType, RuntimeClass};
+use veneer_probes::step::{Callee, ComputationalType, HelperClass};
 use veneer_probes::tree::{Expr, ExprKind, Operator, ProbeCode, SourcePosition, Statement};
 use veneer_probes::{Field, Label, ProbeMethod, Reason, Scope, Step, Ty, compile};
 
@@ -225,7 +225,7 @@ fn a_value_is_added_to_its_table() {
         Step::Long(1),
         Step::Plain(97),
         Step::Helper {
-            of: RuntimeClass::Tables,
+            of: HelperClass::Tables,
             name: "add",
             descriptor: "(JJJJJJJ)V".into(),
         },
@@ -444,7 +444,7 @@ fn fields_of_a_cast_are_those_of_its_class() {
         Step::Load(ComputationalType::Reference, 0),
         Step::Long(7),
         Step::Helper {
-            of: RuntimeClass::Probe,
+            of: HelperClass::Probe,
             name: "asA",
             descriptor: "(Ljava/lang/Object;J)Ljava/lang/Object;".into(),
         },
@@ -461,7 +461,7 @@ fn method_calls_are_guarded_by_enter_and_null_check() {
     well_formed(&method);
     let entered = method.enter_flag.expect("it is entered");
     let helper = |name, descriptor: &str| Step::Helper {
-        of: RuntimeClass::Probe,
+        of: HelperClass::Probe,
         name,
         descriptor: descriptor.into(),
     };

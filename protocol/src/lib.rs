@@ -42,8 +42,8 @@ pub use socket::{
     AddressError, TOKEN_CHARS, data_directory, loopback_address, socket_directory, socket_path,
 };
 pub use status::{
-    Analysis, ArmedRemainder, Component, DetachReport, DetachTarget, InstrumentStatus, PatchStatus,
-    PlanInstanceStatus, Status,
+    Analysis, Component, DetachReport, DetachTarget, InstrumentStatus, PatchStatus,
+    PlanInstanceStatus, Status, UnrestoredClass,
 };
 pub use table::{Bucket, EntryMetrics, SecondCount, Table, TableEntry, TableKind, bucket_bounds};
 pub use update::{

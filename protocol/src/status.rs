@@ -163,12 +163,12 @@ pub struct DetachReport {
     pub running: u64,
     /// For `unload`: classes that are still armed, with the reasons.
     #[serde(default)]
-    pub left: Vec<ArmedRemainder>,
+    pub left: Vec<UnrestoredClass>,
 }
 
 /// A class whose original code could not be restored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ArmedRemainder {
+pub struct UnrestoredClass {
     /// The class name with dots.
     pub class: String,
     /// The JVM's error.

@@ -445,7 +445,7 @@ fn prepare<'f>(file: &'f ClassFile<'f>, policy: &Policy) -> Vec<Prepared<'f>> {
                     }
                 });
             let direct = each.collect();
-            let counting = CounterPlan::of(&method, &armed.points);
+            let counting = CounterPlan::place_counters(&method, &armed.points);
             let derived = counting.probes(slots + 1);
             slots += counting.flow.counter_count();
             Prepared {

@@ -19,7 +19,7 @@ use veneer_client::{ConnectionCloser, ControlError, Target, classes};
 use veneer_protocol::{MAX_POINTS_PER_UPDATE, Reply, Request, Subscription, Update};
 
 use super::events::{Channel, FeedEvent, FeedMessage};
-use super::location::{InstrumentKind, MethodLocation};
+use super::location::{MethodLocation, ProbeKind};
 use super::measurements::{self, InstrumentRole, MeasurementSample, TopPlanLine};
 use super::packages;
 use super::plan;
@@ -63,7 +63,7 @@ pub enum FeedJob {
     /// Count the blocks and edges of a method.
     CountInside(MethodLocation),
     /// Attach one instrument.
-    Probe(MethodLocation, InstrumentKind),
+    Probe(MethodLocation, ProbeKind),
     /// Request the flow graph of a method. Attaches nothing.
     Graph(MethodLocation),
 }

@@ -61,7 +61,7 @@ impl fmt::Display for MethodLocation {
 
 /// The kind of an instrument.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum InstrumentKind {
+pub enum ProbeKind {
     /// Counts the passes of the location.
     Counter,
     /// Measures durations of calls or of a fragment.
@@ -70,33 +70,33 @@ pub enum InstrumentKind {
     Watch(Vec<String>),
 }
 
-impl InstrumentKind {
+impl ProbeKind {
     /// The name in messages and in saved files.
     pub fn name(&self) -> &'static str {
         match self {
-            InstrumentKind::Counter => "counter",
-            InstrumentKind::Timer => "timer",
-            InstrumentKind::Watch(_) => "watch",
+            ProbeKind::Counter => "counter",
+            ProbeKind::Timer => "timer",
+            ProbeKind::Watch(_) => "watch",
         }
     }
 
     /// The letter that marks the instrument in tables. The same letter is the key that attaches it.
     pub fn letter(&self) -> char {
         match self {
-            InstrumentKind::Counter => 'c',
-            InstrumentKind::Timer => 't',
-            InstrumentKind::Watch(_) => 'w',
+            ProbeKind::Counter => 'c',
+            ProbeKind::Timer => 't',
+            ProbeKind::Watch(_) => 'w',
         }
     }
 
     /// Whether both instruments are counters, timers or watches. The expressions of a watch are not
     /// compared.
-    pub fn is_same_kind(&self, other: &InstrumentKind) -> bool {
+    pub fn is_same_kind(&self, other: &ProbeKind) -> bool {
         self.letter() == other.letter()
     }
 }
 
-impl Serialize for InstrumentKind {
+impl Serialize for ProbeKind {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.name())
     }

@@ -13,7 +13,7 @@ use std::time::Duration;
 use super::cost::{self, Cost};
 use super::events::{Channel, FeedEvent, FeedMessage};
 use super::keys::{PressedKey, UserAction};
-use super::location::{InstrumentKind, MethodLocation};
+use super::location::{MethodLocation, ProbeKind};
 use super::measurements::{AttachCounts, Graph, InstrumentRole, MeasurementSample, TopPlanLine};
 use super::methods::MethodTable;
 use super::open_method::OpenMethod;
@@ -46,7 +46,7 @@ pub enum ModelEffect {
     /// Count the blocks and edges of this method, on the connection with this number.
     CountInside(u64, MethodLocation),
     /// Attach an instrument, on the connection with this number.
-    Attach(u64, MethodLocation, InstrumentKind),
+    Attach(u64, MethodLocation, ProbeKind),
     /// Request the variables of this method, on the connection with this number.
     QueryVariables(u64, MethodLocation),
     /// Close this connection. The agent then detaches what it held.
@@ -436,7 +436,7 @@ impl Model {
                 Some(PickerResult::Values(values)) => {
                     let location = picker.location.clone();
                     self.mode = InputMode::View;
-                    self.attach(location, InstrumentKind::Watch(values))
+                    self.attach(location, ProbeKind::Watch(values))
                 }
             },
             InputMode::View => self.perform(UserAction::for_key(key, self.open_method.is_some())),
@@ -470,9 +470,9 @@ impl Model {
             UserAction::Filter => self.mode = InputMode::Filter(self.methods.filter().to_owned()),
             UserAction::Pause => self.paused = !self.paused,
             UserAction::Save { text } => return vec![ModelEffect::Save { text }],
-            UserAction::Counter => return self.toggle(InstrumentKind::Counter),
-            UserAction::Timer => return self.toggle(InstrumentKind::Timer),
-            UserAction::Watch => return self.toggle(InstrumentKind::Watch(Vec::new())),
+            UserAction::Counter => return self.toggle(ProbeKind::Counter),
+            UserAction::Timer => return self.toggle(ProbeKind::Timer),
+            UserAction::Watch => return self.toggle(ProbeKind::Watch(Vec::new())),
             UserAction::Detach => {
                 if let Some(location) = self.selected() {
                     return self.detach(|p| p.location == location);
@@ -511,7 +511,7 @@ impl Model {
 
     /// Attaches an instrument to the selected row. If one of this kind is attached there, detaches
     /// it instead.
-    fn toggle(&mut self, kind: InstrumentKind) -> Vec<ModelEffect> {
+    fn toggle(&mut self, kind: ProbeKind) -> Vec<ModelEffect> {
         let Some(location) = self.selected() else {
             self.show_message("nothing is selected", true);
             return Vec::new();
@@ -522,7 +522,7 @@ impl Model {
         {
             return self.detach(|p| p.location == location && p.kind.is_same_kind(&kind));
         }
-        if !matches!(kind, InstrumentKind::Watch(_)) {
+        if !matches!(kind, ProbeKind::Watch(_)) {
             return self.attach(location, kind);
         }
         match self.open_method.as_ref().map(OpenMethod::selected) {
@@ -547,7 +547,7 @@ impl Model {
         self.mode = InputMode::Pick(Picker::new(location, variables));
     }
 
-    fn attach(&mut self, location: MethodLocation, kind: InstrumentKind) -> Vec<ModelEffect> {
+    fn attach(&mut self, location: MethodLocation, kind: ProbeKind) -> Vec<ModelEffect> {
         if self.probes.len() >= MAX_PROBES {
             self.show_message(
                 format!("at most {MAX_PROBES} instruments can be attached; detach one with d, or all with D"),

@@ -8,7 +8,7 @@
 use crate::ask::expression::to_plan_expression;
 use crate::ask::literal;
 
-use super::location::{InstrumentKind, MethodLocation};
+use super::location::{MethodLocation, ProbeKind};
 
 /// Number of values of a watch that the agent keeps, and maximum number that a thread may record in
 /// a second.
@@ -47,7 +47,7 @@ pub fn graph_query_plan(pattern: &str) -> String {
 }
 
 /// Attaches one instrument.
-pub fn probe_plan(location: &MethodLocation, kind: &InstrumentKind, every: f64) -> String {
+pub fn probe_plan(location: &MethodLocation, kind: &ProbeKind, every: f64) -> String {
     let methods = format!("methods({})", literal(&location.pattern()));
     let points = match location.fragment {
         Some(fragment) => format!("{methods}.block({fragment})"),
@@ -55,11 +55,11 @@ pub fn probe_plan(location: &MethodLocation, kind: &InstrumentKind, every: f64) 
     };
     let ids = "let ids = #{}; ids[h.id()] = \"probe\"; print(#{ids: ids}.to_json());\n";
     match kind {
-        InstrumentKind::Counter => {
+        ProbeKind::Counter => {
             format!("let h = {points}.before(counter().each());\n{ids}")
         }
-        InstrumentKind::Timer => format!("let h = {points}.around(timer());\n{ids}"),
-        InstrumentKind::Watch(values) => {
+        ProbeKind::Timer => format!("let h = {points}.around(timer());\n{ids}"),
+        ProbeKind::Watch(values) => {
             let values: Vec<String> = values.iter().map(|v| to_plan_expression(v)).collect();
             format!(
                 "let seen = last({VALUES});\n\
@@ -84,7 +84,7 @@ mod tests {
         };
         let plan = probe_plan(
             &location,
-            &InstrumentKind::Watch(vec!["this".into(), "n".into()]),
+            &ProbeKind::Watch(vec!["this".into(), "n".into()]),
             1.0,
         );
         assert!(

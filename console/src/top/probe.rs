@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::location::{InstrumentKind, MethodLocation};
+use super::location::{MethodLocation, ProbeKind};
 use super::measurements::{MeasuredPoint, RecordedValues};
 use super::methods::rate;
 
@@ -19,7 +19,7 @@ pub struct ProbePanel {
     /// The number of the connection that holds the instrument.
     pub number: u64,
     pub location: MethodLocation,
-    pub kind: InstrumentKind,
+    pub kind: ProbeKind,
     pub state: ProbeState,
     /// The measurements on the screen. They do not change while the view is paused.
     pub shown: ProbeResults,
@@ -47,7 +47,7 @@ pub struct ProbeResults {
 
 impl ProbePanel {
     /// Creates a probe that is being attached.
-    pub fn new(number: u64, location: MethodLocation, kind: InstrumentKind) -> ProbePanel {
+    pub fn new(number: u64, location: MethodLocation, kind: ProbeKind) -> ProbePanel {
         ProbePanel {
             number,
             location,
@@ -117,7 +117,7 @@ mod tests {
             method: "m()V".into(),
             fragment: None,
         };
-        let mut probe = ProbePanel::new(1, location, InstrumentKind::Timer);
+        let mut probe = ProbePanel::new(1, location, ProbeKind::Timer);
         let row = |count, total_ns, min_ns, max_ns| MeasuredPoint {
             count,
             total_ns,

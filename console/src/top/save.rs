@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 use thiserror::Error;
 
-use super::location::InstrumentKind;
+use super::location::ProbeKind;
 use super::model::Model;
 use super::open_method::OpenMethod;
 use super::probe::ProbePanel;
@@ -101,7 +101,7 @@ fn inside_json(inside: &OpenMethod) -> Value {
 
 fn probe_json(probe: &ProbePanel) -> Value {
     let mut object = json!({"kind": probe.kind, "at": probe.location, "figures": probe.shown});
-    if let InstrumentKind::Watch(values) = &probe.kind {
+    if let ProbeKind::Watch(values) = &probe.kind {
         object["watched"] = json!(values);
     }
     object

@@ -153,7 +153,7 @@ pub fn flow_graphs(agent: &Agent, env: Env, patterns: &[MethodPattern]) -> Vec<G
 
 /// The flow graph of the method with this id. See `Runtime::flow_graph`.
 pub fn flow_graph(agent: &Agent, id: u32) -> Option<Graph> {
-    let class = agent.registry.of_method(id)?;
+    let class = agent.registry.class_of_method(id)?;
     graphs_of_class(agent, &class, |_, method| method == id).pop()
 }
 

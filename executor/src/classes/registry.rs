@@ -250,7 +250,7 @@ impl Registry {
     }
 
     /// The class of a method id.
-    pub fn of_method(&self, id: u32) -> Option<Arc<Class>> {
+    pub fn class_of_method(&self, id: u32) -> Option<Arc<Class>> {
         self.maps().of_method(id)
     }
 
@@ -299,7 +299,7 @@ mod tests {
     #[test]
     fn a_method_belongs_to_the_class_whose_range_contains_its_id() {
         let registry = registry(&[("a/A", 0..3), ("a/B", 5..6), ("a/Empty", 6..6)]);
-        let class = |id| registry.of_method(id).map(|c| c.name.clone());
+        let class = |id| registry.class_of_method(id).map(|c| c.name.clone());
         assert_eq!(class(0), Some("a/A".into()));
         assert_eq!(class(2), Some("a/A".into()));
         assert_eq!(class(3), None);
@@ -326,7 +326,7 @@ mod tests {
         assert_eq!(taken, [0, 4]);
         assert!(registry.contains("a/A") && !registry.contains("a/B"));
         assert_eq!(registry.classes_named("a/A").len(), 1);
-        assert!(registry.of_method(4).is_none());
+        assert!(registry.class_of_method(4).is_none());
         let unloaded = registry.unloaded_count();
         assert_eq!((unloaded.classes, unloaded.methods), (2, 0));
     }

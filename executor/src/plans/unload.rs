@@ -33,7 +33,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use veneer_fragmenter::anchor;
-use veneer_protocol::{ArmedRemainder, DetachReport, DetachTarget};
+use veneer_protocol::{DetachReport, DetachTarget, UnrestoredClass};
 use veneer_scripts::PlanSession;
 
 /// The JVMTI events of classes, which are disabled while the agent is not active.
@@ -106,7 +106,7 @@ struct Restored {
     /// The number of classes that have their own class file again.
     restored: u64,
     /// The classes that are still armed, with the reasons.
-    left: Vec<ArmedRemainder>,
+    left: Vec<UnrestoredClass>,
 }
 
 /// Retransforms all armed classes to their own class files.
@@ -142,7 +142,7 @@ fn restore(agent: &Agent, env: Env) -> Restored {
                     known.state().restored = true;
                     restored += 1;
                 }
-                Err(reason) => left.push(ArmedRemainder {
+                Err(reason) => left.push(UnrestoredClass {
                     class: known.dotted.clone(),
                     reason: reason.to_string(),
                 }),

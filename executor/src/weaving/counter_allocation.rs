@@ -63,7 +63,7 @@ mod tests {
         with_shards("blocks", |shards| {
             let table = InstrumentRegistry::default();
             with_method("loop(I)I", |method, armed| {
-                let counting = CounterPlan::of(method, &armed.points);
+                let counting = CounterPlan::place_counters(method, &armed.points);
                 let first = allocate_block(&table, shards, 1, &counting).map(|b| b.first);
                 assert_eq!(first, Some(0));
                 let width = counting.flow.counter_count();
@@ -82,7 +82,7 @@ mod tests {
         with_shards("quarantine", |shards| {
             let table = InstrumentRegistry::default();
             with_method("loop(I)I", |method, armed| {
-                let counting = CounterPlan::of(method, &armed.points);
+                let counting = CounterPlan::place_counters(method, &armed.points);
                 let block = Arc::new(CounterBlock::new(1, 0, &counting));
                 let count = (MAX_QUARANTINED_COUNTERS / block.width) as usize;
                 table.lock().quarantine = vec![block.clone(); count];

@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn a_block_has_the_counters_of_the_placement_from_its_first_one_on() {
         with_method("loop(I)I", |method, armed| {
-            let counting = CounterPlan::of(method, &armed.points);
+            let counting = CounterPlan::place_counters(method, &armed.points);
             let block = CounterBlock::new(7, 100, &counting);
             assert_eq!(block.width, counting.flow.counter_count());
             let mut counters: Vec<u32> = block.flow.counters().collect();

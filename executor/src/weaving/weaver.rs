@@ -411,7 +411,7 @@ impl ClassWeaver<'_> {
         }
         let is_derived =
             task.spec.has_derived_counts() && planned.len() > 1 && !agent.methods.counts_each();
-        let counting = is_derived.then(|| CounterPlan::of(method, &armed.points));
+        let counting = is_derived.then(|| CounterPlan::place_counters(method, &armed.points));
         self.allocate(task, &planned, counting)
             .map_err(NotPlaced::Refused)
     }

@@ -340,7 +340,7 @@ mod tests {
     /// A direct probe with counter 1, or a derived probe with counter 9 in a block.
     fn derived() -> Probes {
         with_method("loop(I)I", |method, armed| {
-            let counting = CounterPlan::of(method, &armed.points);
+            let counting = CounterPlan::place_counters(method, &armed.points);
             let block = Arc::new(CounterBlock::new(METHOD, 9, &counting));
             Probes {
                 direct: vec![count(1)],

@@ -248,7 +248,7 @@ pub fn versions(
         }
         let mut probes = probes(&method, probe_set, &mut slots);
         if probe_set == ProbeSet::Everything {
-            let counting = CounterPlan::of(&method, &armed.points);
+            let counting = CounterPlan::place_counters(&method, &armed.points);
             probes.extend(counting.probes(slots + 4));
             slots += 4 + counting.flow.counter_count();
         }

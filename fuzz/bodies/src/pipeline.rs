@@ -187,7 +187,7 @@ fn emit(class: &[u8], policy: &Policy, choices: &mut Choices, verifies: bool) {
         let edits = edits(&method, &armed, choices, verifies);
         let mut probes = probes(&method, &mut slots);
         if edits.is_empty() {
-            let counting = CounterPlan::of(&method, &armed.points);
+            let counting = CounterPlan::place_counters(&method, &armed.points);
             probes.extend(counting.probes(slots + 4));
             slots += 4 + counting.flow.counter_count();
         }

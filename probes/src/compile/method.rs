@@ -1,4 +1,4 @@
-use crate::step::{ComputationalType, Label, RuntimeClass, Step};
+use crate::step::{ComputationalType, HelperClass, Label, Step};
 
 /// A compiled probe.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,7 +33,7 @@ impl ProbeMethod {
             Step::Long(cell),
             Step::Long(most as i64),
             Step::Helper {
-                of: RuntimeClass::Probe,
+                of: HelperClass::Probe,
                 name: "first",
                 descriptor: "(JJ)Z".into(),
             },

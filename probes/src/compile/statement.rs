@@ -5,7 +5,7 @@ use super::tag::Tag;
 use super::{Compiler, KEYS, ProbeResult, refuse};
 use crate::error::Reason;
 use crate::function::unknown_function;
-use crate::step::{Label, RuntimeClass, Step};
+use crate::step::{HelperClass, Label, Step};
 use crate::tree::{Expr, SourcePosition, Statement};
 use crate::ty::Ty;
 
@@ -177,10 +177,10 @@ impl Compiler<'_> {
             *step = Step::Long(tag);
         }
         match (hoisted.get(keys), drawn) {
-            (None, None) => self.helper_of(RuntimeClass::Tables, helper, "(JJJJJJ)V", (12, 0)),
+            (None, None) => self.helper_of(HelperClass::Tables, helper, "(JJJJJJ)V", (12, 0)),
             (None, Some((number, end))) => {
                 self.load_own(number);
-                self.helper_of(RuntimeClass::Tables, helper, "(JJJJJJJ)V", (14, 0));
+                self.helper_of(HelperClass::Tables, helper, "(JJJJJJJ)V", (14, 0));
                 self.step(Step::BindLabel(end), 0, 0);
             }
             (Some(value), _) => {
@@ -188,7 +188,7 @@ impl Compiler<'_> {
                     Ty::Double => self.helper("round", "(D)J", 2, 2),
                     found => self.fit(&Ty::Long, found, value.place)?,
                 }
-                self.helper_of(RuntimeClass::Tables, helper, "(JJJJJJJ)V", (14, 0));
+                self.helper_of(HelperClass::Tables, helper, "(JJJJJJJ)V", (14, 0));
             }
         }
         Ok(())
@@ -199,7 +199,7 @@ impl Compiler<'_> {
     /// Returns the variable with the drawn number, and the label.
     fn draw_sample(&mut self, table: u32) -> (usize, Label) {
         self.step(Step::Table(table), 0, 2);
-        self.helper_of(RuntimeClass::Tables, "draw", "(J)J", (2, 2));
+        self.helper_of(HelperClass::Tables, "draw", "(J)J", (2, 2));
         let number = self.variable(&Ty::Long);
         self.store_own(number);
         let end = self.label();
@@ -216,12 +216,12 @@ impl Compiler<'_> {
         let found = self.value(value)?;
         if operation == "push" {
             self.fit(&Ty::Long, found, value.place)?;
-            self.helper_of(RuntimeClass::Threads, "push", "(JJ)V", (4, 0));
+            self.helper_of(HelperClass::Threads, "push", "(JJ)V", (4, 0));
             return Ok(());
         }
         check_object(found, value.place)?;
         self.helper_of(
-            RuntimeClass::Threads,
+            HelperClass::Threads,
             "keep",
             "(JLjava/lang/Object;)V",
             (3, 0),

@@ -5,7 +5,7 @@ use super::{
 };
 use crate::error::Reason;
 use crate::function::unknown_function;
-use crate::step::{ComputationalType, RuntimeClass, Step};
+use crate::step::{ComputationalType, HelperClass, Step};
 use crate::tree::{Expr, ExprKind, Operator, SourcePosition};
 use crate::ty::Ty;
 
@@ -240,12 +240,12 @@ impl Compiler<'_> {
         self.step(Step::Table(table), 0, 2);
         match numbers {
             Some(name) => {
-                self.helper_of(RuntimeClass::Threads, name, "(J)J", (2, 2));
+                self.helper_of(HelperClass::Threads, name, "(J)J", (2, 2));
                 Ok(Ty::Long)
             }
             None => {
                 self.helper_of(
-                    RuntimeClass::Threads,
+                    HelperClass::Threads,
                     objects,
                     "(J)Ljava/lang/Object;",
                     (2, 1),

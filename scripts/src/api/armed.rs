@@ -2,7 +2,7 @@
 //! graphs.
 
 use super::convert::{ApiResult, int, number};
-use super::selection::MethodSelection;
+use super::selection::SelectedMethods;
 use crate::context::PlanContext;
 use rhai::{Array, Dynamic, Engine, INT, Map};
 use std::sync::Arc;
@@ -56,7 +56,7 @@ pub(super) fn block(number: usize, block: &Block) -> Map {
     map
 }
 
-fn list(context: &PlanContext, methods: &MethodSelection, sample: Option<RandomSample>) -> Array {
+fn list(context: &PlanContext, methods: &SelectedMethods, sample: Option<RandomSample>) -> Array {
     let all: Vec<ArmedMethod> = match (&methods.only, sample) {
         (None, _) => {
             context.with_runtime(|runtime| runtime.armed_methods(&methods.patterns, sample))
@@ -73,7 +73,7 @@ fn list(context: &PlanContext, methods: &MethodSelection, sample: Option<RandomS
     all.iter().filter_map(method).map(Dynamic::from).collect()
 }
 
-fn graphs(context: &PlanContext, methods: &MethodSelection) -> Array {
+fn graphs(context: &PlanContext, methods: &SelectedMethods) -> Array {
     let all = context.with_runtime(|runtime| match &methods.only {
         None => runtime.flow_graphs(&methods.patterns),
         Some(only) => only
@@ -86,13 +86,13 @@ fn graphs(context: &PlanContext, methods: &MethodSelection) -> Array {
 
 pub(super) fn register(engine: &mut Engine, context: &Arc<PlanContext>) {
     let plan = context.clone();
-    engine.register_fn("list", move |methods: &mut MethodSelection| {
+    engine.register_fn("list", move |methods: &mut SelectedMethods| {
         list(&plan, methods, None)
     });
     let plan = context.clone();
     engine.register_fn(
         "sample",
-        move |methods: &mut MethodSelection, count: INT, seed: INT| -> ApiResult<Array> {
+        move |methods: &mut SelectedMethods, count: INT, seed: INT| -> ApiResult<Array> {
             let count = number("number of methods: write 0 or more", count)?;
             // Any integer is a valid seed, so its bits are reinterpreted.
             let seed = seed as u64;
@@ -100,7 +100,7 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<PlanContext>) {
         },
     );
     let plan = context.clone();
-    engine.register_fn("graphs", move |methods: &mut MethodSelection| {
+    engine.register_fn("graphs", move |methods: &mut SelectedMethods| {
         graphs(&plan, methods)
     });
 }

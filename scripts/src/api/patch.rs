@@ -1,7 +1,7 @@
 //! Edits of the flow graph: `methods("…").redirect(3, 4, 7)` and the other edit functions.
 
 use super::convert::{ApiResult, api_error, downcast_element};
-use super::selection::{MethodSelection, fragment_number};
+use super::selection::{SelectedMethods, fragment_number};
 use crate::context::PlanContext;
 use crate::ownership::Attachment;
 use rhai::{Array, Engine, INT};
@@ -37,7 +37,7 @@ fn replace(number: INT, by: INT) -> ApiResult<EditKind> {
 
 fn edit(
     context: &PlanContext,
-    methods: &MethodSelection,
+    methods: &SelectedMethods,
     edits: Vec<EditKind>,
 ) -> ApiResult<Patch> {
     if edits.is_empty() {
@@ -66,25 +66,25 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<PlanContext>) {
     let plan = context.clone();
     engine.register_fn(
         "redirect",
-        move |methods: &mut MethodSelection, from: INT, to: INT, target: INT| {
+        move |methods: &mut SelectedMethods, from: INT, to: INT, target: INT| {
             edit(&plan, methods, vec![redirect(from, to, target)?])
         },
     );
     let plan = context.clone();
-    engine.register_fn("skip", move |methods: &mut MethodSelection, number: INT| {
+    engine.register_fn("skip", move |methods: &mut SelectedMethods, number: INT| {
         edit(&plan, methods, vec![skip(number)?])
     });
     let plan = context.clone();
     engine.register_fn(
         "replace",
-        move |methods: &mut MethodSelection, number: INT, by: INT| {
+        move |methods: &mut SelectedMethods, number: INT, by: INT| {
             edit(&plan, methods, vec![replace(number, by)?])
         },
     );
     let plan = context.clone();
     engine.register_fn(
         "edit",
-        move |methods: &mut MethodSelection, edits: Array| {
+        move |methods: &mut SelectedMethods, edits: Array| {
             let edits = edits
                 .iter()
                 .map(|edit| downcast_element::<EditKind>("edits such as skip(3)", edit));

@@ -21,7 +21,7 @@ use veneer_instruments::{
 
 /// A selection of methods by pattern.
 #[derive(Clone, Debug)]
-pub(super) struct MethodSelection {
+pub(super) struct SelectedMethods {
     pub(super) patterns: Vec<MethodPattern>,
     /// The methods that a predicate has chosen, by id. `None` without a predicate.
     pub(super) only: Option<Arc<BTreeMap<u32, ArmedMethod>>>,
@@ -30,14 +30,14 @@ pub(super) struct MethodSelection {
 
 /// A selection of points in methods.
 #[derive(Clone, Debug)]
-pub(super) struct PointSelection {
-    pub(super) methods: MethodSelection,
+pub(super) struct SelectedPoints {
+    pub(super) methods: SelectedMethods,
     pub(super) place: PointSelector,
     /// The blocks that a predicate has chosen, by method id. `None` without a predicate.
     pub(super) chosen: Option<Arc<BTreeMap<u32, Vec<u32>>>>,
 }
 
-impl MethodSelection {
+impl SelectedMethods {
     pub(super) fn new<'a>(texts: impl Iterator<Item = &'a str>) -> ApiResult<Self> {
         let patterns = texts
             .map(|text| MethodPattern::parse(text).or_else(api_error))
@@ -45,7 +45,7 @@ impl MethodSelection {
         if patterns.is_empty() {
             return api_error("no pattern: write methods(\"a.b..*::m(..)\")");
         }
-        Ok(MethodSelection {
+        Ok(SelectedMethods {
             patterns,
             only: None,
             limit: DEFAULT_MAX_POINTS,
@@ -57,7 +57,7 @@ impl MethodSelection {
             .iter()
             .map(|text| downcast_element::<ImmutableString>("patterns", text));
         let texts = texts.collect::<ApiResult<Vec<_>>>()?;
-        MethodSelection::new(texts.iter().map(ImmutableString::as_str))
+        SelectedMethods::new(texts.iter().map(ImmutableString::as_str))
     }
 
     /// Returns the patterns of the selection. If a predicate has chosen methods, returns one
@@ -74,8 +74,8 @@ impl MethodSelection {
         patterns.collect()
     }
 
-    fn at(&self, place: PointSelector) -> PointSelection {
-        PointSelection {
+    fn at(&self, place: PointSelector) -> SelectedPoints {
+        SelectedPoints {
             methods: self.clone(),
             place,
             chosen: None,
@@ -127,7 +127,7 @@ fn each<T>(values: &Array, read: impl Fn(&Dynamic) -> ApiResult<T>) -> ApiResult
 fn attach(
     context: &Arc<PlanContext>,
     position: Position,
-    points: &PointSelection,
+    points: &SelectedPoints,
     when: AdviceKind,
     instrument: &InstrumentBuilder,
 ) -> ApiResult<InstrumentHandle> {
@@ -193,7 +193,7 @@ fn attach(
 fn run(
     context: &Arc<PlanContext>,
     position: Position,
-    points: &PointSelection,
+    points: &SelectedPoints,
     when: AdviceKind,
     closure: &FnPtr,
 ) -> ApiResult<InstrumentHandle> {
@@ -249,13 +249,13 @@ fn instructions(engine: &mut Engine) {
         ("switches", InstructionKind::Switches),
         ("instructions", InstructionKind::Opcode("*".into())),
     ] {
-        engine.register_fn(name, move |methods: &mut MethodSelection| {
+        engine.register_fn(name, move |methods: &mut SelectedMethods| {
             methods.at(PointSelector::Instructions(which.clone()))
         });
     }
     engine.register_fn(
         "calls",
-        |methods: &mut MethodSelection, pattern: ImmutableString| -> ApiResult<PointSelection> {
+        |methods: &mut SelectedMethods, pattern: ImmutableString| -> ApiResult<SelectedPoints> {
             let pattern = MethodPattern::parse(&pattern).or_else(api_error)?;
             if pattern.needs_metadata() {
                 return api_error(format!(
@@ -274,7 +274,7 @@ fn instructions(engine: &mut Engine) {
     for (name, which) in named {
         engine.register_fn(
             name,
-            move |methods: &mut MethodSelection, of: ImmutableString| {
+            move |methods: &mut SelectedMethods, of: ImmutableString| {
                 methods.at(PointSelector::Instructions(which(of.to_string())))
             },
         );
@@ -282,23 +282,23 @@ fn instructions(engine: &mut Engine) {
 }
 
 pub(super) fn register(engine: &mut Engine, context: &Arc<PlanContext>) {
-    engine.register_type_with_name::<MethodSelection>("Methods");
+    engine.register_type_with_name::<SelectedMethods>("Methods");
     engine.register_fn(
         "limit",
-        |methods: &mut MethodSelection, n: INT| -> ApiResult<MethodSelection> {
+        |methods: &mut SelectedMethods, n: INT| -> ApiResult<SelectedMethods> {
             let limit = number("number of points", n)?;
-            Ok(MethodSelection {
+            Ok(SelectedMethods {
                 limit,
                 ..methods.clone()
             })
         },
     );
-    engine.register_type_with_name::<PointSelection>("Points");
+    engine.register_type_with_name::<SelectedPoints>("Points");
     engine.register_fn("methods", |text: ImmutableString| {
-        MethodSelection::new(std::iter::once(text.as_str()))
+        SelectedMethods::new(std::iter::once(text.as_str()))
     });
     engine.register_fn("methods", |texts: Array| {
-        MethodSelection::from_array(&texts)
+        SelectedMethods::from_array(&texts)
     });
     for (name, place) in [
         ("entry", PointSelector::Entry),
@@ -308,19 +308,19 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<PlanContext>) {
         ("loop_exits", PointSelector::LoopExits),
         ("edges", PointSelector::Edges),
     ] {
-        engine.register_fn(name, move |methods: &mut MethodSelection| {
+        engine.register_fn(name, move |methods: &mut SelectedMethods| {
             methods.at(place.clone())
         });
     }
     engine.register_fn(
         "block",
-        |methods: &mut MethodSelection, n: INT| -> ApiResult<PointSelection> {
+        |methods: &mut SelectedMethods, n: INT| -> ApiResult<SelectedPoints> {
             Ok(methods.at(PointSelector::Block(vec![fragment_number(n)?])))
         },
     );
     engine.register_fn(
         "block",
-        |methods: &mut MethodSelection, all: Array| -> ApiResult<PointSelection> {
+        |methods: &mut SelectedMethods, all: Array| -> ApiResult<SelectedPoints> {
             let blocks = each(&all, |n| {
                 fragment_number(downcast_element("fragment numbers", n)?)
             })?;
@@ -329,7 +329,7 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<PlanContext>) {
     );
     engine.register_fn(
         "edge",
-        |methods: &mut MethodSelection, a: INT, b: INT| -> ApiResult<PointSelection> {
+        |methods: &mut SelectedMethods, a: INT, b: INT| -> ApiResult<SelectedPoints> {
             Ok(methods.at(PointSelector::Edge(vec![(
                 fragment_number(a)?,
                 fragment_number(b)?,
@@ -338,19 +338,19 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<PlanContext>) {
     );
     engine.register_fn(
         "edge",
-        |methods: &mut MethodSelection, all: Array| -> ApiResult<PointSelection> {
+        |methods: &mut SelectedMethods, all: Array| -> ApiResult<SelectedPoints> {
             Ok(methods.at(PointSelector::Edge(each(&all, edge)?)))
         },
     );
     engine.register_fn(
         "line",
-        |methods: &mut MethodSelection, n: INT| -> ApiResult<PointSelection> {
+        |methods: &mut SelectedMethods, n: INT| -> ApiResult<SelectedPoints> {
             Ok(methods.at(PointSelector::Line(vec![line(n)?])))
         },
     );
     engine.register_fn(
         "line",
-        |methods: &mut MethodSelection, all: Array| -> ApiResult<PointSelection> {
+        |methods: &mut SelectedMethods, all: Array| -> ApiResult<SelectedPoints> {
             let lines = each(&all, |n| line(downcast_element("line numbers", n)?))?;
             Ok(methods.at(PointSelector::Line(lines)))
         },
@@ -372,7 +372,7 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<PlanContext>) {
         engine.register_fn(
             name,
             move |call: NativeCallContext,
-                  methods: &mut MethodSelection,
+                  methods: &mut SelectedMethods,
                   instrument: InstrumentBuilder| {
                 let points = methods.at(PointSelector::Method);
                 attach(&plan, call.call_position(), &points, when, &instrument)
@@ -382,7 +382,7 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<PlanContext>) {
         engine.register_fn(
             name,
             move |call: NativeCallContext,
-                  points: &mut PointSelection,
+                  points: &mut SelectedPoints,
                   instrument: InstrumentBuilder| {
                 attach(&plan, call.call_position(), points, when, &instrument)
             },
@@ -390,7 +390,7 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<PlanContext>) {
         let plan = context.clone();
         engine.register_fn(
             name,
-            move |call: NativeCallContext, methods: &mut MethodSelection, closure: FnPtr| {
+            move |call: NativeCallContext, methods: &mut SelectedMethods, closure: FnPtr| {
                 let points = methods.at(PointSelector::Method);
                 run(&plan, call.call_position(), &points, when, &closure)
             },
@@ -398,14 +398,14 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<PlanContext>) {
         let plan = context.clone();
         engine.register_fn(
             name,
-            move |call: NativeCallContext, points: &mut PointSelection, closure: FnPtr| {
+            move |call: NativeCallContext, points: &mut SelectedPoints, closure: FnPtr| {
                 run(&plan, call.call_position(), points, when, &closure)
             },
         );
     }
     for show in ["to_string", "to_debug"] {
-        engine.register_fn(show, |methods: &mut MethodSelection| methods.show());
-        engine.register_fn(show, |points: &mut PointSelection| {
+        engine.register_fn(show, |methods: &mut SelectedMethods| methods.show());
+        engine.register_fn(show, |points: &mut SelectedPoints| {
             format!("{} of {}", points.place, points.methods.show())
         });
     }

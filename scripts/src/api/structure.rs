@@ -8,7 +8,7 @@
 
 use super::armed::block;
 use super::convert::{ApiResult, api_error, int};
-use super::selection::{MethodSelection, PointSelection};
+use super::selection::{SelectedMethods, SelectedPoints};
 use crate::context::PlanContext;
 use rhai::{Array, Dynamic, Engine, FnPtr, ImmutableString, NativeCallContext};
 use std::collections::BTreeMap;
@@ -86,7 +86,7 @@ impl Method {
 }
 
 /// Returns the classes of a selection, with the selected methods only.
-fn described(context: &PlanContext, methods: &MethodSelection) -> Vec<ArmedClass> {
+fn described(context: &PlanContext, methods: &SelectedMethods) -> Vec<ArmedClass> {
     let mut classes = context.with_runtime(|runtime| runtime.classes(&methods.patterns));
     if let Some(only) = &methods.only {
         for class in &mut classes {
@@ -108,9 +108,9 @@ fn holds(call: &NativeCallContext, predicate: &FnPtr, of: Dynamic) -> ApiResult<
 fn filtered_methods(
     context: &Arc<PlanContext>,
     call: &NativeCallContext,
-    methods: &MethodSelection,
+    methods: &SelectedMethods,
     predicate: &FnPtr,
-) -> ApiResult<MethodSelection> {
+) -> ApiResult<SelectedMethods> {
     let mut only = BTreeMap::new();
     for method in described(context, methods)
         .into_iter()
@@ -122,7 +122,7 @@ fn filtered_methods(
             only.insert(named.id, named);
         }
     }
-    Ok(MethodSelection {
+    Ok(SelectedMethods {
         only: Some(Arc::new(only)),
         ..methods.clone()
     })
@@ -131,9 +131,9 @@ fn filtered_methods(
 fn filtered_blocks(
     context: &Arc<PlanContext>,
     call: &NativeCallContext,
-    points: &PointSelection,
+    points: &SelectedPoints,
     predicate: &FnPtr,
-) -> ApiResult<PointSelection> {
+) -> ApiResult<SelectedPoints> {
     let before = match (&points.place, &points.chosen) {
         (PointSelector::Blocks, None) => None,
         (PointSelector::Chosen, Some(before)) => Some(before),
@@ -164,14 +164,14 @@ fn filtered_blocks(
             chosen.insert(id, numbers);
         }
     }
-    Ok(PointSelection {
+    Ok(SelectedPoints {
         methods: points.methods.clone(),
         place: PointSelector::Chosen,
         chosen: Some(Arc::new(chosen)),
     })
 }
 
-fn classes(context: &Arc<PlanContext>, methods: &MethodSelection) -> Array {
+fn classes(context: &Arc<PlanContext>, methods: &SelectedMethods) -> Array {
     let described = described(context, methods).into_iter();
     let value = |class| Class {
         context: context.clone(),
@@ -187,25 +187,25 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<PlanContext>) {
     engine.register_fn(
         "classes",
         move |text: ImmutableString| -> ApiResult<Array> {
-            let methods = MethodSelection::new(std::iter::once(text.as_str()))?;
+            let methods = SelectedMethods::new(std::iter::once(text.as_str()))?;
             Ok(classes(&plan, &methods))
         },
     );
     let plan = context.clone();
     engine.register_fn("classes", move |texts: Array| -> ApiResult<Array> {
-        Ok(classes(&plan, &MethodSelection::from_array(&texts)?))
+        Ok(classes(&plan, &SelectedMethods::from_array(&texts)?))
     });
     let plan = context.clone();
     engine.register_fn(
         "filter",
-        move |call: NativeCallContext, methods: &mut MethodSelection, predicate: FnPtr| {
+        move |call: NativeCallContext, methods: &mut SelectedMethods, predicate: FnPtr| {
             filtered_methods(&plan, &call, methods, &predicate)
         },
     );
     let plan = context.clone();
     engine.register_fn(
         "filter",
-        move |call: NativeCallContext, points: &mut PointSelection, predicate: FnPtr| {
+        move |call: NativeCallContext, points: &mut SelectedPoints, predicate: FnPtr| {
             filtered_blocks(&plan, &call, points, &predicate)
         },
     );

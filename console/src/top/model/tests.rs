@@ -95,7 +95,7 @@ fn enter_opens_the_hottest_method_and_escape_closes_it() {
 fn a_key_attaches_and_the_same_key_detaches() {
     let mut model = model();
     let effects = press(&mut model, "t");
-    let [ModelEffect::Attach(number, at, InstrumentKind::Timer)] = effects.as_slice() else {
+    let [ModelEffect::Attach(number, at, ProbeKind::Timer)] = effects.as_slice() else {
         panic!("{effects:?}");
     };
     assert_eq!((at, model.probes.len()), (&location(None), 1));
@@ -151,8 +151,7 @@ fn a_watch_asks_for_variables_of_a_method_and_has_those_of_a_fragment() {
         TopPlanLine::Graph(asked.clone()),
     );
     let effects = press(&mut model, " > \n");
-    let [ModelEffect::Attach(number, at, InstrumentKind::Watch(values))] = effects.as_slice()
-    else {
+    let [ModelEffect::Attach(number, at, ProbeKind::Watch(values))] = effects.as_slice() else {
         panic!("{effects:?}");
     };
     assert_eq!(
@@ -186,7 +185,7 @@ fn a_watch_asks_for_variables_of_a_method_and_has_those_of_a_fragment() {
     );
     let effects = press(&mut model, ">w\n");
     assert!(
-        matches!(effects.as_slice(), [ModelEffect::Attach(_, at, InstrumentKind::Watch(values))] if *at == location(Some(1)) && *values == ["sum"]),
+        matches!(effects.as_slice(), [ModelEffect::Attach(_, at, ProbeKind::Watch(values))] if *at == location(Some(1)) && *values == ["sum"]),
         "{effects:?}"
     );
     // Escape cancels the selection.

@@ -5,7 +5,7 @@ use ratatui::text::{Line, Span};
 use veneer_instruments::table;
 
 use super::open_method::{cut, variables};
-use crate::top::location::InstrumentKind;
+use crate::top::location::ProbeKind;
 use crate::top::model::Model;
 use crate::top::probe::{ProbePanel, ProbeState};
 use crate::top::text::{format_rate, format_value, replace_control_characters};
@@ -46,14 +46,14 @@ pub fn lines(model: &Model, theme: Theme, width: usize) -> Vec<Line<'static>> {
 pub fn probe_lines(probe: &ProbePanel, theme: Theme, width: usize) -> Vec<Line<'static>> {
     let results = &probe.shown;
     let name = match &probe.kind {
-        InstrumentKind::Watch(values) => format!("watch {}", values.join(", ")),
+        ProbeKind::Watch(values) => format!("watch {}", values.join(", ")),
         kind => kind.name().to_owned(),
     };
     let passes = table::format_count(results.passes);
     let words = match (&probe.state, &probe.kind) {
         (ProbeState::Attaching, _) => "is being attached".to_owned(),
-        (_, InstrumentKind::Timer) if results.passes == 0 => "nothing was timed yet".to_owned(),
-        (_, InstrumentKind::Timer) => format!(
+        (_, ProbeKind::Timer) if results.passes == 0 => "nothing was timed yet".to_owned(),
+        (_, ProbeKind::Timer) => format!(
             "{} on average, {} … {}, {passes} times, {} a second",
             table::format_duration(probe.average_ns()),
             table::format_duration(results.min_ns),
@@ -70,7 +70,7 @@ pub fn probe_lines(probe: &ProbePanel, theme: Theme, width: usize) -> Vec<Line<'
         Span::raw(format!(": {words}")),
     ];
     let mut lines = vec![Line::from(first)];
-    if let InstrumentKind::Watch(names) = &probe.kind {
+    if let ProbeKind::Watch(names) = &probe.kind {
         // The latest values are first, because the lines at the end may not fit on the screen.
         for seen in results.values.iter().rev().take(SHOWN_VALUES) {
             let pairs = names.iter().zip(&seen.values);

@@ -25,7 +25,7 @@ impl RuntimeHandle {
         let (agent, env) = (self.agent, self.env());
         let mut by_class: BTreeMap<u32, (Arc<Class>, Vec<u32>)> = BTreeMap::new();
         for id in methods {
-            if let Some(class) = agent.registry.of_method(*id) {
+            if let Some(class) = agent.registry.class_of_method(*id) {
                 let entry = by_class.entry(class.first_id);
                 entry.or_insert_with(|| (class, Vec::new())).1.push(*id);
             }
@@ -67,7 +67,7 @@ impl RuntimeHandle {
         let mut cold = Vec::new();
         for class in methods
             .iter()
-            .filter_map(|id| agent.registry.of_method(*id))
+            .filter_map(|id| agent.registry.class_of_method(*id))
         {
             if !seen.insert(class.first_id) {
                 continue;
