@@ -36,8 +36,8 @@ const DETACH_TIMEOUT: Duration = Duration::from_secs(150);
 pub struct Client {
     pid: u32,
     reader: BufReader<Stream>,
-    /// The lock is held for a whole request, because the renewing thread and [`RequestSender`]s write to
-    /// the same stream.
+    /// The lock is held for a whole request, because the renewing thread and [`RequestSender`]s
+    /// write to the same stream.
     writer: Arc<Mutex<Stream>>,
 }
 

@@ -13,7 +13,8 @@ pub struct EdgeProfile {
 }
 
 impl EdgeProfile {
-    /// Solves for the counts of a flow graph with the given number of nodes; see `CountedGraph::solve`.
+    /// Solves for the counts of a flow graph with the given number of nodes; see
+    /// `CountedGraph::solve`.
     pub(crate) fn solve(
         nodes: u32,
         edges: &[CountedEdge],

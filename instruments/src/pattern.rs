@@ -25,8 +25,8 @@
 //! * `static`, `!synchronized` … are flags of the method. `@a.B` is an annotation of the method,
 //!   and `@@a.B` is an annotation of its class.
 //!
-//! Names alone do not decide `+`, flags and annotations ([`MethodPattern::needs_metadata`]). To match
-//! such a pattern, the caller must provide the properties of the class ([`ClassMetadata`]).
+//! Names alone do not decide `+`, flags and annotations ([`MethodPattern::needs_metadata`]). To
+//! match such a pattern, the caller must provide the properties of the class ([`ClassMetadata`]).
 
 mod class_pattern;
 mod glob;

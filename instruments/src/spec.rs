@@ -15,8 +15,8 @@ pub struct InstrumentSpec {
     /// The patterns. A method is selected if any of them matches.
     pub patterns: Vec<MethodPattern>,
     /// If set, restricts the spec to the selected methods with these ids. Classes that are loaded
-    /// later are not matched. With [`PointSelector::Chosen`], the value lists the basic blocks of each
-    /// method.
+    /// later are not matched. With [`PointSelector::Chosen`], the value lists the basic blocks of
+    /// each method.
     #[serde(default)]
     pub only: Option<BTreeMap<u32, Vec<u32>>>,
     /// The points in each selected method.

@@ -1,5 +1,5 @@
-//! Renders rows, events and tally tables as text: aligned within [`TABLE_WIDTH`] columns, as bars, as
-//! CSV, or as collapsed stacks.
+//! Renders rows, events and tally tables as text: aligned within [`TABLE_WIDTH`] columns, as bars,
+//! as CSV, or as collapsed stacks.
 //!
 //! ```text
 //!   Row ──▶ rows.rs      Event ──▶ events.rs      Tally ──▶ entries.rs, bars.rs, csv.rs

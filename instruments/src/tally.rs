@@ -35,8 +35,8 @@ pub enum TallyKind {
     /// the last key. See [`Tally::count_distinct`].
     Distinct,
     /// The counts of the most frequent keys out of an unbounded number of keys (space-saving
-    /// algorithm). A count is an upper bound, and [`TallyEntry::error`] says how much of it may belong
-    /// to other keys.
+    /// algorithm). A count is an upper bound, and [`TallyEntry::error`] says how much of it may
+    /// belong to other keys.
     Top,
     /// The latest combinations themselves, with time and thread.
     Last,

@@ -1,7 +1,7 @@
 //! The reads and writes of a node, and the two kinds of edges.
 //!
-//! A [`UseDef`] per node and an [`EdgeTransfer`] per edge are the only facts that the analyses have about
-//! the code behind a graph.
+//! A [`UseDef`] per node and an [`EdgeTransfer`] per edge are the only facts that the analyses have
+//! about the code behind a graph.
 
 use crate::set::{self, BitSet};
 

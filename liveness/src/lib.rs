@@ -5,7 +5,8 @@
 //! this crate computes the live variables, the dominators, and the loops that contain the node.
 //!
 //! This crate has no knowledge of Java. The caller numbers local variables first and operand-stack
-//! slots after them. The caller describes each node by a [`UseDef`] and each edge by an [`EdgeTransfer`].
+//! slots after them. The caller describes each node by a [`UseDef`] and each edge by an
+//! [`EdgeTransfer`].
 //!
 //! ```text
 //!                         live_in(n0) = {a}

@@ -19,8 +19,8 @@
 //! **Restrictions.** A probe neither changes the state of the application nor waits for it:
 //!
 //! * A probe reads variables, fields and array elements of the application and never writes them.
-//! * A probe calls no method of the application, unless the plan asks for it ([`ExprKind::Invoke`]).
-//!   The restrictions then do not apply to the called methods.
+//! * A probe calls no method of the application, unless the plan asks for it
+//!   ([`ExprKind::Invoke`]). The restrictions then do not apply to the called methods.
 //! * A probe takes no lock.
 //! * A probe allocates no memory, except for the first value of an object.
 //! * A probe writes only to the tables of its plan.

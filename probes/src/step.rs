@@ -98,7 +98,8 @@ pub enum Step {
     Cast(String),
     /// Calls a method of the application on a non-null object on the stack.
     Invoke(Callee),
-    /// Pushes the table with this number. [`ProbeMethod::with_table_addresses`](crate::ProbeMethod::with_table_addresses) replaces the
+    /// Pushes the table with this number.
+    /// [`ProbeMethod::with_table_addresses`](crate::ProbeMethod::with_table_addresses) replaces the
     /// step by the table's address.
     Table(u32),
     /// Pops an `int` and jumps to the label if the value is 0.

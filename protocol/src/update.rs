@@ -12,8 +12,8 @@
 //!
 //! * **Points.** An update has at most `points` changed points; the other changed points follow in
 //!   the next updates.
-//! * **Logged values.** An update has the newest [`MAX_EVENTS_PER_UPDATE`] events at most; `events_lost`
-//!   is
+//! * **Logged values.** An update has the newest [`MAX_EVENTS_PER_UPDATE`] events at most;
+//!   `events_lost` is
 //!   the number of events that were not sent.
 
 use std::collections::BTreeMap;

@@ -2,8 +2,8 @@
 //! callbacks that the plan registers.
 //!
 //! No lock is held during a call of the runtime. Plans call the runtime only through
-//! [`PlanContext::with_runtime`]. Registered callbacks go to an inbox, which the session empties after the call
-//! of the plan.
+//! [`PlanContext::with_runtime`]. Registered callbacks go to an inbox, which the session empties
+//! after the call of the plan.
 
 use crate::limits;
 use crate::link::ModuleRegistry;

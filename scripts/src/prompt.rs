@@ -54,8 +54,8 @@ pub struct PromptInput<'a> {
 pub const PROMPT_PLAN_NAME: &str = "shell";
 
 impl Prompt {
-    /// Runs an input as a plan instance of its own (a number of [`PlanSession::reserve`]). Returns its
-    /// value as text; empty for `()`.
+    /// Runs an input as a plan instance of its own (a number of [`PlanSession::reserve`]). Returns
+    /// its value as text; empty for `()`.
     ///
     /// # Errors
     /// The error of the input. All state is then as before. Also fails if the prompt exceeds the

@@ -168,8 +168,8 @@ impl PlanSession {
         self.load_as(self.reserve(), plan, now)
     }
 
-    /// Loads a plan as [`PlanSession::load_at`] does, under a number of [`PlanSession::reserve`]. A number
-    /// must not be used twice.
+    /// Loads a plan as [`PlanSession::load_at`] does, under a number of [`PlanSession::reserve`]. A
+    /// number must not be used twice.
     ///
     /// # Errors
     /// The errors of [`PlanSession::load`].

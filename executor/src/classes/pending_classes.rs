@@ -10,10 +10,10 @@
 //!   ClassPrepare Order ──▶ take ──▶ Desk is woven again ──▶ the first Order is made
 //! ```
 //!
-//! [`PendingClasses::add`] and [`PendingClasses::remove_named`] may run at the same time on different
-//! threads. Therefore the caller of `add` compiles the code once more if the class did not wait
-//! before. Either that attempt finds the new class, or the thread that prepares the new class finds
-//! the waiting one.
+//! [`PendingClasses::add`] and [`PendingClasses::remove_named`] may run at the same time on
+//! different threads. Therefore the caller of `add` compiles the code once more if the class did
+//! not wait before. Either that attempt finds the new class, or the thread that prepares the new
+//! class finds the waiting one.
 
 use crate::classes::registry::Class;
 use std::collections::HashMap;
@@ -47,8 +47,8 @@ impl PendingClasses {
         if is_new {
             all.push(Arc::downgrade(class));
         }
-        // SeqCst, like the load in `remove_named`: if a class is prepared at this moment, at least one of
-        // the two threads sees the other one.
+        // SeqCst, like the load in `remove_named`: if a class is prepared at this moment, at least
+        // one of the two threads sees the other one.
         self.any.store(true, Ordering::SeqCst);
         is_new
     }

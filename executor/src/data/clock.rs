@@ -10,7 +10,8 @@
 //! Like the JVM's own Flight Recorder, the timers read the counter without a fence, so a reading
 //! can be early or late by some instructions.
 //!
-//! The plan thread calls [`CounterClock::link`]; a thread of its own measures and links the counter.
+//! The plan thread calls [`CounterClock::link`]; a thread of its own measures and links the
+//! counter.
 
 use crate::data::monotonic::monotonic;
 use crate::jvm::java_runtime::Library;

@@ -1,8 +1,8 @@
 //! The event log: drained events on disk, so that they outlive a killed process.
 //!
-//! The log has two files of bounded size ([`MAX_EVENT_LOG_BYTES`] bytes). The agent writes one file until it is
-//! full, and then empties and writes the other one. The thread that drains the ring buffers calls
-//! this file under the lock of [`crate::data::rings::Rings`].
+//! The log has two files of bounded size ([`MAX_EVENT_LOG_BYTES`] bytes). The agent writes one file
+//! until it is full, and then empties and writes the other one. The thread that drains the ring
+//! buffers calls this file under the lock of [`crate::data::rings::Rings`].
 
 use crate::data::append_file::AppendFile;
 use std::io;

@@ -1,4 +1,5 @@
-//! The jobs of the plan thread: the messages that other threads send to it through `Agent::post_job`.
+//! The jobs of the plan thread: the messages that other threads send to it through
+//! `Agent::post_job`.
 
 use crate::plans::outbox::Outbox;
 use crate::plans::plan_instances::AnalyseError;

@@ -1,5 +1,5 @@
-//! The operations that plans can use: [`RuntimeHandle`] implements the interface between the script engine
-//! and the agent.
+//! The operations that plans can use: [`RuntimeHandle`] implements the interface between the script
+//! engine and the agent.
 //!
 //! The operations are in one file per noun: `attach.rs` (instruments), `edit.rs` (patches),
 //! `tables.rs` (tallies), `queries.rs` (readings and lists), `method_updates.rs` (the versions of

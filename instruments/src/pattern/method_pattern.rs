@@ -36,8 +36,8 @@ pub(super) struct NamePattern {
 
 impl MethodPattern {
     /// Whether the names and types of a method match. For a pattern without `+`, flags and
-    /// annotations this is the final answer. For other patterns ([`MethodPattern::needs_metadata`]),
-    /// true means that the method may be selected.
+    /// annotations this is the final answer. For other patterns
+    /// ([`MethodPattern::needs_metadata`]), true means that the method may be selected.
     ///
     /// `class` is dotted (`a.b.Outer$Inner`). `descriptor` is as in the class file,
     /// `(I[Ljava/lang/String;)V`. If the descriptor is malformed, only patterns that accept any

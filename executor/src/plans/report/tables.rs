@@ -1,8 +1,8 @@
 //! The tallies in the report. A *tally* is an aggregation map that probes fill.
 //!
 //! A report is one message to a client, and the size of messages is limited. So the tallies share
-//! [`MAX_TABLES_BYTES`] of it, and each tally omits the entries that do not fit: the least frequent ones,
-//! or the oldest ones of `last` and `sample`.
+//! [`MAX_TABLES_BYTES`] of it, and each tally omits the entries that do not fit: the least frequent
+//! ones, or the oldest ones of `last` and `sample`.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::HashSet;
@@ -49,8 +49,8 @@ pub fn make_tables(agent: &Agent) -> Vec<Table> {
     all.into_iter().map(|sized| sized.table).collect()
 }
 
-/// The report's form of one table, with as many entries as [`MAX_TABLES_BYTES`] allows. Returns `None` for
-/// a table that only probes can read.
+/// The report's form of one table, with as many entries as [`MAX_TABLES_BYTES`] allows. Returns
+/// `None` for a table that only probes can read.
 fn sized_table(number: u32, kind: TallyKind, label: TableLabel, now: Tally) -> Option<SizedTable> {
     let table_kind = table_kind(kind)?;
     let now = match kind {
