@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use veneer_fragmenter::anchor;
 use veneer_instruments::{CLASS_INITIALISER, complete_class_name};
 
-/// The first `limit` completions of a text, sorted. See `Runtime::names`.
+/// The first `limit` completions of a text, sorted. See `Runtime::completions`.
 pub fn complete(tool: Tool, env: Env, text: &str, limit: usize) -> Vec<String> {
     let mut found = BTreeSet::new();
     for class in tool.loaded(env) {

@@ -112,7 +112,8 @@ fn armed_method(class: &Class, m: &arming::ArmedMethod) -> ArmedMethod {
     }
 }
 
-/// The armed methods that the patterns select, all or a sample of them. See `Runtime::armed`.
+/// The armed methods that the patterns select, all or a sample of them. See
+/// `Runtime::armed_methods`.
 pub fn armed_methods(
     agent: &Agent,
     env: Env,

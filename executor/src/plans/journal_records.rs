@@ -1,5 +1,5 @@
 //! The records of the metadata journal about instruments and patches. The plan thread and the
-//! threads that install instruments in classes append them with `Agent::note`.
+//! threads that install instruments in classes append them with `Agent::append_records`.
 
 use crate::agent::Agent;
 use crate::plans::instrument_registry::{FinalCounts, InstalledPoint, InstrumentTable};
