@@ -3,7 +3,7 @@
 //! 1. the file that `$VENEER_AGENT` names;
 //! 2. the directory of the `veneer` executable, as in a build;
 //! 3. `../lib/veneer` relative to that directory, as in an installation;
-//! 4. the copy that is embedded in this program ([`carry`]).
+//! 4. the copy that is embedded in this program ([`register_library`]).
 
 use std::env;
 use std::fs;
@@ -15,10 +15,10 @@ use crate::embedded_agent;
 use crate::error_text;
 use crate::target::Target;
 
-pub use crate::embedded_agent::{RejectedDirectories, RejectedDirectory, carry};
+pub use crate::embedded_agent::{RejectedDirectories, RejectedDirectory, register_library};
 
 /// The file name of the library.
-pub const LIBRARY: &str = "libveneer_agent.so";
+pub const AGENT_FILE_NAME: &str = "libveneer_agent.so";
 
 /// Why the library was not found. The text is the problem, `; ` and the remedy.
 #[derive(Debug, Error)]
@@ -47,7 +47,7 @@ impl AgentError {
                     .map(|directory| directory.display().to_string())
                     .collect();
                 format!(
-                    "the agent library is missing: there is no {LIBRARY} in {}",
+                    "the agent library is missing: there is no {AGENT_FILE_NAME} in {}",
                     names.join(" or ")
                 )
             }
@@ -91,7 +91,7 @@ pub fn find_for(target: &Target) -> Result<PathBuf, AgentError> {
             let us = unsafe { libc::geteuid() };
             let own = (us == target.uid).then(|| embedded_agent::file_for_own_user(library));
             match own {
-                Some(Ok(path)) if target.reach(&path).exists() => Ok(path),
+                Some(Ok(path)) if target.path_from_here(&path).exists() => Ok(path),
                 _ => embedded_agent::file_for_target(library, target).map_err(AgentError::NoPlace),
             }
         }
@@ -123,7 +123,7 @@ fn find_in(
         .unwrap_or_default();
     directories
         .iter()
-        .filter_map(|directory| fs::canonicalize(directory.join(LIBRARY)).ok())
+        .filter_map(|directory| fs::canonicalize(directory.join(AGENT_FILE_NAME)).ok())
         .find(|path| path.is_file())
         .ok_or(AgentError::Missing(directories))
 }
@@ -146,10 +146,10 @@ mod tests {
         );
         assert!(error.remedy().contains("make build"), "{error}");
 
-        let installed = root.join("lib/veneer").join(LIBRARY);
+        let installed = root.join("lib/veneer").join(AGENT_FILE_NAME);
         fs::write(&installed, "").unwrap();
         assert_eq!(find_in(None, Some(&bin)).unwrap(), installed);
-        let built = bin.join(LIBRARY);
+        let built = bin.join(AGENT_FILE_NAME);
         fs::write(&built, "").unwrap();
         assert_eq!(find_in(None, Some(&bin)).unwrap(), built);
 

@@ -45,7 +45,7 @@ const MAX_ARGUMENT_BYTES: usize = 1024;
 
 /// Why the JVM has not loaded the agent.
 #[derive(Debug, Error)]
-pub enum AttachError {
+pub enum JvmAttachError {
     /// The process has ended, or is not the inspected process.
     #[error(transparent)]
     Target(#[from] TargetError),
@@ -175,19 +175,19 @@ pub fn load_agent(
     library: &Path,
     options: &Path,
     timeout: Duration,
-) -> Result<(), AttachError> {
+) -> Result<(), JvmAttachError> {
     let request = load_request(library, options)?;
     let deadline = Instant::now() + STARTUP_TIMEOUT;
     let reply = loop {
         let mut stream = open(target, timeout.min(LISTENER_TIMEOUT))?;
         let reply = exchange(&mut stream, &request, timeout);
         let reply = reply.map_err(|source| match source.kind() {
-            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => AttachError::Late {
+            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => JvmAttachError::Late {
                 pid: target.pid,
                 seconds: timeout.as_secs(),
                 waits: hang::describe_hang(target.pid),
             },
-            _ => AttachError::Io {
+            _ => JvmAttachError::Io {
                 pid: target.pid,
                 source,
             },
@@ -199,18 +199,18 @@ pub fn load_agent(
         }
         thread::sleep(POLL_INTERVAL);
     };
-    parse_reply(&reply).map_err(|reason| AttachError::Refused {
+    parse_reply(&reply).map_err(|reason| JvmAttachError::Refused {
         pid: target.pid,
         reason,
     })
 }
 
 /// Encodes a `load` request: version, command and exactly three arguments, each terminated by NUL.
-fn load_request(library: &Path, options: &Path) -> Result<Vec<u8>, AttachError> {
+fn load_request(library: &Path, options: &Path) -> Result<Vec<u8>, JvmAttachError> {
     let mut request = b"1\0load\0".to_vec();
     for argument in [library.as_os_str(), "true".as_ref(), options.as_os_str()] {
         if argument.len() > MAX_ARGUMENT_BYTES {
-            return Err(AttachError::TooLong(argument.to_string_lossy().into()));
+            return Err(JvmAttachError::TooLong(argument.to_string_lossy().into()));
         }
         request.extend_from_slice(argument.as_bytes());
         request.push(0);
@@ -247,23 +247,23 @@ fn parse_reply(reply: &str) -> Result<(), LoadRefusal> {
 }
 
 /// Connects to the JVM's attach listener. Starts the listener if it is not running.
-pub(crate) fn open(target: &Target, patience: Duration) -> Result<UnixStream, AttachError> {
-    let path = target.reach(Path::new(&format!("/tmp/.java_pid{}", target.own_pid)));
+pub(crate) fn open(target: &Target, patience: Duration) -> Result<UnixStream, JvmAttachError> {
+    let path = target.path_from_here(Path::new(&format!("/tmp/.java_pid{}", target.own_pid)));
     if let Some(stream) = connect(target, &path)? {
         return Ok(stream);
     }
-    target.still_there()?;
+    target.check_alive()?;
     if target.is_stopped() {
-        return Err(AttachError::Stopped(target.pid));
+        return Err(JvmAttachError::Stopped(target.pid));
     }
     if let Some(stream) = wait_until_ready(target, &path)? {
         return Ok(stream);
     }
     let _trigger = Trigger::create(target)?;
     if let Err(source) = target.signal(libc::SIGQUIT) {
-        target.still_there()?;
+        target.check_alive()?;
         let pid = target.pid;
-        return Err(AttachError::Io { pid, source });
+        return Err(JvmAttachError::Io { pid, source });
     }
     let deadline = Instant::now() + patience;
     let mut pause = Duration::from_millis(2);
@@ -271,9 +271,9 @@ pub(crate) fn open(target: &Target, patience: Duration) -> Result<UnixStream, At
         if let Some(stream) = connect(target, &path)? {
             return Ok(stream);
         }
-        target.still_there()?;
+        target.check_alive()?;
         if Instant::now() > deadline {
-            return Err(AttachError::NoAnswer {
+            return Err(JvmAttachError::NoAnswer {
                 pid: target.pid,
                 seconds: patience.as_secs(),
                 waits: hang::describe_hang(target.pid),
@@ -289,9 +289,9 @@ pub(crate) fn open(target: &Target, patience: Duration) -> Result<UnixStream, At
 ///
 /// Returns a connection if the listener starts by itself during the wait, as it does with `-Xrs`;
 /// returns `None` if the caller may send SIGQUIT.
-fn wait_until_ready(target: &Target, socket: &Path) -> Result<Option<UnixStream>, AttachError> {
+fn wait_until_ready(target: &Target, socket: &Path) -> Result<Option<UnixStream>, JvmAttachError> {
     if target.has_option("-XX:+DisableAttachMechanism") {
-        return Err(AttachError::Disabled(target.pid));
+        return Err(JvmAttachError::Disabled(target.pid));
     }
     let keeps_counters = !target.has_option("-XX:-UsePerfData");
     let deadline = Instant::now() + STARTUP_TIMEOUT;
@@ -300,14 +300,14 @@ fn wait_until_ready(target: &Target, socket: &Path) -> Result<Option<UnixStream>
             return Ok(Some(stream));
         }
         let late = Instant::now() > deadline;
-        let has_handler = target.catches(libc::SIGQUIT)?;
+        let has_handler = target.handles_signal(libc::SIGQUIT)?;
         match perfdata::attach_supported(target) {
-            Some(false) => return Err(AttachError::Disabled(target.pid)),
+            Some(false) => return Err(JvmAttachError::Disabled(target.pid)),
             Some(true) if has_handler => return Ok(None),
             // The JVM has no performance counters, even at the end of the wait. Then the options on
             // the command line decide.
             None if has_handler && (late || !keeps_counters) => return Ok(None),
-            _ if late => return Err(AttachError::NoHandler(target.pid)),
+            _ if late => return Err(JvmAttachError::NoHandler(target.pid)),
             _ => thread::sleep(POLL_INTERVAL),
         }
     }
@@ -315,12 +315,12 @@ fn wait_until_ready(target: &Target, socket: &Path) -> Result<Option<UnixStream>
 
 /// Connects to the listener's socket. Returns `None` if there is no socket, or only a stale one of
 /// an earlier process with the same id.
-fn connect(target: &Target, path: &Path) -> Result<Option<UnixStream>, AttachError> {
+fn connect(target: &Target, path: &Path) -> Result<Option<UnixStream>, JvmAttachError> {
     let Ok(meta) = fs::symlink_metadata(path) else {
         return Ok(None);
     };
     if meta.uid() != target.uid {
-        return Err(AttachError::Forged {
+        return Err(JvmAttachError::Forged {
             path: path.to_owned(),
             uid: meta.uid(),
         });
@@ -329,7 +329,7 @@ fn connect(target: &Target, path: &Path) -> Result<Option<UnixStream>, AttachErr
         Ok(stream) => {
             // The path contains only the process id. If the inspected process is still alive, no
             // other process can have this id, so the socket belongs to the inspected process.
-            target.still_there()?;
+            target.check_alive()?;
             Ok(Some(stream))
         }
         Err(error)
@@ -340,7 +340,7 @@ fn connect(target: &Target, path: &Path) -> Result<Option<UnixStream>, AttachErr
         {
             Ok(None)
         }
-        Err(source) => Err(AttachError::Io {
+        Err(source) => Err(JvmAttachError::Io {
             pid: target.pid,
             source,
         }),
@@ -356,13 +356,13 @@ struct Trigger<'a> {
 }
 
 impl<'a> Trigger<'a> {
-    fn create(target: &'a Target) -> Result<Self, AttachError> {
+    fn create(target: &'a Target) -> Result<Self, JvmAttachError> {
         let name = format!(".attach_pid{}", target.own_pid);
         let first = PathBuf::from(format!("/proc/{}/cwd", target.pid)).join(&name);
-        let second = target.reach(&Path::new("/tmp").join(&name));
+        let second = target.path_from_here(&Path::new("/tmp").join(&name));
         Self::create_at(target, first)
             .or_else(|_| Self::create_at(target, second.clone()))
-            .map_err(|source| AttachError::Trigger {
+            .map_err(|source| JvmAttachError::Trigger {
                 path: second,
                 source,
             })
@@ -376,7 +376,7 @@ impl<'a> Trigger<'a> {
                 .mode(0o600)
                 .open(&path)
         };
-        let ours = match target.as_its_user(create) {
+        let ours = match target.run_as_target_user(create) {
             Ok(_) => true,
             // Another tool has created the file. The JVM accepts the file if the JVM's user or root
             // owns it.
@@ -396,7 +396,9 @@ impl<'a> Trigger<'a> {
 impl Drop for Trigger<'_> {
     fn drop(&mut self) {
         if self.ours {
-            let _ = self.target.as_its_user(|| fs::remove_file(&self.path));
+            let _ = self
+                .target
+                .run_as_target_user(|| fs::remove_file(&self.path));
         }
     }
 }
@@ -411,7 +413,7 @@ mod tests {
         assert_eq!(request, b"1\0load\0/l/a.so\0true\0/t/c.json\0");
         let long = "/x".repeat(MAX_ARGUMENT_BYTES);
         let error = load_request(Path::new(&long), Path::new("/c")).unwrap_err();
-        assert!(matches!(error, AttachError::TooLong(_)));
+        assert!(matches!(error, JvmAttachError::TooLong(_)));
     }
 
     #[test]

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use crate::attach::{self, AttachError};
+use crate::attach::{self, JvmAttachError};
 use crate::target::Target;
 
 /// The request that `jcmd` sends: version, command and three arguments, each terminated by NUL.
@@ -39,7 +39,7 @@ const READ_TIMEOUT: Duration = Duration::from_secs(60);
 pub enum ClassesError {
     /// Connecting to the JVM's attach listener failed.
     #[error(transparent)]
-    Attach(#[from] AttachError),
+    Attach(#[from] JvmAttachError),
     /// The connection failed before the answer was complete.
     #[error("process {pid} did not say which classes it has loaded: {source}; try again")]
     Io { pid: u32, source: io::Error },
@@ -67,7 +67,7 @@ const JDK_TOOL_PACKAGES: [&str; 6] = [
 
 /// The loaded classes of a JVM.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Loaded {
+pub struct LoadedClasses {
     /// Class names of the JDK, with dots.
     pub jdk: Vec<String>,
     /// All other class names, with dots. Hidden classes are omitted.
@@ -79,7 +79,7 @@ pub struct Loaded {
 ///
 /// # Errors
 /// Attaching to the JVM fails, or the JVM does not answer.
-pub fn loaded(target: &Target) -> Result<Loaded, ClassesError> {
+pub fn loaded_classes(target: &Target) -> Result<LoadedClasses, ClassesError> {
     let pid = target.pid;
     let text = ask(target)?.map_err(|source| ClassesError::Io { pid, source })?;
     match text.split_once('\n') {
@@ -92,7 +92,7 @@ pub fn loaded(target: &Target) -> Result<Loaded, ClassesError> {
     }
 }
 
-fn ask(target: &Target) -> Result<io::Result<String>, AttachError> {
+fn ask(target: &Target) -> Result<io::Result<String>, JvmAttachError> {
     let mut stream = attach::open(target, LISTENER_TIMEOUT)?;
     let mut exchange = || {
         stream.set_read_timeout(Some(READ_TIMEOUT))?;
@@ -104,8 +104,8 @@ fn ask(target: &Target) -> Result<io::Result<String>, AttachError> {
     Ok(exchange())
 }
 
-fn parse(text: &str) -> Loaded {
-    let mut found = Loaded::default();
+fn parse(text: &str) -> LoadedClasses {
+    let mut found = LoadedClasses::default();
     let mut loader = "";
     for line in text.lines() {
         let line = line.trim_start_matches(['|', ' ']);
@@ -182,6 +182,6 @@ mod tests {
                 "com.sun.tools.javac.Main"
             ]
         );
-        assert_eq!(parse("Unknown command\n"), Loaded::default());
+        assert_eq!(parse("Unknown command\n"), LoadedClasses::default());
     }
 }

@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use thiserror::Error;
 use veneer_protocol::{
-    Analysis, Detached, PROTOCOL, Reply, Request, Status, Which, WireError, read_message,
-    socket_directory, socket_path, write_message,
+    Analysis, DetachReport, DetachTarget, PROTOCOL_VERSION, Reply, Request, Status, WireError,
+    read_message, socket_directory, socket_path, write_message,
 };
 
 use crate::error_text;
@@ -36,18 +36,18 @@ const DETACH_TIMEOUT: Duration = Duration::from_secs(150);
 pub struct Client {
     pid: u32,
     reader: BufReader<Stream>,
-    /// The lock is held for a whole request, because the renewing thread and [`Sender`]s write to
-    /// the same stream.
+    /// The lock is held for a whole request, because the renewing thread and [`RequestSender`]s
+    /// write to the same stream.
     writer: Arc<Mutex<Stream>>,
 }
 
 /// Closes a connection from another thread; see [`Client::closer`].
 #[derive(Debug)]
-pub struct Closer {
+pub struct ConnectionCloser {
     stream: Stream,
 }
 
-impl Closer {
+impl ConnectionCloser {
     /// Closes the connection. The agent then detaches the attachments that this connection held.
     /// Closing a closed connection has no effect.
     pub fn close(&self) {
@@ -61,12 +61,12 @@ impl Closer {
 
 /// Sends requests over the connection of a [`Client`] while another thread receives the replies.
 #[derive(Clone, Debug)]
-pub struct Sender {
+pub struct RequestSender {
     pid: u32,
     writer: Arc<Mutex<Stream>>,
 }
 
-impl Sender {
+impl RequestSender {
     /// Sends a request. The owner of the [`Client`] receives the reply.
     pub fn send(&self, request: &Request) -> Result<(), ControlError> {
         let mut stream = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
@@ -142,7 +142,7 @@ pub enum ControlError {
     #[error(transparent)]
     Tls(#[from] TlsError),
     /// The agent refused the connection with this message, for instance because of a wrong token.
-    TurnedAway(String),
+    Rejected(String),
     /// The agent could not execute the request; the message of its reply `failed`.
     Refused(String),
     /// The agent did not answer within the timeout.
@@ -186,7 +186,7 @@ impl ControlError {
                 "{address} is another machine, and without --cert everybody between could read along"
             ),
             ControlError::Tls(error) => error.problem(),
-            ControlError::TurnedAway(message) | ControlError::Refused(message) => {
+            ControlError::Rejected(message) | ControlError::Refused(message) => {
                 format!("the agent says: {message}")
             }
             ControlError::Silent { pid, seconds } => {
@@ -197,7 +197,7 @@ impl ControlError {
                 theirs,
                 version,
             } => format!(
-                "the agent in process {pid} speaks version {theirs} of the protocol (Veneer {version}), this command version {PROTOCOL}"
+                "the agent in process {pid} speaks version {theirs} of the protocol (Veneer {version}), this command version {PROTOCOL_VERSION}"
             ),
             ControlError::Unexpected(pid) => {
                 format!("the agent in process {pid} gave an unexpected answer")
@@ -227,9 +227,7 @@ impl ControlError {
                 Some("agent and `veneer` command must be of one version")
             }
             ControlError::Wire { source, .. } => source.remedy(),
-            ControlError::TurnedAway(_) | ControlError::Refused(_) | ControlError::Closed(_) => {
-                None
-            }
+            ControlError::Rejected(_) | ControlError::Refused(_) | ControlError::Closed(_) => None,
         }
     }
 }
@@ -242,8 +240,8 @@ impl Client {
     /// The directory of the socket is not private, the socket cannot be opened, or the agent does
     /// not answer `hello` with this version of the protocol.
     pub fn connect(target: &Target) -> Result<Option<Client>, ControlError> {
-        let directory = target.reach(&socket_directory(target.uid));
-        let path = socket_of(target);
+        let directory = target.path_from_here(&socket_directory(target.uid));
+        let path = target_socket_path(target);
         if !is_private(&directory, target.uid)? {
             return Ok(None);
         }
@@ -320,7 +318,7 @@ impl Client {
         // more than the failed write.
         let asked = client.send(&Request::Hello {});
         match client.receive() {
-            Ok(Reply::Hello { protocol, pid, .. }) if protocol == PROTOCOL => {
+            Ok(Reply::Hello { protocol, pid, .. }) if protocol == PROTOCOL_VERSION => {
                 if client.pid == 0 {
                     client.pid = pid;
                 }
@@ -334,7 +332,7 @@ impl Client {
                     version,
                 });
             }
-            Ok(Reply::Failed { message }) => return Err(ControlError::TurnedAway(message)),
+            Ok(Reply::Failed { message }) => return Err(ControlError::Rejected(message)),
             Ok(_) => return Err(ControlError::Unexpected(pid)),
             Err(error) => return Err(asked.err().unwrap_or(error)),
         }
@@ -373,10 +371,10 @@ impl Client {
     ///
     /// # Errors
     /// The process has no free file descriptor.
-    pub fn closer(&self) -> Result<Closer, ControlError> {
+    pub fn closer(&self) -> Result<ConnectionCloser, ControlError> {
         let stream = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         match stream.try_clone() {
-            Ok(stream) => Ok(Closer { stream }),
+            Ok(stream) => Ok(ConnectionCloser { stream }),
             Err(source) => Err(self.wire(WireError::Io(source))),
         }
     }
@@ -386,8 +384,8 @@ impl Client {
     }
 
     /// A handle that sends requests while another thread waits for replies.
-    pub fn sender(&self) -> Sender {
-        Sender {
+    pub fn sender(&self) -> RequestSender {
+        RequestSender {
             pid: self.pid,
             writer: self.writer.clone(),
         }
@@ -460,7 +458,7 @@ impl Client {
     ///
     /// # Errors
     /// The connection fails, or the agent does not answer within 150 seconds.
-    pub fn detach(&mut self, which: Which) -> Result<Detached, ControlError> {
+    pub fn detach(&mut self, which: DetachTarget) -> Result<DetachReport, ControlError> {
         self.ask(
             &Request::Detach(which),
             DETACH_TIMEOUT,
@@ -497,8 +495,8 @@ impl Client {
 }
 
 /// The path of the control socket of the agent in this JVM, as seen by this process.
-pub fn socket_of(target: &Target) -> PathBuf {
-    target.reach(&socket_path(target.uid, target.own_pid))
+pub fn target_socket_path(target: &Target) -> PathBuf {
+    target.path_from_here(&socket_path(target.uid, target.own_pid))
 }
 
 /// Whether the directory exists. Fails if it exists but is not a directory of `uid` with mode 0700.

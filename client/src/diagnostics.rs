@@ -17,7 +17,7 @@ use veneer_protocol::socket_directory;
 use crate::connection::Client;
 use crate::perfdata;
 use crate::target::Target;
-use crate::version::release_feature;
+use crate::version::installed_feature_version;
 use crate::{agent, version};
 
 /// The disk space for the data files of a JVM with a large program, in bytes.
@@ -28,7 +28,7 @@ const FIRST_WARNING_JDK: u32 = 21;
 
 /// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum Severity {
     /// The checked condition holds.
     Good,
     /// Attaching works, but the user should know about a side effect or a restriction.
@@ -37,13 +37,13 @@ pub enum State {
     Bad,
 }
 
-impl State {
+impl Severity {
     /// The severity's name in the output: `good`, `note` or `bad`.
     pub fn name(self) -> &'static str {
         match self {
-            State::Good => "good",
-            State::Note => "note",
-            State::Bad => "bad",
+            Severity::Good => "good",
+            Severity::Note => "note",
+            Severity::Bad => "bad",
         }
     }
 }
@@ -53,7 +53,7 @@ impl State {
 pub struct Finding {
     /// The checked subject, for instance `agent library`.
     pub what: &'static str,
-    pub state: State,
+    pub state: Severity,
     /// The observed fact or the problem.
     pub found: String,
     /// An action of the user that solves the problem; empty if there is none.
@@ -63,14 +63,14 @@ pub struct Finding {
 fn good(what: &'static str, found: impl Into<String>) -> Finding {
     Finding {
         what,
-        state: State::Good,
+        state: Severity::Good,
         found: found.into(),
         remedy: String::new(),
     }
 }
 
 fn finding(
-    state: State,
+    state: Severity,
     what: &'static str,
     found: impl Into<String>,
     remedy: impl Into<String>,
@@ -84,7 +84,7 @@ fn finding(
 }
 
 /// Checks this machine.
-pub fn machine() -> Vec<Finding> {
+pub fn diagnose_machine() -> Vec<Finding> {
     vec![
         platform(),
         agent_library(),
@@ -105,7 +105,7 @@ fn platform() -> Finding {
     match (env::consts::OS, env::consts::ARCH) {
         ("linux", "x86_64") => good("system", found),
         _ => finding(
-            State::Bad,
+            Severity::Bad,
             "system",
             found,
             "Veneer is built and tested for Linux on x86-64; use such a machine",
@@ -115,7 +115,12 @@ fn platform() -> Finding {
 
 fn agent_library() -> Finding {
     match agent::find() {
-        Err(error) => finding(State::Bad, "agent library", "not found", error.to_string()),
+        Err(error) => finding(
+            Severity::Bad,
+            "agent library",
+            "not found",
+            error.to_string(),
+        ),
         Ok(path) => {
             let mode = fs::metadata(&path).map_or(0, |meta| meta.mode());
             let found = path.display().to_string();
@@ -123,7 +128,7 @@ fn agent_library() -> Finding {
             let us = unsafe { libc::geteuid() };
             if us == 0 && mode & 0o004 == 0 {
                 return finding(
-                    State::Note,
+                    Severity::Note,
                     "agent library",
                     format!("{found}, which other users cannot read"),
                     format!("chmod 644 {found}, so that JVMs of other users can load it"),
@@ -149,23 +154,26 @@ fn default_jdk() -> Finding {
     });
     let remedy = format!(
         "install a JDK {} or newer, or set JAVA_HOME; running JVMs can be attached to without",
-        version::OLDEST
+        version::MIN_JAVA_VERSION
     );
-    match home.as_deref().map(|home| (home, release_feature(home))) {
+    match home
+        .as_deref()
+        .map(|home| (home, installed_feature_version(home)))
+    {
         None => finding(
-            State::Note,
+            Severity::Note,
             "JDK for `veneer run`",
             "none on the PATH, and JAVA_HOME is not set",
             remedy,
         ),
         Some((home, None)) => finding(
-            State::Note,
+            Severity::Note,
             "JDK for `veneer run`",
             format!("{}, which does not say its version", home.display()),
             remedy,
         ),
-        Some((home, Some(feature))) if feature < version::OLDEST => finding(
-            State::Bad,
+        Some((home, Some(feature))) if feature < version::MIN_JAVA_VERSION => finding(
+            Severity::Bad,
             "JDK for `veneer run`",
             format!("JDK {feature} in {}", home.display()),
             remedy,
@@ -187,7 +195,7 @@ fn socket_directory_access() -> Finding {
         Err(_) => match writable(Path::new("/tmp")) {
             true => good(what, format!("{} can be made", directory.display())),
             false => finding(
-                State::Bad,
+                Severity::Bad,
                 what,
                 "/tmp cannot be written to",
                 "make /tmp writable; the JVM looks there too, wherever TMPDIR points",
@@ -197,7 +205,7 @@ fn socket_directory_access() -> Finding {
             good(what, directory.display().to_string())
         }
         Ok(_) => finding(
-            State::Bad,
+            Severity::Bad,
             what,
             format!(
                 "{} is not a private directory of this user",
@@ -219,7 +227,7 @@ fn writable(directory: &Path) -> bool {
 fn disk_space(directory: &Path, what: &'static str) -> Finding {
     let Some(free) = free_bytes(directory) else {
         return finding(
-            State::Note,
+            Severity::Note,
             what,
             format!("{} does not tell how much is free", directory.display()),
             "",
@@ -229,7 +237,7 @@ fn disk_space(directory: &Path, what: &'static str) -> Finding {
     match free >= MAX_DATA_BYTES {
         true => good(what, found),
         false => finding(
-            State::Bad,
+            Severity::Bad,
             what,
             found,
             format!(
@@ -256,12 +264,12 @@ fn free_bytes(directory: &Path) -> Option<u64> {
 
 /// Checks a process. If the process is not a JVM to which this user can attach, the only finding is
 /// the reason.
-pub fn process(pid: u32) -> Vec<Finding> {
+pub fn diagnose_process(pid: u32) -> Vec<Finding> {
     let target = match Target::inspect(pid) {
         Ok(target) => target,
         Err(error) => {
             return vec![finding(
-                State::Bad,
+                Severity::Bad,
                 "process",
                 error.problem(),
                 error.remedy(),
@@ -281,7 +289,7 @@ pub fn process(pid: u32) -> Vec<Finding> {
     all.extend(loading_warning(&target));
     all.extend(container(&target));
     all.push(disk_space(
-        &target.reach(Path::new("/tmp")),
+        &target.path_from_here(Path::new("/tmp")),
         "room for its data",
     ));
     all.extend(other_agents(&target));
@@ -297,11 +305,16 @@ fn attachable(target: &Target) -> Finding {
     if target.has_option("-XX:+DisableAttachMechanism")
         || perfdata::attach_supported(target) == Some(false)
     {
-        return finding(State::Bad, what, with("-XX:+DisableAttachMechanism"), start);
+        return finding(
+            Severity::Bad,
+            what,
+            with("-XX:+DisableAttachMechanism"),
+            start,
+        );
     }
     if target.has_option("-XX:-EnableDynamicAgentLoading") {
         return finding(
-            State::Bad,
+            Severity::Bad,
             what,
             with("-XX:-EnableDynamicAgentLoading"),
             "start it with -XX:+EnableDynamicAgentLoading, or under `veneer run`",
@@ -309,22 +322,22 @@ fn attachable(target: &Target) -> Finding {
     }
     if target.is_stopped() {
         return finding(
-            State::Bad,
+            Severity::Bad,
             what,
             "it is stopped",
             format!("continue it: kill -CONT {}", target.pid),
         );
     }
-    match target.catches(libc::SIGQUIT) {
+    match target.handles_signal(libc::SIGQUIT) {
         Ok(true) => good(what, "the JVM takes agents while it runs"),
         Ok(false) if target.has_option("-Xrs") => finding(
-            State::Note,
+            Severity::Note,
             what,
             with("-Xrs"),
             "its attach listener must be running already; if not, start it under `veneer run`",
         ),
-        Ok(false) => finding(State::Bad, what, "it does not handle SIGQUIT", start),
-        Err(error) => finding(State::Bad, what, error.to_string(), "try again"),
+        Ok(false) => finding(Severity::Bad, what, "it does not handle SIGQUIT", start),
+        Err(error) => finding(Severity::Bad, what, error.to_string(), "try again"),
     }
 }
 
@@ -333,7 +346,7 @@ fn loading_warning(target: &Target) -> Option<Finding> {
         && !target.has_option("-XX:+EnableDynamicAgentLoading");
     jvm_warns.then(|| {
         finding(
-            State::Note,
+            Severity::Note,
             "warning of the JVM",
             "JDK 21 and newer write a warning to the application's standard error when an agent is loaded",
             "start it with -XX:+EnableDynamicAgentLoading, or under `veneer run`, if that disturbs",
@@ -347,14 +360,14 @@ fn container(target: &Target) -> Option<Finding> {
     }
     let what = "container";
     Some(match agent::find() {
-        Ok(library) if !target.reach(&library).exists() => finding(
-            State::Bad,
+        Ok(library) if !target.path_from_here(&library).exists() => finding(
+            Severity::Bad,
             what,
             format!("its file system has no {}", library.display()),
             format!(
                 "copy the library there: cp {} {}",
                 library.display(),
-                target.reach(&library).display()
+                target.path_from_here(&library).display()
             ),
         ),
         _ => good(
@@ -377,12 +390,12 @@ fn other_agents(target: &Target) -> Option<Finding> {
                 .iter()
                 .any(|a| word.starts_with(a))
         })
-        .filter(|word| !word.contains(agent::LIBRARY))
+        .filter(|word| !word.contains(agent::AGENT_FILE_NAME))
         .map(|word| word.into_owned())
         .collect();
     (!agents.is_empty()).then(|| {
         finding(
-            State::Note,
+            Severity::Note,
             "other agents",
             agents.join(" "),
             "they may rewrite classes too: what is armed is the class as they leave it, and points are in that code",
@@ -405,7 +418,7 @@ fn slow_compiler_options(target: &Target) -> Option<Finding> {
         .collect();
     (!found.is_empty()).then(|| {
         finding(
-            State::Note,
+            Severity::Note,
             "compiler",
             format!("it was started with {}", found.join(" ")),
             "without the optimising compiler armed methods cost some time even when nothing is attached; leave the option away to measure",
@@ -429,7 +442,7 @@ fn agent_status(target: &Target) -> Finding {
         }
         Ok(Some(Err(error))) | Err(error) => {
             let remedy = error.remedy().unwrap_or_default();
-            finding(State::Bad, what, error.problem(), remedy)
+            finding(Severity::Bad, what, error.problem(), remedy)
         }
     }
 }
@@ -440,19 +453,19 @@ mod tests {
 
     #[test]
     fn a_process_other_than_a_jvm_has_one_finding_with_a_remedy() {
-        let findings = process(std::process::id());
+        let findings = diagnose_process(std::process::id());
         assert_eq!(findings.len(), 1, "{findings:?}");
         assert!(
-            findings[0].state == State::Bad && findings[0].remedy.contains("veneer ps"),
+            findings[0].state == Severity::Bad && findings[0].remedy.contains("veneer ps"),
             "{findings:?}"
         );
     }
 
     #[test]
     fn every_problem_of_the_machine_has_a_remedy() {
-        for finding in machine() {
+        for finding in diagnose_machine() {
             assert!(
-                finding.state == State::Good || !finding.remedy.is_empty(),
+                finding.state == Severity::Good || !finding.remedy.is_empty(),
                 "{finding:?}"
             );
         }

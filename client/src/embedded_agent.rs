@@ -51,7 +51,7 @@ static EMBEDDED: OnceLock<&'static [u8]> = OnceLock::new();
 
 /// Registers a copy of the agent library, which is used if no library file is found. Only the first
 /// call in a process has an effect.
-pub fn carry(library: &'static [u8]) {
+pub fn register_library(library: &'static [u8]) {
     let _ = EMBEDDED.set(library);
 }
 
@@ -82,8 +82,8 @@ pub(crate) fn file_for_target(
     target: &Target,
 ) -> Result<PathBuf, RejectedDirectories> {
     let directory = socket_directory(target.uid);
-    let reached = target.reach(&directory);
-    match target.as_its_user(|| ensure_file(&reached, library, target.uid)) {
+    let reached = target.path_from_here(&directory);
+    match target.run_as_target_user(|| ensure_file(&reached, library, target.uid)) {
         Ok(path) => Ok(directory.join(path.file_name().unwrap_or_default())),
         Err(reason) => Err(RejectedDirectories(vec![RejectedDirectory {
             directory,

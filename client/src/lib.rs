@@ -53,6 +53,6 @@ fn error_text(problem: String, remedy: Option<impl std::fmt::Display>) -> String
     }
 }
 
-pub use connection::{Client, Closer, ControlError, Sender};
-pub use load::{LoadError, Loading, connect, load};
+pub use connection::{Client, ConnectionCloser, ControlError, RequestSender};
+pub use load::{LoadError, LoadOptions, connect, load};
 pub use target::{Target, TargetError};

@@ -12,7 +12,7 @@ use thiserror::Error;
 use veneer_protocol::{AgentConfig, data_directory, socket_directory};
 
 use crate::agent::{self, AgentError};
-use crate::attach::{self, AttachError};
+use crate::attach::{self, JvmAttachError};
 use crate::connection::{Client, ControlError};
 use crate::target::{Target, TargetError};
 
@@ -32,7 +32,7 @@ pub enum LoadError {
     Agent(#[from] AgentError),
     /// The JVM did not load the agent.
     #[error(transparent)]
-    Attach(#[from] AttachError),
+    Attach(#[from] JvmAttachError),
     /// The client cannot communicate with the agent.
     #[error(transparent)]
     Control(#[from] ControlError),
@@ -61,17 +61,17 @@ pub enum LoadError {
 
 /// Options for loading an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Loading {
+pub struct LoadOptions {
     /// Whether the agent proves that all emitted code is equivalent to the original code.
     pub check: bool,
     /// The longest wait for the JVM to load the agent.
     pub timeout: Duration,
 }
 
-impl Default for Loading {
+impl Default for LoadOptions {
     /// No proofs, and a timeout of two minutes.
     fn default() -> Self {
-        Loading {
+        LoadOptions {
             check: false,
             timeout: Duration::from_secs(120),
         }
@@ -87,7 +87,7 @@ pub fn connect(pid: u32) -> Result<Client, LoadError> {
     let target = Target::inspect(pid)?;
     match Client::connect(&target)? {
         Some(client) => Ok(client),
-        None => load(&target, &Loading::default()),
+        None => load(&target, &LoadOptions::default()),
     }
 }
 
@@ -96,9 +96,9 @@ pub fn connect(pid: u32) -> Result<Client, LoadError> {
 ///
 /// # Errors
 /// See [`connect`].
-pub fn load(target: &Target, how: &Loading) -> Result<Client, LoadError> {
+pub fn load(target: &Target, how: &LoadOptions) -> Result<Client, LoadError> {
     let library = agent::find_for(target)?;
-    if !target.reach(&library).exists() {
+    if !target.path_from_here(&library).exists() {
         return Err(LoadError::Elsewhere {
             pid: target.pid,
             library,
@@ -111,16 +111,16 @@ pub fn load(target: &Target, how: &Loading) -> Result<Client, LoadError> {
     };
     // Two processes that load the agent at the same time would delete each other's files. A lock
     // serialises them, so the second process finds the agent of the first one below.
-    let opened = target.as_its_user(|| {
-        create_private(&target.reach(&directory), true)?;
-        File::open(target.reach(&directory))
+    let opened = target.run_as_target_user(|| {
+        create_private(&target.path_from_here(&directory), true)?;
+        File::open(target.path_from_here(&directory))
     });
     let _lock = lock(opened.map_err(place)?, how.timeout).map_err(place)?;
     if let Some(client) = Client::connect(target)? {
         return Ok(client);
     }
     // Stale sockets that cannot be removed do no harm.
-    let _ = target.as_its_user(|| remove_stale_sockets(&target.reach(&directory)));
+    let _ = target.run_as_target_user(|| remove_stale_sockets(&target.path_from_here(&directory)));
     let data = data_directory(target.uid, target.own_pid);
     let config_path = data.join("agent.json");
     let config = AgentConfig {
@@ -129,8 +129,8 @@ pub fn load(target: &Target, how: &Loading) -> Result<Client, LoadError> {
     };
     let text = config.to_json().map_err(|e| LoadError::Config(e.into()))?;
     target
-        .as_its_user(|| {
-            let data = target.reach(&data);
+        .run_as_target_user(|| {
+            let data = target.path_from_here(&data);
             match fs::remove_dir_all(&data) {
                 // An earlier process with the same id has left the directory behind.
                 Ok(()) => {}
@@ -142,7 +142,7 @@ pub fn load(target: &Target, how: &Loading) -> Result<Client, LoadError> {
                 .write(true)
                 .create_new(true)
                 .mode(0o600)
-                .open(target.reach(&config_path))?;
+                .open(target.path_from_here(&config_path))?;
             file.write_all(text.as_bytes())
         })
         .map_err(place)?;
@@ -151,8 +151,8 @@ pub fn load(target: &Target, how: &Loading) -> Result<Client, LoadError> {
         // After `Late`, the JVM may still load the agent, which then reads the configuration.
         // After other errors the directory is useless. If removing it fails, the first error is
         // still the more important one.
-        if !matches!(error, AttachError::Late { .. }) {
-            let _ = target.as_its_user(|| fs::remove_dir_all(target.reach(&data)));
+        if !matches!(error, JvmAttachError::Late { .. }) {
+            let _ = target.run_as_target_user(|| fs::remove_dir_all(target.path_from_here(&data)));
         }
         return Err(error.into());
     }
@@ -162,7 +162,7 @@ pub fn load(target: &Target, how: &Loading) -> Result<Client, LoadError> {
         if let Some(client) = Client::connect(target)? {
             return Ok(client);
         }
-        target.still_there()?;
+        target.check_alive()?;
         if Instant::now() > deadline {
             return Err(LoadError::Silent {
                 pid: target.pid,

@@ -9,7 +9,7 @@ use crate::target::{Target, TargetError};
 
 /// A process that is a JVM. A process of another user counts as a JVM if its name is `java`.
 #[derive(Debug)]
-pub struct Jvm {
+pub struct RunningJvm {
     /// The process id in the namespace of this process.
     pub pid: u32,
     /// The main class or the jar; the name of the executable if neither is known.
@@ -22,19 +22,19 @@ pub struct Jvm {
 
 /// All JVMs of this machine, sorted by process id. JVMs of other users are included if the system
 /// reveals that they are JVMs.
-pub fn jvms() -> Vec<Jvm> {
+pub fn running_jvms() -> Vec<RunningJvm> {
     let Ok(entries) = fs::read_dir("/proc") else {
         return Vec::new();
     };
     let name = |entry: fs::DirEntry| entry.file_name().to_str()?.parse::<u32>().ok();
     let pids = entries.filter_map(Result::ok).filter_map(name);
-    let mut all: Vec<Jvm> = pids.filter_map(jvm).collect();
+    let mut all: Vec<RunningJvm> = pids.filter_map(find_jvm).collect();
     all.sort_by_key(|jvm| jvm.pid);
     all
 }
 
 /// The process with this id, if it is a JVM.
-pub fn jvm(pid: u32) -> Option<Jvm> {
+pub fn find_jvm(pid: u32) -> Option<RunningJvm> {
     let target = Target::inspect_within(pid, Duration::ZERO);
     let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
     match &target {
@@ -47,7 +47,7 @@ pub fn jvm(pid: u32) -> Option<Jvm> {
     let main = command.as_deref().and_then(main_of_java_command);
     let main =
         main.or_else(|| main_of_command_line(&fs::read(format!("/proc/{pid}/cmdline")).ok()?));
-    Some(Jvm {
+    Some(RunningJvm {
         pid,
         main: main.unwrap_or_else(|| name.trim().to_owned()),
         seconds: age_seconds(pid),
@@ -164,6 +164,6 @@ mod tests {
     #[test]
     fn a_process_that_is_no_jvm_is_not_listed() {
         let own = std::process::id();
-        assert!(jvm(own).is_none() && jvms().iter().all(|jvm| jvm.pid != own));
+        assert!(find_jvm(own).is_none() && running_jvms().iter().all(|jvm| jvm.pid != own));
     }
 }

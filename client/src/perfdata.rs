@@ -41,7 +41,7 @@ pub fn command(target: &Target) -> Option<String> {
 /// The content of the JVM's performance counter file.
 fn read_file(target: &Target) -> Option<Vec<u8>> {
     let name = target.own_pid.to_string();
-    fs::read_dir(target.reach(Path::new("/tmp")))
+    fs::read_dir(target.path_from_here(Path::new("/tmp")))
         .ok()?
         .filter_map(Result::ok)
         .filter(|entry| {

@@ -16,7 +16,7 @@ use libc::{c_int, gid_t, uid_t};
 use thiserror::Error;
 
 use crate::error_text;
-use crate::version::{OLDEST, release_feature};
+use crate::version::{MIN_JAVA_VERSION, installed_feature_version};
 
 /// A HotSpot JVM of version 17 or newer that belongs to this user, or to any user if this process
 /// is root.
@@ -72,7 +72,7 @@ pub enum TargetError {
     },
     /// The process is a JVM with another implementation than HotSpot.
     NotHotSpot(u32),
-    /// The JVM is older than [`OLDEST`].
+    /// The JVM is older than [`MIN_JAVA_VERSION`].
     TooOld {
         pid: u32,
         feature: u32,
@@ -102,7 +102,9 @@ impl TargetError {
             TargetError::NoJvm { pid, name } => format!("process {pid} ({name}) is no JVM"),
             TargetError::NotHotSpot(pid) => format!("process {pid} is a JVM, but not HotSpot"),
             TargetError::TooOld { pid, feature } => {
-                format!("process {pid} runs on JDK {feature}, and Veneer needs {OLDEST} or newer")
+                format!(
+                    "process {pid} runs on JDK {feature}, and Veneer needs {MIN_JAVA_VERSION} or newer"
+                )
             }
             TargetError::Hidden { pid, source } => {
                 format!("process {pid} cannot be looked at: {source}")
@@ -184,7 +186,7 @@ impl Target {
         let library = jvm_library(pid, &status.name, patience)?;
         let root = root_of(pid);
         let feature = feature_of_jdk(&root, &library);
-        if let Some(feature) = feature.filter(|feature| *feature < OLDEST) {
+        if let Some(feature) = feature.filter(|feature| *feature < MIN_JAVA_VERSION) {
             return Err(TargetError::TooOld { pid, feature });
         }
         let target = Target {
@@ -198,18 +200,18 @@ impl Target {
             start_ticks,
         };
         // If the process is still alive, all data above belongs to this one process.
-        target.still_there()?;
+        target.check_alive()?;
         Ok(target)
     }
 
     /// Converts a path of the target's file system into a path that is valid for us.
-    pub fn reach(&self, path: &Path) -> PathBuf {
+    pub fn path_from_here(&self, path: &Path) -> PathBuf {
         self.root.join(path.strip_prefix("/").unwrap_or(path))
     }
 
     /// Whether the process handles this signal. A JVM with `-Xrs`, or a JVM that is starting, does
     /// not pidfd SIGQUIT.
-    pub fn catches(&self, signal: c_int) -> Result<bool, TargetError> {
+    pub fn handles_signal(&self, signal: c_int) -> Result<bool, TargetError> {
         Ok(Status::read(self.pid)?.caught & (1 << (signal - 1)) != 0)
     }
 
@@ -238,14 +240,14 @@ impl Target {
 
     /// Whether the inspected process is alive. A later process with the same id does not count.
     pub fn is_alive(&self) -> bool {
-        self.still_there().is_ok()
+        self.check_alive().is_ok()
     }
 
     /// Succeeds if the inspected process is alive.
     ///
     /// # Errors
     /// [`TargetError::Reused`] if another process has its id now, [`TargetError::Ended`] otherwise.
-    pub fn still_there(&self) -> Result<(), TargetError> {
+    pub fn check_alive(&self) -> Result<(), TargetError> {
         let there = Status::read(self.pid).is_ok_and(|s| !matches!(s.state, 'Z' | 'X'));
         let same = match &self.pidfd {
             Some(pidfd) => !has_ended(pidfd),
@@ -284,7 +286,7 @@ impl Target {
     /// Runs `work` with the effective user and group of the target, if we are root. Then new files
     /// belong to the target's user, and symbolic links in that user's directories cannot make root
     /// write elsewhere. If we are not root, `work` runs unchanged.
-    pub fn as_its_user<T>(&self, work: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    pub fn run_as_target_user<T>(&self, work: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
         let _borrowed = BorrowedIdentity::assume(self.uid, self.gid)?;
         work()
     }
@@ -453,7 +455,7 @@ fn feature_of_jdk(root: &Path, library: &Path) -> Option<u32> {
         .ancestors()
         .skip(3)
         .take(3)
-        .find_map(release_feature)
+        .find_map(installed_feature_version)
 }
 
 /// `/` if the process has the same root file system as we, else `/proc/PID/root`.

@@ -101,14 +101,14 @@ fn certificate(path: &Path) -> Result<CertificateDer<'static>, TlsError> {
 
 /// The certificate and private key with which `veneer relay` identifies itself.
 #[derive(Debug, Clone)]
-pub struct Identity(Arc<ServerConfig>);
+pub struct TlsIdentity(Arc<ServerConfig>);
 
-impl Identity {
+impl TlsIdentity {
     /// Reads a certificate and its private key, both as PEM.
     ///
     /// # Errors
     /// A file does not contain the expected item, or certificate and key are not a pair.
-    pub fn read(certificate_file: &Path, key_file: &Path) -> Result<Identity, TlsError> {
+    pub fn read(certificate_file: &Path, key_file: &Path) -> Result<TlsIdentity, TlsError> {
         let chain = vec![certificate(certificate_file)?];
         let key = PrivateKeyDer::from_pem_file(key_file).map_err(|error| TlsError::File {
             path: key_file.to_owned(),
@@ -119,7 +119,7 @@ impl Identity {
             .with_safe_default_protocol_versions()?
             .with_no_client_auth()
             .with_single_cert(chain, key)?;
-        Ok(Identity(Arc::new(config)))
+        Ok(TlsIdentity(Arc::new(config)))
     }
 
     /// Performs the TLS handshake with a client, and returns the decrypted connection.

@@ -7,14 +7,14 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
-use veneer_protocol::TOKEN_LENGTH;
+use veneer_protocol::TOKEN_CHARS;
 
 /// The source of random bytes.
 const RANDOM_SOURCE: &str = "/dev/urandom";
 
 /// Why the token could not be read or created.
 #[derive(Debug, Error)]
-pub enum TokenError {
+pub enum TokenFileError {
     /// The file cannot be read or written.
     #[error("the token file {path}: {source}; choose another one for --token-file", path = .path.display())]
     File { path: PathBuf, source: io::Error },
@@ -32,8 +32,8 @@ pub enum TokenError {
 
 /// Creates the file with a new token if the file is missing; validates the file if it exists.
 /// Returns the absolute path of the file.
-pub fn provide(path: &Path) -> Result<PathBuf, TokenError> {
-    let failed = |source| TokenError::File {
+pub fn create_token_file(path: &Path) -> Result<PathBuf, TokenFileError> {
+    let failed = |source| TokenFileError::File {
         path: path.to_owned(),
         source,
     };
@@ -49,7 +49,7 @@ pub fn provide(path: &Path) -> Result<PathBuf, TokenError> {
                 .map_err(failed)?;
         }
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            read(path)?;
+            read_token_file(path)?;
         }
         Err(error) => return Err(failed(error)),
     }
@@ -58,8 +58,8 @@ pub fn provide(path: &Path) -> Result<PathBuf, TokenError> {
 
 /// Reads the token in this file. The permissions of anything but a regular file are not checked, so
 /// that the token can come from a pipe.
-pub fn read(path: &Path) -> Result<String, TokenError> {
-    let failed = |source| TokenError::File {
+pub fn read_token_file(path: &Path) -> Result<String, TokenFileError> {
+    let failed = |source| TokenFileError::File {
         path: path.to_owned(),
         source,
     };
@@ -67,7 +67,7 @@ pub fn read(path: &Path) -> Result<String, TokenError> {
     let meta = file.metadata().map_err(failed)?;
     let mode = meta.mode() & 0o777;
     if meta.is_file() && mode & 0o077 != 0 {
-        return Err(TokenError::Exposed {
+        return Err(TokenFileError::Exposed {
             path: path.to_owned(),
             mode,
         });
@@ -75,14 +75,14 @@ pub fn read(path: &Path) -> Result<String, TokenError> {
     let mut text = String::new();
     file.take(256).read_to_string(&mut text).map_err(failed)?;
     let token = text.trim();
-    if token.len() != TOKEN_LENGTH || !token.bytes().all(|b| b.is_ascii_hexdigit()) {
-        return Err(TokenError::NoToken(path.to_owned()));
+    if token.len() != TOKEN_CHARS || !token.bytes().all(|b| b.is_ascii_hexdigit()) {
+        return Err(TokenFileError::NoToken(path.to_owned()));
     }
     Ok(token.to_owned())
 }
 
 fn random_token() -> io::Result<String> {
-    let mut bytes = [0; TOKEN_LENGTH / 2];
+    let mut bytes = [0; TOKEN_CHARS / 2];
     File::open(RANDOM_SOURCE)?.read_exact(&mut bytes)?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
@@ -97,14 +97,14 @@ mod tests {
     fn a_token_is_made_once_and_private() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("t");
-        provide(&path).unwrap();
-        let token = read(&path).unwrap();
-        provide(&path).unwrap();
-        assert_eq!(read(&path).unwrap(), token);
+        create_token_file(&path).unwrap();
+        let token = read_token_file(&path).unwrap();
+        create_token_file(&path).unwrap();
+        assert_eq!(read_token_file(&path).unwrap(), token);
         assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
         let other = directory.path().join("u");
-        provide(&other).unwrap();
-        assert_ne!(read(&other).unwrap(), token);
+        create_token_file(&other).unwrap();
+        assert_ne!(read_token_file(&other).unwrap(), token);
     }
 
     #[test]
@@ -112,10 +112,19 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("t");
         fs::write(&path, "secret\n").unwrap();
-        assert!(matches!(provide(&path), Err(TokenError::Exposed { .. })));
+        assert!(matches!(
+            create_token_file(&path),
+            Err(TokenFileError::Exposed { .. })
+        ));
         fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
-        assert!(matches!(provide(&path), Err(TokenError::NoToken(_))));
+        assert!(matches!(
+            create_token_file(&path),
+            Err(TokenFileError::NoToken(_))
+        ));
         let none = directory.path().join("none/t");
-        assert!(matches!(provide(&none), Err(TokenError::File { .. })));
+        assert!(matches!(
+            create_token_file(&none),
+            Err(TokenFileError::File { .. })
+        ));
     }
 }

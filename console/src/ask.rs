@@ -29,7 +29,7 @@ use veneer_protocol::{Reply, Request};
 
 use crate::cli::Question;
 use crate::exec;
-use crate::output::{Style, complain};
+use crate::output::{Style, print_error};
 use crate::remote::{LEASE_MILLIS, RENEWAL_INTERVAL};
 use args::ParsedQuestion;
 use expression::to_plan_expression;
@@ -125,14 +125,14 @@ fn print_answers(clients: Vec<(u32, Client)>, mut mode: OutputMode, json: bool) 
         match message {
             JvmMessage::Text(text) => show(&mut stdout, &mut mode, pid, text, json)?,
             JvmMessage::Failed(message) => {
-                complain(&message);
-                code = exec::PROGRAM_FAILED;
+                print_error(&message);
+                code = exec::EXIT_PROGRAM_FAILED;
                 running -= 1;
             }
             JvmMessage::End => running -= 1,
             // The answers of the other JVMs are still printed.
             JvmMessage::Error(error) if running > 1 => {
-                complain(&error);
+                print_error(&error);
                 code = 2;
                 running -= 1;
             }
@@ -180,8 +180,8 @@ fn show(
     match mode {
         // Text that is not JSON is no answer of the plan, but a message of the agent about the
         // plan.
-        _ if json && serde_json::from_str::<Value>(&text).is_err() => complain(&text),
-        OutputMode::Merged { .. } if !text.starts_with('{') => complain(&text),
+        _ if json && serde_json::from_str::<Value>(&text).is_err() => print_error(&text),
+        OutputMode::Merged { .. } if !text.starts_with('{') => print_error(&text),
         OutputMode::Single { redraws, drawn } => {
             if *redraws && *drawn > 0 {
                 write!(to, "\x1b[{drawn}A\x1b[J")?;
@@ -203,7 +203,7 @@ fn show(
             let list = object["rows"].as_array().cloned().unwrap_or_default();
             last.insert(pid, list);
             let lists: Vec<&Vec<Value>> = last.values().collect();
-            let all = merge::merge(&lists);
+            let all = merge::merge_rows(&lists);
             match json {
                 true => writeln!(to, "{}", json!({"jvms": last.len(), "rows": all}))?,
                 false => {

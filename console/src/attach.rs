@@ -4,12 +4,12 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use anyhow::Result;
-use veneer_client::{Client, ControlError, Loading, Target, load};
+use veneer_client::{Client, ControlError, LoadOptions, Target, load};
 use veneer_protocol::{PlanSource, Reply, Request, Status};
 
 use crate::cli::{AttachArguments, settings};
-use crate::exec::PROGRAM_FAILED;
-use crate::output::complain;
+use crate::exec::EXIT_PROGRAM_FAILED;
+use crate::output::print_error;
 use crate::{plans, status, targets};
 
 /// Attaches to each JVM and returns the worst exit code of all.
@@ -22,7 +22,7 @@ pub fn run(arguments: AttachArguments) -> Result<u8> {
     let plans = plans.collect::<Result<Vec<PlanSource>, _>>()?;
     let targets = &arguments.targets;
     let pids = targets::pids(&targets.pids, targets.matching.as_deref())?;
-    let how = Loading {
+    let how = LoadOptions {
         check: arguments.check,
         timeout: Duration::from_secs(arguments.timeout),
     };
@@ -33,7 +33,7 @@ pub fn run(arguments: AttachArguments) -> Result<u8> {
         match attach_to(*pid, &how, &plans) {
             Ok((status, loaded, succeeded)) => {
                 if !succeeded {
-                    code = code.max(PROGRAM_FAILED);
+                    code = code.max(EXIT_PROGRAM_FAILED);
                 }
                 if !arguments.json {
                     writeln!(stdout, "{}", status_line(*pid, &status, loaded))?;
@@ -42,7 +42,7 @@ pub fn run(arguments: AttachArguments) -> Result<u8> {
             }
             // An error in one JVM does not prevent attaching to the others.
             Err(error) if pids.len() > 1 => {
-                complain(&crate::output::describe(&error));
+                print_error(&crate::output::describe(&error));
                 code = 2;
             }
             Err(error) => return Err(error),
@@ -57,7 +57,7 @@ pub fn run(arguments: AttachArguments) -> Result<u8> {
 
 /// Attaches to one JVM. Returns its status after all plans, whether the agent was loaded by this
 /// call, and whether all plans succeeded.
-fn attach_to(pid: u32, how: &Loading, plans: &[PlanSource]) -> Result<(Status, bool, bool)> {
+fn attach_to(pid: u32, how: &LoadOptions, plans: &[PlanSource]) -> Result<(Status, bool, bool)> {
     let target = Target::inspect(pid)?;
     let (mut client, loaded) = match Client::connect(&target)? {
         Some(client) => (client, false),
@@ -74,10 +74,10 @@ fn attach_to(pid: u32, how: &Loading, plans: &[PlanSource]) -> Result<(Status, b
         })?;
         loop {
             match client.receive()? {
-                Reply::Print(text) => complain(&text),
+                Reply::Print(text) => print_error(&text),
                 Reply::Done { .. } => break,
                 Reply::Failed { message } => {
-                    complain(&message);
+                    print_error(&message);
                     succeeded = false;
                     break;
                 }
@@ -91,12 +91,12 @@ fn attach_to(pid: u32, how: &Loading, plans: &[PlanSource]) -> Result<(Status, b
 fn status_line(pid: u32, agent: &Status, loaded: bool) -> String {
     let how = match loaded {
         true => "came in".to_owned(),
-        false => format!("has been in for {}", status::since(agent.millis)),
+        false => format!("has been in for {}", status::format_age(agent.millis)),
     };
     format!(
         "process {pid} (JDK {}): Veneer {} {how}; attached: {}",
         agent.vm_version,
         agent.version,
-        status::attached(agent)
+        status::format_attachments(agent)
     )
 }

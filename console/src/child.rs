@@ -50,7 +50,7 @@ pub fn run(command: &mut Command) -> io::Result<ExitStatus> {
 
 /// Ends this process in the same way as the child ended: with the same exit code, or by the same
 /// signal.
-pub fn end_like(status: ExitStatus) -> u8 {
+pub fn exit_with_status(status: ExitStatus) -> u8 {
     if let Some(code) = status.code() {
         return code as u8;
     }

@@ -392,7 +392,7 @@ pub struct AskArguments {
     /// The points in the methods: entry, exits, loops, blocks, edges, line:N, block:N, calls,
     /// calls:PATTERN, reads:FIELD, writes:FIELD, allocations, throws …
     #[arg(long, value_name = "POINTS", value_parser = points)]
-    pub at: Option<Points>,
+    pub at: Option<PointArguments>,
     /// End after this many seconds [default: at Ctrl-C, or when the JVM ends].
     #[arg(long = "for", value_name = "SECONDS", value_parser = seconds)]
     pub seconds: Option<f64>,
@@ -409,9 +409,9 @@ pub struct AskArguments {
 
 /// The plan function that selects points in methods, such as `.line(12)`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Points(pub String);
+pub struct PointArguments(pub String);
 
-fn points(text: &str) -> Result<Points, ValueError> {
+fn points(text: &str) -> Result<PointArguments, ValueError> {
     let (name, number) = text.split_once(':').unwrap_or((text, ""));
     let wanted = match name {
         "entry" | "exits" | "loops" | "blocks" | "edges" if number.is_empty() => "",
@@ -423,12 +423,12 @@ fn points(text: &str) -> Result<Points, ValueError> {
         }
         "calls" | "reads" | "writes" => {
             let text = number.replace(['"', '\\'], "");
-            return Ok(Points(format!(".{name}(\"{text}\")")));
+            return Ok(PointArguments(format!(".{name}(\"{text}\")")));
         }
         "line" | "block" if number.parse::<u32>().is_ok() => number,
         _ => return Err(ValueError::NoPoints),
     };
-    Ok(Points(format!(".{name}({wanted})")))
+    Ok(PointArguments(format!(".{name}({wanted})")))
 }
 
 /// The source from which `veneer list` reads the methods.

@@ -5,20 +5,20 @@ use std::io::{self, Write};
 use anyhow::{Result, bail};
 use serde::Serialize;
 use veneer_client::{Client, Target};
-use veneer_protocol::{Detached, Which};
+use veneer_protocol::{DetachReport, DetachTarget};
 
 use crate::cli::DetachArguments;
-use crate::output::{complain, describe};
+use crate::output::{describe, print_error};
 use crate::targets;
 
 /// Exit code if something named does not exist, or if a class is still armed.
-const INCOMPLETE: u8 = 1;
+const EXIT_INCOMPLETE: u8 = 1;
 
 #[derive(Serialize)]
 struct Row {
     pid: u32,
     #[serde(flatten)]
-    detached: Detached,
+    detached: DetachReport,
 }
 
 /// Detaches what is named and returns the exit code.
@@ -36,7 +36,7 @@ pub fn run(arguments: DetachArguments) -> Result<u8> {
         match detach_from(*pid, &request) {
             Ok(detached) => {
                 if !detached.unknown.is_empty() || !detached.left.is_empty() {
-                    code = code.max(INCOMPLETE);
+                    code = code.max(EXIT_INCOMPLETE);
                 }
                 if !arguments.json {
                     write_result(&mut stdout, *pid, &request, &detached)?;
@@ -47,7 +47,7 @@ pub fn run(arguments: DetachArguments) -> Result<u8> {
                 });
             }
             Err(error) if pids.len() > 1 => {
-                complain(&describe(&error));
+                print_error(&describe(&error));
                 code = 2;
             }
             Err(error) => return Err(error),
@@ -79,17 +79,17 @@ fn split(words: &[String]) -> Result<(Vec<u32>, Vec<String>)> {
     Ok((pids, names))
 }
 
-fn request(arguments: &DetachArguments, names: Vec<String>) -> Result<Which> {
+fn request(arguments: &DetachArguments, names: Vec<String>) -> Result<DetachTarget> {
     if !arguments.components.is_empty() {
         if arguments.unload || arguments.all || !names.is_empty() {
             bail!("--component detaches components; remove --all, --unload and the ids");
         }
-        return Ok(Which::Components(arguments.components.clone()));
+        return Ok(DetachTarget::Components(arguments.components.clone()));
     }
     match (arguments.unload, arguments.all, names.is_empty()) {
-        (true, ..) => Ok(Which::Unload),
-        (_, true, true) => Ok(Which::All),
-        (_, false, false) => Ok(Which::These(names)),
+        (true, ..) => Ok(DetachTarget::Unload),
+        (_, true, true) => Ok(DetachTarget::All),
+        (_, false, false) => Ok(DetachTarget::Ids(names)),
         (_, true, false) => bail!("--all detaches everything; remove the ids"),
         (_, false, true) => {
             bail!(
@@ -99,12 +99,12 @@ fn request(arguments: &DetachArguments, names: Vec<String>) -> Result<Which> {
     }
 }
 
-fn detach_from(pid: u32, request: &Which) -> Result<Detached> {
+fn detach_from(pid: u32, request: &DetachTarget) -> Result<DetachReport> {
     let target = Target::inspect(pid)?;
     match Client::connect(&target)? {
         Some(mut client) => Ok(client.detach(request.clone())?),
         // Without an agent, there is nothing to unload.
-        None if *request == Which::Unload => Ok(Detached::default()),
+        None if *request == DetachTarget::Unload => Ok(DetachReport::default()),
         None => bail!("there is no agent in process {pid}, so nothing is attached"),
     }
 }
@@ -112,8 +112,8 @@ fn detach_from(pid: u32, request: &Which) -> Result<Detached> {
 fn write_result(
     to: &mut impl Write,
     pid: u32,
-    request: &Which,
-    detached: &Detached,
+    request: &DetachTarget,
+    detached: &DetachReport,
 ) -> io::Result<()> {
     let taken = match detached.taken.as_slice() {
         [] => "nothing was attached".to_owned(),
@@ -122,14 +122,14 @@ fn write_result(
     writeln!(to, "process {pid}: {taken}")?;
     if !detached.unknown.is_empty() {
         let names = match request {
-            Which::Components(_) => format!("component `{}`", detached.unknown.join("`, `")),
+            DetachTarget::Components(_) => format!("component `{}`", detached.unknown.join("`, `")),
             _ => detached.unknown.join(" "),
         };
-        complain(&format!(
+        print_error(&format!(
             "process {pid} has no {names}; `veneer patches {pid}` shows what is attached"
         ));
     }
-    if *request != Which::Unload {
+    if *request != DetachTarget::Unload {
         return Ok(());
     }
     writeln!(
@@ -139,7 +139,7 @@ fn write_result(
         detached.left.len()
     )?;
     for left in &detached.left {
-        complain(&format!(
+        print_error(&format!(
             "{} is still armed: {}; it runs as before, and nothing is attached to it",
             left.class, left.reason
         ));

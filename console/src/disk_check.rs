@@ -12,7 +12,7 @@ const REQUIRED_BYTES: usize = 64 << 10;
 
 /// Why a report could not be written later.
 #[derive(Debug, Error)]
-pub enum SpaceError {
+pub enum DiskSpaceError {
     /// The file cannot be opened.
     #[error("the report {path} cannot be written: {source}; choose another file for --report", path = .path.display())]
     Unwritable {
@@ -33,7 +33,7 @@ pub enum SpaceError {
 }
 
 /// A report file that is known to be writable. If the value is dropped without
-/// [`ReportFile::empty`], the file is restored to its original state.
+/// [`ReportFile::truncate`], the file is restored to its original state.
 #[derive(Debug)]
 pub struct ReportFile {
     path: PathBuf,
@@ -43,15 +43,15 @@ pub struct ReportFile {
 
 impl ReportFile {
     /// Opens or creates the file, and tests with [`probe`] whether it can be extended.
-    pub fn check(path: &Path) -> Result<ReportFile, SpaceError> {
-        let unwritable = |source| SpaceError::Unwritable {
+    pub fn check(path: &Path) -> Result<ReportFile, DiskSpaceError> {
+        let unwritable = |source| DiskSpaceError::Unwritable {
             path: path.to_owned(),
             source,
         };
         let path_now = std::path::absolute(path).map_err(unwritable)?;
         let there = fs::metadata(&path_now).ok();
         if there.as_ref().is_some_and(|meta| !meta.is_file()) {
-            return Err(SpaceError::NotAFile(path.to_owned()));
+            return Err(DiskSpaceError::NotAFile(path.to_owned()));
         }
         let file = OpenOptions::new()
             .write(true)
@@ -67,7 +67,7 @@ impl ReportFile {
             file,
             created: there.is_none(),
         };
-        probe(&report.file).map_err(|source| SpaceError::Full {
+        probe(&report.file).map_err(|source| DiskSpaceError::Full {
             path: path.to_owned(),
             source,
         })?;
@@ -81,7 +81,7 @@ impl ReportFile {
 
     /// Empties the file immediately before the application starts. Otherwise an old report could be
     /// taken for the new one.
-    pub fn empty(mut self) -> io::Result<PathBuf> {
+    pub fn truncate(mut self) -> io::Result<PathBuf> {
         self.file.set_len(0)?;
         self.created = false;
         Ok(self.path.clone())
@@ -121,7 +121,7 @@ mod tests {
         fs::write(&old, "{}").unwrap();
         drop(ReportFile::check(&old).unwrap());
         assert_eq!(fs::read_to_string(&old).unwrap(), "{}");
-        ReportFile::check(&old).unwrap().empty().unwrap();
+        ReportFile::check(&old).unwrap().truncate().unwrap();
         assert_eq!(fs::read_to_string(&old).unwrap(), "");
     }
 
@@ -129,11 +129,14 @@ mod tests {
     fn unwritable_reports_are_reported() {
         let directory = tempfile::tempdir().unwrap();
         let error = ReportFile::check(&directory.path().join("none/r.json")).unwrap_err();
-        assert!(matches!(error, SpaceError::Unwritable { .. }), "{error}");
+        assert!(
+            matches!(error, DiskSpaceError::Unwritable { .. }),
+            "{error}"
+        );
         assert!(error.to_string().contains("none/r.json"), "{error}");
         for other in [directory.path(), Path::new("/dev/full")] {
             let error = ReportFile::check(other).unwrap_err();
-            assert!(matches!(error, SpaceError::NotAFile(_)), "{error}");
+            assert!(matches!(error, DiskSpaceError::NotAFile(_)), "{error}");
         }
     }
 

@@ -4,13 +4,13 @@ use std::io::{self, Write};
 
 use anyhow::Result;
 use serde::Serialize;
-use veneer_client::examination::{Finding, State, machine, process};
+use veneer_client::examination::{Finding, Severity, diagnose_machine, diagnose_process};
 
 use crate::cli::DoctorArguments;
 use crate::output::Style;
 
 /// Exit code if something does not work.
-const BAD: u8 = 1;
+const EXIT_BAD_FINDING: u8 = 1;
 
 #[derive(Serialize)]
 struct Row<'f> {
@@ -22,9 +22,9 @@ struct Row<'f> {
 
 /// Prints the findings and returns the exit code.
 pub fn run(arguments: DoctorArguments) -> Result<u8> {
-    let mut findings = machine();
+    let mut findings = diagnose_machine();
     if let Some(pid) = arguments.pid {
-        findings.extend(process(pid));
+        findings.extend(diagnose_process(pid));
     }
     let mut stdout = io::stdout().lock();
     if arguments.json {
@@ -37,8 +37,10 @@ pub fn run(arguments: DoctorArguments) -> Result<u8> {
             write(&mut stdout, finding, style)?;
         }
     }
-    let bad = findings.iter().any(|finding| finding.state == State::Bad);
-    Ok(if bad { BAD } else { 0 })
+    let bad = findings
+        .iter()
+        .any(|finding| finding.state == Severity::Bad);
+    Ok(if bad { EXIT_BAD_FINDING } else { 0 })
 }
 
 fn row(finding: &Finding) -> Row<'_> {
@@ -53,7 +55,7 @@ fn row(finding: &Finding) -> Row<'_> {
 fn write(to: &mut impl Write, finding: &Finding, style: Style) -> io::Result<()> {
     let state = format!("{:4}", finding.state.name());
     let state = match finding.state {
-        State::Good => state,
+        Severity::Good => state,
         _ => style.bold(&state),
     };
     writeln!(to, "{state}  {}: {}", finding.what, finding.found)?;

@@ -4,7 +4,7 @@
 /// Passes the embedded agent, if there is one, to the client library.
 pub fn register() {
     #[cfg(carries_agent)]
-    veneer_client::agent::carry(include_bytes!(concat!(
+    veneer_client::agent::register_library(include_bytes!(concat!(
         env!("OUT_DIR"),
         "/libveneer_agent.so"
     )));

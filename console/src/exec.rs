@@ -6,15 +6,15 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use veneer_client::{Client, ControlError, Loading, Target, load, token};
+use veneer_client::{Client, ControlError, LoadOptions, Target, load, token};
 use veneer_protocol::{PlanSource, Reply, Request};
 
 use crate::cli::{ExecArguments, settings};
-use crate::output::complain;
+use crate::output::print_error;
 use crate::{modules, plans};
 
 /// Exit code if the Rhai program failed.
-pub const PROGRAM_FAILED: u8 = 1;
+pub const EXIT_PROGRAM_FAILED: u8 = 1;
 
 /// Runs the program and returns the exit code.
 pub fn run(arguments: ExecArguments) -> Result<u8> {
@@ -32,15 +32,17 @@ pub fn run(arguments: ExecArguments) -> Result<u8> {
             Some(client) => client,
             None => load(
                 target,
-                &Loading {
+                &LoadOptions {
                     check: arguments.check,
-                    ..Loading::default()
+                    ..LoadOptions::default()
                 },
             )?,
         },
-        (None, Some(address), Some(file)) => {
-            Client::connect_to(address, &token::read(file)?, arguments.cert.as_deref())?
-        }
+        (None, Some(address), Some(file)) => Client::connect_to(
+            address,
+            &token::read_token_file(file)?,
+            arguments.cert.as_deref(),
+        )?,
         (None, ..) => bail!("name a process id, or --connect and --token-file"),
     };
     let hold = arguments.hold.map(|seconds| seconds * 1000);
@@ -83,8 +85,8 @@ pub fn run(arguments: ExecArguments) -> Result<u8> {
             }
             Reply::Failed { message } => {
                 stdout.flush()?;
-                complain(&message);
-                return Ok(PROGRAM_FAILED);
+                print_error(&message);
+                return Ok(EXIT_PROGRAM_FAILED);
             }
             _ => return Err(ControlError::Unexpected(client.pid()).into()),
         }

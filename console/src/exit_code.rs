@@ -1,4 +1,4 @@
 //! The exit code that several commands share.
 
 /// Veneer could not do what was asked.
-pub const FAILED: u8 = 2;
+pub const EXIT_FAILED: u8 = 2;

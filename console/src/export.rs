@@ -22,8 +22,8 @@ use veneer_protocol::Report;
 
 use crate::cli::{ExportArguments, Format};
 use output::Output;
-use session::{Session, SessionStart};
-use time::{began, otlp_context};
+use session::{ExportSession, SessionStart};
+use time::{otlp_context, start_time};
 
 /// Exports the metrics and returns the exit code.
 pub fn run(arguments: ExportArguments) -> Result<u8> {
@@ -41,9 +41,9 @@ pub fn run(arguments: ExportArguments) -> Result<u8> {
     };
     let server = serve::bind(&arguments)?;
     let pusher = push::Pusher::prepare(&arguments)?;
-    let mut session = match Session::begin(&arguments)? {
+    let mut session = match ExportSession::begin(&arguments)? {
         SessionStart::Session(session) => session,
-        SessionStart::PlanFailed => return Ok(crate::exec::PROGRAM_FAILED),
+        SessionStart::PlanFailed => return Ok(crate::exec::EXIT_PROGRAM_FAILED),
     };
     match output {
         None => serve::run(&arguments, session, server, pusher),
@@ -66,7 +66,10 @@ pub fn run(arguments: ExportArguments) -> Result<u8> {
 fn render(arguments: &ExportArguments, report: &Report) -> Result<String> {
     Ok(match arguments.format {
         Format::Openmetrics => openmetrics::render(report),
-        Format::Otlp => otlp::json(report, &otlp_context(&arguments.service, began(report)))?,
+        Format::Otlp => otlp::encode_json(
+            report,
+            &otlp_context(&arguments.service, start_time(report)),
+        )?,
         Format::Collapsed => collapsed::render(report),
         Format::Csv => csv::render(report)?,
         Format::Json => serde_json::to_string_pretty(report)? + "\n",

@@ -17,7 +17,7 @@ use veneer_fragmenter::policy::Policy;
 use veneer_instruments::MethodPattern;
 
 use crate::cli::FragmentsArguments;
-use crate::output::complain;
+use crate::output::print_error;
 use crate::{inputs, matching};
 
 /// Why there is nothing to show.
@@ -97,7 +97,7 @@ pub fn run(arguments: FragmentsArguments) -> Result<u8> {
     if let Some(text) = text.filter(|text| matching::is_pattern(text)) {
         let pattern = MethodPattern::parse(text)?;
         let code = matching::methods(&arguments.path, &pattern, |file, index| {
-            out.method(&listing::of(file, index, &policy))
+            out.method(&listing::from_class_file(file, index, &policy))
         })?;
         out.finish()?;
         return Ok(code);
@@ -110,29 +110,29 @@ pub fn run(arguments: FragmentsArguments) -> Result<u8> {
         let (place, bytes) = match class {
             Ok(class) => class,
             Err(error) => {
-                complain(&error);
-                code = crate::exit_code::FAILED;
+                print_error(&error);
+                code = crate::exit_code::EXIT_FAILED;
                 continue;
             }
         };
         let modern = match inference::modern(&bytes) {
             Ok(modern) => modern,
             Err(refusal) => {
-                complain(&format_args!("{place}: {refusal}"));
-                code = crate::exit_code::FAILED;
+                print_error(&format_args!("{place}: {refusal}"));
+                code = crate::exit_code::EXIT_FAILED;
                 continue;
             }
         };
         let file = match ClassFile::parse(&modern) {
             Ok(file) => file,
             Err(error) => {
-                complain(&format_args!("{place}: {error}"));
-                code = crate::exit_code::FAILED;
+                print_error(&format_args!("{place}: {error}"));
+                code = crate::exit_code::EXIT_FAILED;
                 continue;
             }
         };
         match &wanted {
-            None => out.class(&ClassListing::of(&file, &policy))?,
+            None => out.class(&ClassListing::from_class_file(&file, &policy))?,
             Some(wanted) => {
                 let name = file.name().map(|n| n.replace('/', ".")).unwrap_or(place);
                 if wanted.is_class(&name) {
@@ -184,7 +184,7 @@ fn methods(
         };
         if wanted.is_method(&name, &descriptor) {
             found = true;
-            out.method(&listing::of(file, index, policy))?;
+            out.method(&listing::from_class_file(file, index, policy))?;
         } else if !known.iter().any(|k| *k == name) {
             known.push(name.into_owned());
         }

@@ -60,11 +60,11 @@ pub enum InputError {
 pub type NamedClass = (String, Vec<u8>);
 
 /// An iterator over classes.
-pub type Classes = Box<dyn Iterator<Item = Result<NamedClass, InputError>>>;
+pub type ClassIterator = Box<dyn Iterator<Item = Result<NamedClass, InputError>>>;
 
 /// Returns all classes at this path, in a fixed order. If `only` is set (an internal name,
 /// `a/b/C`), returns only classes whose path has that name. A single class file is always returned.
-pub fn class_bytes(path: &Path, only: Option<&str>) -> Result<Classes, InputError> {
+pub fn class_bytes(path: &Path, only: Option<&str>) -> Result<ClassIterator, InputError> {
     class_bytes_with_jdk(path, only, None)
 }
 
@@ -74,7 +74,7 @@ pub fn class_bytes_with_jdk(
     path: &Path,
     only: Option<&str>,
     home: Option<&Path>,
-) -> Result<Classes, InputError> {
+) -> Result<ClassIterator, InputError> {
     if let Some(rest) = path.to_str().and_then(|text| text.strip_prefix("jrt:/")) {
         let jdk = home.map_or_else(Jdk::of_environment, Jdk::of_home)?;
         return module(&jdk, rest.trim_matches('/'), only);
@@ -144,7 +144,7 @@ fn read_limited(
     Ok(bytes)
 }
 
-fn jar(path: &Path, only: Option<&str>) -> Result<Classes, InputError> {
+fn jar(path: &Path, only: Option<&str>) -> Result<ClassIterator, InputError> {
     let path = path.to_owned();
     let unreadable = |source| InputError::Unreadable {
         path: path.clone(),
@@ -193,7 +193,7 @@ fn directory(
     root: &Path,
     only: Option<&str>,
     owner: Option<TempDir>,
-) -> Result<Classes, InputError> {
+) -> Result<ClassIterator, InputError> {
     let mut places = Vec::new();
     collect(root, root, only, &mut places)?;
     if places.is_empty() && only.is_none() {
@@ -237,7 +237,7 @@ fn collect(
 }
 
 /// Returns the classes of a module. The JDK's own tool `jimage` extracts them from the JDK's image.
-fn module(jdk: &Jdk, name: &str, only: Option<&str>) -> Result<Classes, InputError> {
+fn module(jdk: &Jdk, name: &str, only: Option<&str>) -> Result<ClassIterator, InputError> {
     let no_module = || InputError::NoModule {
         home: jdk.home.clone(),
         what: match only {
@@ -292,7 +292,7 @@ mod tests {
 
     const CLASS: &[u8] = &[0xca, 0xfe, 0xba, 0xbe, 1];
 
-    fn names(classes: Classes) -> Vec<String> {
+    fn names(classes: ClassIterator) -> Vec<String> {
         classes
             .map(|class| class.map(|(name, _)| name).unwrap())
             .collect()

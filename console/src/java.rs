@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use thiserror::Error;
-use veneer_client::release::{OLDEST, feature, release_feature};
+use veneer_client::release::{MIN_JAVA_VERSION, feature_version, installed_feature_version};
 
 use crate::command_line::is_java;
 
@@ -32,19 +32,21 @@ pub enum JavaError {
     #[error("{0}: no such command; check the name after `--`")]
     NoCommand(String),
     #[error(
-        "no JDK found: `java` is not on the PATH and JAVA_HOME is not set; install a JDK {OLDEST} or newer, or set JAVA_HOME"
+        "no JDK found: `java` is not on the PATH and JAVA_HOME is not set; install a JDK {MIN_JAVA_VERSION} or newer, or set JAVA_HOME"
     )]
     NoJdk,
     /// JAVA_HOME is not the home directory of a JDK.
-    #[error("JAVA_HOME is {0}, which has no bin/java; point it to a JDK {OLDEST} or newer")]
+    #[error(
+        "JAVA_HOME is {0}, which has no bin/java; point it to a JDK {MIN_JAVA_VERSION} or newer"
+    )]
     BadJavaHome(PathBuf),
     /// A directory that the user named is not the home directory of a JDK.
     #[error(
-        "{0} is no JDK: it has no bin/java; name the home directory of a JDK {OLDEST} or newer"
+        "{0} is no JDK: it has no bin/java; name the home directory of a JDK {MIN_JAVA_VERSION} or newer"
     )]
     NoHome(PathBuf),
-    /// The JDK is older than [`OLDEST`].
-    #[error("the JDK in {home} is version {feature}, and Veneer needs {OLDEST} or newer; install one, or point PATH or JAVA_HOME to it", home = .home.display())]
+    /// The JDK is older than [`MIN_JAVA_VERSION`].
+    #[error("the JDK in {home} is version {feature}, and Veneer needs {MIN_JAVA_VERSION} or newer; install one, or point PATH or JAVA_HOME to it", home = .home.display())]
     TooOld {
         /// The home directory.
         home: PathBuf,
@@ -110,7 +112,7 @@ impl Jdk {
     fn of_java(java: &Path) -> Result<Jdk, JavaError> {
         let real = fs::canonicalize(java).unwrap_or_else(|_| java.to_owned());
         let home = real.ancestors().nth(2).unwrap_or(&real).to_owned();
-        let feature = match release_feature(&home) {
+        let feature = match installed_feature_version(&home) {
             Some(feature) => feature,
             // A wrapper script, or a distribution without the file `release`.
             None => run_java_version(java).map_err(|reason| JavaError::UnknownVersion {
@@ -121,9 +123,9 @@ impl Jdk {
         Ok(Jdk { home, feature })
     }
 
-    /// Fails if the JDK is older than [`OLDEST`].
+    /// Fails if the JDK is older than [`MIN_JAVA_VERSION`].
     pub fn check(self) -> Result<Jdk, JavaError> {
-        if self.feature < OLDEST {
+        if self.feature < MIN_JAVA_VERSION {
             return Err(JavaError::TooOld {
                 home: self.home,
                 feature: self.feature,
@@ -147,7 +149,7 @@ fn run_java_version(java: &Path) -> Result<u32, VersionError> {
         .output()
         .map_err(VersionError::NotStarted)?;
     let text = String::from_utf8_lossy(&output.stderr);
-    let version = text.split('"').nth(1).and_then(feature);
+    let version = text.split('"').nth(1).and_then(feature_version);
     version.ok_or_else(|| VersionError::NoVersion {
         first_line: text.lines().next().unwrap_or("").into(),
     })
@@ -211,7 +213,7 @@ mod tests {
             ("", None),
             ("x", None),
         ] {
-            assert_eq!(feature(text), expected, "{text}");
+            assert_eq!(feature_version(text), expected, "{text}");
         }
     }
 

@@ -97,8 +97,8 @@ fn main() -> ExitCode {
         // The reader of our output has seen enough (`veneer … | head`).
         Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            output::complain(&output::describe(&error));
-            ExitCode::from(exit_code::FAILED)
+            output::print_error(&output::describe(&error));
+            ExitCode::from(exit_code::EXIT_FAILED)
         }
     }
 }

@@ -15,10 +15,10 @@ use thiserror::Error;
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::inference;
 use veneer_fragmenter::outline::Outline;
-use veneer_instruments::{ClassFacts, MethodFacts, MethodPattern, Verdict, nearest};
+use veneer_instruments::{ClassMatch, ClassMetadata, MethodMetadata, MethodPattern, nearest};
 
 use crate::inputs;
-use crate::output::complain;
+use crate::output::print_error;
 
 #[derive(Debug, Error)]
 #[error("no method in {path} matches `{pattern}`{near}")]
@@ -68,26 +68,26 @@ pub fn methods(
         let bytes = match read {
             Ok(bytes) => bytes,
             Err(error) => {
-                complain(&error);
-                code = crate::exit_code::FAILED;
+                print_error(&error);
+                code = crate::exit_code::EXIT_FAILED;
                 continue;
             }
         };
         let outline = ClassFile::parse(&bytes)
-            .and_then(|file| Outline::of(&file).map(|outline| (file, outline)));
+            .and_then(|file| Outline::from_class_file(&file).map(|outline| (file, outline)));
         let (file, outline) = match outline {
             Ok(both) => both,
             Err(error) => {
-                complain(&error);
-                code = crate::exit_code::FAILED;
+                print_error(&error);
+                code = crate::exit_code::EXIT_FAILED;
                 continue;
             }
         };
         let (facts, unknown) = class_metadata(outline, &above);
-        let verdict = pattern.of_class(&facts);
+        let verdict = pattern.match_class_metadata(&facts);
         let mut methods = facts.methods.iter().enumerate();
         match verdict {
-            Verdict::Yes => {
+            ClassMatch::Yes => {
                 for (index, method) in methods {
                     if selects(pattern, method) {
                         found = true;
@@ -95,7 +95,7 @@ pub fn methods(
                     }
                 }
             }
-            Verdict::Maybe if methods.any(|(_, method)| selects(pattern, method)) => {
+            ClassMatch::Maybe if methods.any(|(_, method)| selects(pattern, method)) => {
                 unsure.push(facts.name.clone());
                 missing.extend(unknown);
             }
@@ -104,7 +104,7 @@ pub fn methods(
         names.push(facts.name);
     }
     if !unsure.is_empty() {
-        complain(&uncertain_message(&unsure, &missing, path));
+        print_error(&uncertain_message(&unsure, &missing, path));
     }
     if !found && code == 0 && unsure.is_empty() {
         let near = nearest(pattern, names.iter().map(String::as_str), 3);
@@ -122,8 +122,8 @@ pub fn methods(
 }
 
 /// Whether a method of a matching class matches, and has fragments.
-fn selects(pattern: &MethodPattern, method: &MethodFacts) -> bool {
-    method.size.is_some() && pattern.of_method(method)
+fn selects(pattern: &MethodPattern, method: &MethodMetadata) -> bool {
+    method.size.is_some() && pattern.matches_method_metadata(method)
 }
 
 /// The message about classes that may match, and about their missing supertypes.
@@ -152,7 +152,7 @@ fn hierarchy(path: &Path) -> Result<DirectSupertypes> {
     // Classes that cannot be read are reported in the second pass.
     for (_, bytes) in inputs::class_bytes(path, None)?.flatten() {
         if let Ok(file) = ClassFile::parse(&bytes)
-            && let Ok(outline) = Outline::of(&file)
+            && let Ok(outline) = Outline::from_class_file(&file)
         {
             above.insert(outline.name, outline.above);
         }
@@ -161,7 +161,7 @@ fn hierarchy(path: &Path) -> Result<DirectSupertypes> {
 }
 
 /// Returns the metadata of a class, and the names of its supertypes that have no class file.
-fn class_metadata(outline: Outline, above: &DirectSupertypes) -> (ClassFacts, Vec<String>) {
+fn class_metadata(outline: Outline, above: &DirectSupertypes) -> (ClassMetadata, Vec<String>) {
     let mut seen: HashSet<&str> = HashSet::new();
     let mut unknown = Vec::new();
     let mut open: Vec<&str> = outline.above.iter().map(String::as_str).collect();
@@ -178,14 +178,14 @@ fn class_metadata(outline: Outline, above: &DirectSupertypes) -> (ClassFacts, Ve
     }
     let mut supertypes: Vec<String> = seen.into_iter().map(str::to_owned).collect();
     supertypes.sort_unstable();
-    let methods = outline.methods.into_iter().map(|m| MethodFacts {
+    let methods = outline.methods.into_iter().map(|m| MethodMetadata {
         name: m.name,
         descriptor: m.descriptor,
         flags: m.access,
         annotations: m.annotations,
         size: m.size,
     });
-    let facts = ClassFacts {
+    let facts = ClassMetadata {
         methods: methods.collect(),
         complete: unknown.is_empty(),
         name: outline.name,

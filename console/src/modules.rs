@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
-use veneer_scripts::limits::{MODULE_BYTES, MODULES};
+use veneer_scripts::limits::{MAX_MODULE_BYTES, MAX_MODULES};
 use veneer_scripts::modules::{Import, ImportError, imports, resolve};
 
 /// Why a module cannot be read. `place` is the position of its import.
@@ -54,12 +54,12 @@ pub enum ModuleError {
         /// The names of the modules in the cycle.
         circle: String,
     },
-    #[error("{place}: a plan has at most {MODULES} modules; put some of them together")]
+    #[error("{place}: a plan has at most {MAX_MODULES} modules; put some of them together")]
     TooMany {
         /// File, line and column.
         place: String,
     },
-    #[error("{place}: the modules of a plan have at most {MODULE_BYTES} bytes in all")]
+    #[error("{place}: the modules of a plan have at most {MAX_MODULE_BYTES} bytes in all")]
     TooLarge {
         /// File, line and column.
         place: String,
@@ -110,7 +110,7 @@ impl Reader<'_> {
             if self.read.contains_key(&key) {
                 continue;
             }
-            if self.read.len() >= MODULES {
+            if self.read.len() >= MAX_MODULES {
                 return Err(ModuleError::TooMany { place });
             }
             let file = self.directory.join(format!("{key}.rhai"));
@@ -152,7 +152,7 @@ impl Reader<'_> {
             return Err(ModuleError::NotText { place, path, what });
         }
         self.bytes = self.bytes.saturating_add(meta.len());
-        if self.bytes > MODULE_BYTES as u64 {
+        if self.bytes > MAX_MODULE_BYTES as u64 {
             return Err(ModuleError::TooLarge { place });
         }
         match fs::read(real).map(String::from_utf8) {
@@ -204,17 +204,17 @@ mod tests {
         let lib = files(&[
             ("a.rhai", "import \"b\" as b;"),
             ("b.rhai", "let x = 1;\nimport \"a\" as a;"),
-            ("large.rhai", &" ".repeat(MODULE_BYTES + 1)),
+            ("large.rhai", &" ".repeat(MAX_MODULE_BYTES + 1)),
             ("dir.rhai/x.rhai", ""),
         ]);
         let other = files(&[("x.rhai", "")]);
         std::os::unix::fs::symlink(other.path().join("x.rhai"), lib.path().join("link.rhai"))
             .unwrap();
         fs::write(lib.path().join("bytes.rhai"), [0xff, 0xfe]).unwrap();
-        for n in 0..=MODULES {
+        for n in 0..=MAX_MODULES {
             fs::write(lib.path().join(format!("m{n}.rhai")), "").unwrap();
         }
-        let many: String = (0..=MODULES)
+        let many: String = (0..=MAX_MODULES)
             .map(|n| format!("import \"m{n}\" as m{n};\n"))
             .collect();
         for (plan, expected) in [

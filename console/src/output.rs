@@ -31,7 +31,7 @@ pub fn describe(error: &anyhow::Error) -> String {
 }
 
 /// Prints an error message to standard error.
-pub fn complain(message: &dyn std::fmt::Display) {
+pub fn print_error(message: &dyn std::fmt::Display) {
     let mut stream = io::stderr().lock();
     let (on, off) = if stream.is_terminal() && wants_colour() {
         ("\x1b[1;31m", "\x1b[0m")

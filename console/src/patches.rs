@@ -7,7 +7,7 @@ use serde::Serialize;
 use veneer_protocol::{Component, Status};
 
 use crate::cli::PatchesArguments;
-use crate::output::{Style, complain, describe};
+use crate::output::{Style, describe, print_error};
 use crate::{status, table, targets};
 
 #[derive(Serialize)]
@@ -25,14 +25,14 @@ pub fn run(arguments: PatchesArguments) -> Result<u8> {
     let mut rows = Vec::new();
     let mut code = 0;
     for pid in &pids {
-        let asked = targets::agent_in(*pid).and_then(|mut client| Ok(client.status()?));
+        let asked = targets::connect_agent(*pid).and_then(|mut client| Ok(client.status()?));
         match asked {
             Ok(status) => rows.push(Row {
                 seen_as: *pid,
                 status,
             }),
             Err(error) if pids.len() > 1 => {
-                complain(&describe(&error));
+                print_error(&describe(&error));
                 code = 2;
             }
             Err(error) => return Err(error),
@@ -56,10 +56,10 @@ fn write(to: &mut impl Write, pid: u32, agent: &Status, style: Style) -> io::Res
         to,
         "process {pid}: Veneer {} for {}, {} classes and {} methods armed; attached: {}",
         agent.version,
-        status::since(agent.millis),
+        status::format_age(agent.millis),
         agent.classes_armed,
         agent.methods_armed,
-        status::attached(agent)
+        status::format_attachments(agent)
     )?;
     let mut cells: Vec<[String; 6]> = Vec::new();
     for load in &agent.loads {
@@ -71,7 +71,7 @@ fn write(to: &mut impl Write, pid: u32, agent: &Status, style: Style) -> io::Res
                 points,
                 load.plan.clone(),
                 format!("{}{held}", load.owner),
-                status::since(agent.millis.saturating_sub(load.since)),
+                status::format_age(agent.millis.saturating_sub(load.since)),
             ]
         };
         let callbacks = match load.callbacks {
@@ -132,6 +132,6 @@ fn component(one: &Component, now: u64) -> [String; 6] {
         attached,
         parameters.join(" "),
         one.plan.clone(),
-        status::since(now.saturating_sub(one.since)),
+        status::format_age(now.saturating_sub(one.since)),
     ]
 }

@@ -16,7 +16,7 @@ const MAX_PLAN_BYTES: u64 = 4 << 20;
 
 /// Why a plan cannot be used.
 #[derive(Debug, Error)]
-pub enum PlanError {
+pub enum PlanFileError {
     #[error("the plan {path} cannot be read: {source}; check its name and permissions", path = .path.display())]
     Unreadable {
         /// The path as the user wrote it.
@@ -36,12 +36,12 @@ pub enum PlanError {
     Module(#[from] ModuleError),
 }
 
-pub fn read(path: &Path, settings: &BTreeMap<String, String>) -> Result<PlanSource, PlanError> {
-    let unreadable = |source| PlanError::Unreadable {
+pub fn read(path: &Path, settings: &BTreeMap<String, String>) -> Result<PlanSource, PlanFileError> {
+    let unreadable = |source| PlanFileError::Unreadable {
         path: path.to_owned(),
         source,
     };
-    let not_text = |what| PlanError::NotText {
+    let not_text = |what| PlanFileError::NotText {
         path: path.to_owned(),
         what,
     };

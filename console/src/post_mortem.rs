@@ -20,13 +20,14 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use veneer_frequency::{Counts, Flow, Node};
-use veneer_instruments::{Data, Event, Row, Value};
+use veneer_frequency::{CountedGraph, EdgeProfile, Endpoint};
+use veneer_instruments::{EventValue, LogEvent, Measurement, PointRow};
 use veneer_protocol::data::{
-    self, CATALOGUE, COUNTERS, Catalogue, DataError, Drained, EVENTS, ROTATED, Recorded, Rings,
-    Shards, Standing, is_data_directory, read_catalogue, read_segment,
+    self, COUNTERS_FILE, DataError, DecodedEvent, EVENT_LOG_FILES, EVENTS_FILE, JOURNAL_FILE,
+    JournalContent, RecordedInstrument, RecordedPoint, Rings, ShardLayout, is_data_directory,
+    read_journal, read_segment,
 };
-use veneer_protocol::{Kind, Readings};
+use veneer_protocol::{InstrumentKind, Readings};
 
 /// The state of the process that writes the directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,11 +44,11 @@ pub enum ProcessState {
 #[derive(Debug)]
 pub struct MeasuredInstrument {
     /// The instrument's record in the metadata journal.
-    pub recorded: Recorded,
+    pub recorded: RecordedInstrument,
     /// One row for each point.
-    pub rows: Vec<Row>,
+    pub rows: Vec<PointRow>,
     /// For a log: the events that are still stored, the oldest first.
-    pub events: Vec<Event>,
+    pub events: Vec<LogEvent>,
 }
 
 /// Everything that a data directory contains about one JVM.
@@ -59,7 +60,7 @@ pub struct DataDirectory {
     /// directory.
     pub millis: u64,
     /// The contents of the metadata journal.
-    pub catalogue: Catalogue,
+    pub catalogue: JournalContent,
     /// In the order in which they were attached.
     pub instruments: Vec<MeasuredInstrument>,
     /// Descriptions of data that may be missing.
@@ -74,7 +75,7 @@ pub fn directories(path: &Path) -> Result<Vec<PathBuf>, DataError> {
     }
     let unreadable = |source: io::Error| match source.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
-            DataError::Nothing(path.to_owned())
+            DataError::NoData(path.to_owned())
         }
         _ => DataError::Unreadable {
             path: path.to_owned(),
@@ -95,7 +96,7 @@ pub fn directories(path: &Path) -> Result<Vec<PathBuf>, DataError> {
         }
     }
     if found.is_empty() {
-        return Err(DataError::Nothing(path.to_owned()));
+        return Err(DataError::NoData(path.to_owned()));
     }
     found.sort();
     Ok(found)
@@ -107,7 +108,7 @@ impl DataDirectory {
         // The lock is checked before anything is read. Otherwise a JVM that ends during the reading
         // would be reported as killed.
         let running = holds_lock(directory)?;
-        let catalogue = read_catalogue(directory)?;
+        let catalogue = read_journal(directory)?;
         let counters = Counters::read(directory, &catalogue)?;
         let (logs, millis, torn) = Logs::read(directory)?;
         let state = match (catalogue.ended, running) {
@@ -137,15 +138,15 @@ impl DataDirectory {
             "refusals, and tables that probes filled (both are kept in the JVM only)".to_owned(),
         );
         let mut logs = logs;
-        let measured = |recorded: &Recorded| {
+        let measured = |recorded: &RecordedInstrument| {
             let mut solved = None;
             let rows = recorded
                 .points
                 .iter()
                 .map(|point| row(point, recorded.kind, (&counters, &mut solved), &logs));
-            rows.collect::<Vec<Row>>()
+            rows.collect::<Vec<PointRow>>()
         };
-        let rows: Vec<Vec<Row>> = catalogue.instruments.iter().map(measured).collect();
+        let rows: Vec<Vec<PointRow>> = catalogue.instruments.iter().map(measured).collect();
         let mut instruments = Vec::new();
         for (recorded, rows) in catalogue.instruments.iter().zip(rows) {
             instruments.push(MeasuredInstrument {
@@ -173,9 +174,9 @@ pub fn is_running(directory: &Path) -> bool {
 /// Whether the process that writes the directory runs. A running process holds a lock on the
 /// metadata journal.
 fn holds_lock(directory: &Path) -> Result<bool, DataError> {
-    let path = directory.join(CATALOGUE);
+    let path = directory.join(JOURNAL_FILE);
     let file = File::open(&path).map_err(|source| match source.kind() {
-        io::ErrorKind::NotFound => DataError::Nothing(directory.to_owned()),
+        io::ErrorKind::NotFound => DataError::NoData(directory.to_owned()),
         _ => DataError::Unreadable {
             path: path.clone(),
             source,
@@ -189,40 +190,42 @@ fn holds_lock(directory: &Path) -> Result<bool, DataError> {
 
 /// Returns the count of a point that is derived from the spanning-tree counters of its method. The
 /// positions of running activations are not stored, so they are not added.
-fn derived_count(point: &Standing, solved: &mut SolvedFlow, counters: &Counters) -> u64 {
+fn derived_count(point: &RecordedPoint, solved: &mut SolvedFlow, counters: &Counters) -> u64 {
     let Some(flow) = &point.flow else {
         return 0;
     };
     if solved.as_ref().is_none_or(|s| !Arc::ptr_eq(&s.0, flow)) {
-        let counts = flow.counts(|slot| counters.sum(slot), &[]);
+        let counts = flow.solve(|slot| counters.sum(slot), &[]);
         *solved = Some((flow.clone(), counts));
     }
     match (solved, point.at.fragment, point.at.to) {
-        (Some((_, counts)), Some(from), Some(to)) => counts.edge(Node::At(from), Node::At(to)),
-        (Some((_, counts)), Some(f), None) => counts.node(f),
+        (Some((_, counts)), Some(from), Some(to)) => {
+            counts.edge_count(Endpoint::Node(from), Endpoint::Node(to))
+        }
+        (Some((_, counts)), Some(f), None) => counts.node_count(f),
         _ => 0,
     }
 }
 
 /// The flow that was solved last. Points with the same flow are stored one after another, so each
 /// flow is solved once.
-type SolvedFlow = Option<(Arc<Flow>, Counts)>;
+type SolvedFlow = Option<(Arc<CountedGraph>, EdgeProfile)>;
 
 fn row(
-    point: &Standing,
-    kind: Kind,
+    point: &RecordedPoint,
+    kind: InstrumentKind,
     (counters, flows): (&Counters, &mut SolvedFlow),
     logs: &Logs,
-) -> Row {
+) -> PointRow {
     let at = &point.at;
     let readings = point.last.unwrap_or_else(|| match kind {
-        Kind::Counter | Kind::Code => Readings::Count {
+        InstrumentKind::Counter | InstrumentKind::Code => Readings::Count {
             hits: counters
                 .sum(at.slot)
                 .wrapping_sub(at.base[0])
                 .wrapping_add(derived_count(point, flows, counters)),
         },
-        Kind::Timer => {
+        InstrumentKind::Timer => {
             let count = counters.sum(at.slot).wrapping_sub(at.base[0]);
             Readings::Time {
                 count,
@@ -234,7 +237,7 @@ fn row(
                 max_ns: counters.max(at.slot + 2),
             }
         }
-        Kind::Log => {
+        InstrumentKind::Log => {
             let (events, dropped) = logs.event_counts(at.slot);
             Readings::Log {
                 events: events.saturating_add(dropped),
@@ -242,7 +245,7 @@ fn row(
             }
         }
     });
-    Row {
+    PointRow {
         class: point.class.clone(),
         method: point.method.clone(),
         fragment: at.fragment,
@@ -250,19 +253,19 @@ fn row(
         what: at.what.clone(),
         line: at.line,
         data: match readings {
-            Readings::Count { hits } => Data::Count { hits },
+            Readings::Count { hits } => Measurement::Count { hits },
             Readings::Time {
                 count,
                 total_ns,
                 min_ns,
                 max_ns,
-            } => Data::Time {
+            } => Measurement::Time {
                 count,
                 total_ns,
                 min_ns,
                 max_ns,
             },
-            Readings::Log { events, dropped } => Data::Log { events, dropped },
+            Readings::Log { events, dropped } => Measurement::Log { events, dropped },
         },
     }
 }
@@ -289,23 +292,26 @@ struct Counters {
 }
 
 impl Counters {
-    fn read(directory: &Path, catalogue: &Catalogue) -> Result<Counters, DataError> {
-        let (path, file) = open(directory, COUNTERS, Shards::SIZE)?;
-        let counted = catalogue.instruments.iter().filter(|i| i.kind != Kind::Log);
-        let last = |p: &Standing| {
+    fn read(directory: &Path, catalogue: &JournalContent) -> Result<Counters, DataError> {
+        let (path, file) = open(directory, COUNTERS_FILE, ShardLayout::SIZE)?;
+        let counted = catalogue
+            .instruments
+            .iter()
+            .filter(|i| i.kind != InstrumentKind::Log);
+        let last = |p: &RecordedPoint| {
             let own = p.at.slot as usize + 4;
             let flow = p.flow.iter().flat_map(|f| f.counters().max());
             flow.map(|c| c as usize + 1).fold(own, usize::max)
         };
         let slots = counted.flat_map(|i| &i.points).map(last);
-        let slots = slots.max().unwrap_or(0).min(Shards::SLOTS as usize);
+        let slots = slots.max().unwrap_or(0).min(ShardLayout::SLOTS as usize);
         let mut counters = Counters {
             sums: vec![0; slots],
             maxima: vec![0; slots],
         };
         let mut bytes = vec![0; slots * 8];
-        for shard in 0..Shards::COUNT {
-            let from = shard * Shards::STRIDE;
+        for shard in 0..ShardLayout::COUNT {
+            let from = shard * ShardLayout::STRIDE;
             // The range of a shard that no thread has used is a hole in the file.
             if !has_data(&file, from, bytes.len() as u64) {
                 continue;
@@ -350,7 +356,7 @@ struct Logs {
     /// thread has no ring.
     dropped: HashMap<u32, u64>,
     /// The events that are still stored, by point.
-    events: HashMap<u32, Vec<Drained>>,
+    events: HashMap<u32, Vec<DecodedEvent>>,
 }
 
 impl Logs {
@@ -360,7 +366,7 @@ impl Logs {
         let mut logs = Logs::default();
         let mut segments = Vec::new();
         let mut torn = false;
-        for name in ROTATED {
+        for name in EVENT_LOG_FILES {
             let path = directory.join(name);
             match fs::read(&path) {
                 Ok(bytes) => {
@@ -379,14 +385,14 @@ impl Logs {
             ends.insert(drained.ring, drained.end);
             logs.add_event(drained.event);
         }
-        let (path, file) = open(directory, EVENTS, Rings::SIZE)?;
+        let (path, file) = open(directory, EVENTS_FILE, Rings::SIZE)?;
         let unreadable = |source| DataError::Unreadable {
             path: path.clone(),
             source,
         };
-        let mut counts = vec![0; (Rings::POINTS * 16) as usize];
-        if has_data(&file, Rings::FIGURES, counts.len() as u64) {
-            file.read_exact_at(&mut counts, Rings::FIGURES)
+        let mut counts = vec![0; (Rings::MAX_LOG_POINTS * 16) as usize];
+        if has_data(&file, Rings::POINT_METRICS, counts.len() as u64) {
+            file.read_exact_at(&mut counts, Rings::POINT_METRICS)
                 .map_err(unreadable)?;
             for (point, words) in counts.chunks_exact(16).enumerate() {
                 let (written, dropped) = (word(words, 0), word(words, 8));
@@ -405,12 +411,12 @@ impl Logs {
             }
         }
         let mut life = [0; 8];
-        file.read_exact_at(&mut life, Rings::LIFE)
+        file.read_exact_at(&mut life, Rings::AGENT_AGE)
             .map_err(unreadable)?;
         Ok((logs, u64::from_ne_bytes(life), torn))
     }
 
-    fn add_event(&mut self, event: Drained) {
+    fn add_event(&mut self, event: DecodedEvent) {
         self.events.entry(event.point).or_default().push(event);
     }
 
@@ -418,7 +424,7 @@ impl Logs {
     /// already read from the segments.
     fn add_ring(&mut self, ring: &[u8], end: u64) {
         let head = word(ring, Rings::HEAD as usize);
-        let counted = word(ring, Rings::COUNTED as usize);
+        let counted = word(ring, Rings::COUNTED_POSITION as usize);
         let mut at = word(ring, Rings::TAIL as usize);
         // A distance larger than the data area would be damage: the writer never gets further ahead
         // of the reader than that.
@@ -453,21 +459,21 @@ impl Logs {
     }
 
     /// Returns the events of an instrument, the oldest first, and removes them.
-    fn take_events(&mut self, instrument: &Recorded, began_ns: u64) -> Vec<Event> {
+    fn take_events(&mut self, instrument: &RecordedInstrument, began_ns: u64) -> Vec<LogEvent> {
         let mut all = Vec::new();
-        if instrument.kind != Kind::Log {
+        if instrument.kind != InstrumentKind::Log {
             return all;
         }
         for point in &instrument.points {
             for event in self.events.remove(&point.at.slot).unwrap_or_default() {
                 let value = |value| match value {
-                    data::Value::Null => Value::Null,
-                    data::Value::Int(n) => Value::Int(n),
-                    data::Value::Float(n) => Value::Float(n),
-                    data::Value::Text(text) => Value::Text(text),
+                    data::Value::Null => EventValue::Null,
+                    data::Value::Int(n) => EventValue::Int(n),
+                    data::Value::Float(n) => EventValue::Float(n),
+                    data::Value::Text(text) => EventValue::Text(text),
                 };
                 let values = event.values.into_iter().map(value);
-                all.push(Event {
+                all.push(LogEvent {
                     class: point.class.clone(),
                     method: point.method.clone(),
                     fragment: point.at.fragment,

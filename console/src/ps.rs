@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use anyhow::Result;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use serde::Serialize;
-use veneer_client::machine::{Jvm, jvms};
+use veneer_client::machine::{RunningJvm, running_jvms};
 use veneer_client::{Client, ControlError, Target};
 use veneer_protocol::Status;
 
@@ -39,7 +39,7 @@ struct Row {
 
 /// Prints the table and returns the exit code.
 pub fn run(arguments: PsArguments) -> Result<u8> {
-    let mut all = jvms();
+    let mut all = running_jvms();
     all.retain(|jvm| arguments.all || jvm.target.is_ok());
     if let Some(pattern) = &arguments.matching {
         all.retain(|jvm| targets::matches(pattern, &jvm.main));
@@ -58,7 +58,7 @@ pub fn run(arguments: PsArguments) -> Result<u8> {
     Ok(0)
 }
 
-fn row(jvm: Jvm) -> Row {
+fn row(jvm: RunningJvm) -> Row {
     let mut row = Row {
         pid: jvm.pid,
         main: jvm.main,
@@ -97,7 +97,10 @@ fn write(to: &mut impl Write, rows: &[Row], style: Style) -> io::Result<()> {
         .iter()
         .map(|row| {
             let (veneer, attached) = match (&row.veneer, &row.problem) {
-                (Some(agent), _) => (status::since(agent.millis), status::attached(agent)),
+                (Some(agent), _) => (
+                    status::format_age(agent.millis),
+                    status::format_attachments(agent),
+                ),
                 (None, Some(problem)) => (String::from("-"), problem.clone()),
                 (None, None) => (String::from("-"), String::new()),
             };
@@ -106,7 +109,7 @@ fn write(to: &mut impl Write, rows: &[Row], style: Style) -> io::Result<()> {
                 row.main.clone(),
                 row.jdk.map_or_else(|| "?".into(), |jdk| jdk.to_string()),
                 row.running_s
-                    .map_or_else(|| "?".into(), |s| status::since(s * 1000)),
+                    .map_or_else(|| "?".into(), |s| status::format_age(s * 1000)),
                 veneer,
                 attached,
             ]

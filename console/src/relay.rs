@@ -18,13 +18,13 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use subtle::ConstantTimeEq;
-use veneer_client::connection::socket_of;
-use veneer_client::tls::Identity;
+use veneer_client::connection::target_socket_path;
+use veneer_client::tls::TlsIdentity;
 use veneer_client::{Target, connect, token};
 use veneer_protocol::{Reply, write_message};
 
 use crate::cli::RelayArguments;
-use crate::output::complain;
+use crate::output::print_error;
 
 /// Maximum number of connected clients. Further connections are closed.
 const MAX_CLIENTS: usize = 16;
@@ -37,16 +37,16 @@ const MAX_TOKEN_LINE_BYTES: u64 = 256;
 
 struct Relay {
     pid: u32,
-    identity: Identity,
+    identity: TlsIdentity,
     token: String,
     clients: AtomicUsize,
 }
 
 /// Relays until the command is interrupted or the JVM ends.
 pub fn run(arguments: RelayArguments) -> Result<u8> {
-    let identity = Identity::read(&arguments.cert, &arguments.key)?;
-    let path = token::provide(&arguments.token_file)?;
-    let token = token::read(&path)?;
+    let identity = TlsIdentity::read(&arguments.cert, &arguments.key)?;
+    let path = token::create_token_file(&arguments.token_file)?;
+    let token = token::read_token_file(&path)?;
     // Loads the agent if necessary, so that clients find it.
     drop(connect(arguments.pid)?);
     let listener = TcpListener::bind(arguments.listen).with_context(|| {
@@ -99,7 +99,7 @@ impl Relay {
         if self.clients.fetch_add(1, Ordering::Relaxed) < MAX_CLIENTS
             && let Err(error) = self.relay(stream)
         {
-            complain(&format!("{from}: {error}"));
+            print_error(&format!("{from}: {error}"));
         }
         self.clients.fetch_sub(1, Ordering::Relaxed);
     }
@@ -122,7 +122,7 @@ impl Relay {
         }
         plain.set_read_timeout(None)?;
         let target = Target::inspect(self.pid)?;
-        let agent = UnixStream::connect(socket_of(&target)).with_context(|| {
+        let agent = UnixStream::connect(target_socket_path(&target)).with_context(|| {
             format!(
                 "the agent in process {} does not answer; `veneer attach {}` loads it",
                 self.pid, self.pid

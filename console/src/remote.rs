@@ -15,7 +15,7 @@ pub const LEASE_MILLIS: u64 = 10_000;
 pub const RENEWAL_INTERVAL: Duration = Duration::from_millis(LEASE_MILLIS / 4);
 
 #[derive(Debug, Clone)]
-pub enum Remote {
+pub enum RemoteAddress {
     /// A process on this machine, by its process id.
     Process(u32),
     /// The control port of a JVM or of a relay: its address, the file with the token, and the
@@ -23,17 +23,19 @@ pub enum Remote {
     Port(SocketAddr, PathBuf, Option<PathBuf>),
 }
 
-impl Remote {
+impl RemoteAddress {
     /// Selects the JVM by the arguments of a command.
     pub fn from_arguments(
         pid: Option<u32>,
         connect: Option<SocketAddr>,
         token_file: Option<PathBuf>,
         certificate: Option<PathBuf>,
-    ) -> Result<Remote> {
+    ) -> Result<RemoteAddress> {
         match (pid, connect, token_file) {
-            (Some(pid), ..) => Ok(Remote::Process(pid)),
-            (None, Some(address), Some(file)) => Ok(Remote::Port(address, file, certificate)),
+            (Some(pid), ..) => Ok(RemoteAddress::Process(pid)),
+            (None, Some(address), Some(file)) => {
+                Ok(RemoteAddress::Port(address, file, certificate))
+            }
             _ => bail!("name a process id, or --connect and --token-file"),
         }
     }
@@ -42,10 +44,12 @@ impl Remote {
     /// is loaded first.
     pub fn connect(&self) -> Result<Client> {
         Ok(match self {
-            Remote::Process(pid) => veneer_client::connect(*pid)?,
-            Remote::Port(address, file, certificate) => {
-                Client::connect_to(*address, &token::read(file)?, certificate.as_deref())?
-            }
+            RemoteAddress::Process(pid) => veneer_client::connect(*pid)?,
+            RemoteAddress::Port(address, file, certificate) => Client::connect_to(
+                *address,
+                &token::read_token_file(file)?,
+                certificate.as_deref(),
+            )?,
         })
     }
 }

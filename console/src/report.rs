@@ -7,12 +7,12 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use serde_json::json;
 use veneer_client::ControlError;
-use veneer_instruments::{Data, table};
-use veneer_protocol::{Instrument, Jvm, Kind, Point, Readings, Report};
+use veneer_instruments::{Measurement, table};
+use veneer_protocol::{Instrument, InstrumentKind, JvmInfo, PointReadings, Readings, Report};
 
 use crate::cli::ReportArguments;
-use crate::exec::PROGRAM_FAILED;
-use crate::output::complain;
+use crate::exec::EXIT_PROGRAM_FAILED;
+use crate::output::print_error;
 use crate::post_mortem::{DataDirectory, MeasuredInstrument, ProcessState, directories};
 use crate::targets;
 
@@ -50,11 +50,11 @@ fn analysis(pid: &Path, component: &str, json: bool) -> Result<u8> {
             pid.display()
         );
     };
-    let analysis = match targets::agent_in(pid)?.analyse(component) {
+    let analysis = match targets::connect_agent(pid)?.analyse(component) {
         Ok(analysis) => analysis,
         Err(ControlError::Refused(message)) => {
-            complain(&message);
-            return Ok(PROGRAM_FAILED);
+            print_error(&message);
+            return Ok(EXIT_PROGRAM_FAILED);
         }
         Err(error) => return Err(error.into()),
     };
@@ -106,8 +106,8 @@ fn write(to: &mut impl Write, data: &DataDirectory, rows: usize) -> io::Result<(
             recorded.id, recorded.name, recorded.plan
         )?;
         let text = match recorded.kind {
-            Kind::Log => table::render_events(&one.rows, &one.events, rows),
-            _ => table::render(&one.rows, rows),
+            InstrumentKind::Log => table::render_events(&one.rows, &one.events, rows),
+            _ => table::render_rows(&one.rows, rows),
         };
         writeln!(to, "{text}")?;
     }
@@ -138,7 +138,7 @@ fn to_json(data: &DataDirectory) -> serde_json::Value {
     let events: Vec<_> = data
         .instruments
         .iter()
-        .filter(|one| one.recorded.kind == Kind::Log)
+        .filter(|one| one.recorded.kind == InstrumentKind::Log)
         .map(|one| json!({ "instrument": format!("i{}", one.recorded.id), "events": one.events }))
         .collect();
     json!({
@@ -153,7 +153,7 @@ fn to_json(data: &DataDirectory) -> serde_json::Value {
 /// Converts the data to the form that `veneer run --report` writes.
 fn report(data: &DataDirectory) -> Report {
     let catalogue = &data.catalogue;
-    let mut report = Report::new(Jvm {
+    let mut report = Report::new(JvmInfo {
         pid: catalogue.pid,
         name: catalogue.name.clone(),
         version: catalogue.version.clone(),
@@ -177,7 +177,7 @@ fn report(data: &DataDirectory) -> Report {
 }
 
 fn instrument(one: &MeasuredInstrument) -> Instrument {
-    let point = |row: &veneer_instruments::Row| Point {
+    let point = |row: &veneer_instruments::PointRow| PointReadings {
         class: row.class.clone(),
         method: row.method.clone(),
         fragment: row.fragment,
@@ -185,8 +185,8 @@ fn instrument(one: &MeasuredInstrument) -> Instrument {
         what: row.what.clone(),
         line: row.line,
         readings: match row.data {
-            Data::Count { hits } => Readings::Count { hits },
-            Data::Time {
+            Measurement::Count { hits } => Readings::Count { hits },
+            Measurement::Time {
                 count,
                 total_ns,
                 min_ns,
@@ -197,7 +197,7 @@ fn instrument(one: &MeasuredInstrument) -> Instrument {
                 min_ns,
                 max_ns,
             },
-            Data::Log { events, dropped } => Readings::Log { events, dropped },
+            Measurement::Log { events, dropped } => Readings::Log { events, dropped },
         },
     };
     Instrument {

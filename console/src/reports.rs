@@ -14,7 +14,7 @@ const TIME_TOLERANCE: Duration = Duration::from_secs(1);
 
 /// The reports that the application is expected to write.
 #[derive(Debug)]
-pub enum Reports {
+pub enum ReportFiles {
     /// The user did not request a report.
     None,
     /// One file. It was emptied before the start of the application.
@@ -23,27 +23,27 @@ pub enum Reports {
     Each(PathBuf, SystemTime),
 }
 
-impl Reports {
+impl ReportFiles {
     /// Prepares the reports immediately before the application starts. `report` is known to be
     /// writable.
-    pub fn begin(report: Option<ReportFile>, children: bool) -> io::Result<Reports> {
+    pub fn begin(report: Option<ReportFile>, children: bool) -> io::Result<ReportFiles> {
         Ok(match report {
-            None => Reports::None,
+            None => ReportFiles::None,
             Some(report) if children => {
                 // The file itself is not written with `--children`; only its name is used. Dropping
                 // `report` restores the original state.
-                Reports::Each(report.path().to_owned(), SystemTime::now())
+                ReportFiles::Each(report.path().to_owned(), SystemTime::now())
             }
-            Some(report) => Reports::One(report.empty()?),
+            Some(report) => ReportFiles::One(report.truncate()?),
         })
     }
 
     /// Returns the path of the report if no report was written.
     pub fn missing(&self) -> Option<&Path> {
         match self {
-            Reports::None => None,
-            Reports::One(path) => is_empty(path).then_some(path.as_path()),
-            Reports::Each(path, start) => (!any_since(path, *start)).then_some(path.as_path()),
+            ReportFiles::None => None,
+            ReportFiles::One(path) => is_empty(path).then_some(path.as_path()),
+            ReportFiles::Each(path, start) => (!any_since(path, *start)).then_some(path.as_path()),
         }
     }
 }
@@ -85,7 +85,7 @@ mod tests {
         let path = directory.path().join("r.json");
         let reports = || {
             let report = ReportFile::check(&path).unwrap();
-            Reports::begin(Some(report), true).unwrap()
+            ReportFiles::begin(Some(report), true).unwrap()
         };
         let each = reports();
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);

@@ -16,8 +16,8 @@ use crate::cli::{RunArguments, settings};
 use crate::command_line::{TOOL_OPTIONS, archives_classes_at_exit, plan_command};
 use crate::disk_check::ReportFile;
 use crate::java::Jdk;
-use crate::output::complain;
-use crate::reports::Reports;
+use crate::output::print_error;
+use crate::reports::ReportFiles;
 use crate::{child, plans, post_mortem};
 use veneer_client::{agent, token};
 
@@ -53,7 +53,7 @@ pub fn run(arguments: RunArguments) -> Result<u8> {
     let token_file = arguments
         .token_file
         .as_deref()
-        .map(token::provide)
+        .map(token::create_token_file)
         .transpose()?;
 
     let directory = temporary_directory()?;
@@ -94,7 +94,7 @@ pub fn run(arguments: RunArguments) -> Result<u8> {
         arguments.children,
     )?;
 
-    let reports = Reports::begin(report, arguments.children)
+    let reports = ReportFiles::begin(report, arguments.children)
         .context("the report cannot be emptied; choose another file for --report")?;
     let (program, rest) = planned
         .argv
@@ -106,7 +106,7 @@ pub fn run(arguments: RunArguments) -> Result<u8> {
         .with_context(|| format!("{} cannot be started", program.display()))?;
 
     if let Some(path) = reports.missing() {
-        complain(&format!(
+        print_error(&format!(
             "no report was written to {}; the JVM was killed, never started, or said why above",
             path.display()
         ));
@@ -114,19 +114,19 @@ pub fn run(arguments: RunArguments) -> Result<u8> {
     if let Ok(left) = post_mortem::directories(&own_data)
         && !left.is_empty()
     {
-        complain(&describe_remaining_data(&left, &directory.keep()));
-        return Ok(child::end_like(status));
+        print_error(&describe_remaining_data(&left, &directory.keep()));
+        return Ok(child::exit_with_status(status));
     }
     // The directory is closed explicitly, because no destructor runs if the next line ends this
     // process by a signal. If the JVM ended normally, the agent has already removed the directory.
     if let Err(error) = directory.close()
         && error.kind() != std::io::ErrorKind::NotFound
     {
-        complain(&format!(
+        print_error(&format!(
             "a temporary directory could not be removed: {error}"
         ));
     }
-    Ok(child::end_like(status))
+    Ok(child::exit_with_status(status))
 }
 
 /// Creates a directory that only this user can access (mode 0700). The directory is deleted when

@@ -29,24 +29,24 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use veneer_protocol::{Reply, Status, Which};
-use veneer_scripts::{TYPED, help, nearest, overview};
+use veneer_protocol::{DetachTarget, Reply, Status};
+use veneer_scripts::{PROMPT_PLAN_NAME, help, nearest_name, overview};
 
 use crate::cli::ShellArguments;
 use crate::output::{Style, describe};
-use crate::remote::Remote;
+use crate::remote::RemoteAddress;
 use crate::{exec, modules, plans, table};
 use brackets::InputState;
-use command::{COMMANDS, Command, parse};
-use complete::declared;
-use conversation::{Conversation, Outcome};
-use line::{Line, Typed};
-use names::Names;
+use command::{COMMANDS, ShellCommand, parse};
+use complete::declared_variables;
+use conversation::{InputOutcome, ShellConnection};
+use line::{EditorInput, LineEditor};
+use names::NameQueries;
 use screen::Screen;
 
 /// The state of a running shell.
 struct Shell {
-    conversation: Conversation,
+    conversation: ShellConnection,
     screen: Arc<Screen>,
     /// Line number of the next input. Errors of the agent use the same numbers.
     next: usize,
@@ -65,14 +65,14 @@ enum Next {
 
 /// Runs the shell and returns its exit code.
 pub fn run(arguments: ShellArguments) -> Result<u8> {
-    let remote = Remote::from_arguments(
+    let remote = RemoteAddress::from_arguments(
         arguments.pid,
         arguments.connect,
         arguments.token_file,
         arguments.cert,
     )?;
     let screen = Arc::new(Screen::new(arguments.json));
-    let conversation = Conversation::open(remote.clone(), &screen)?;
+    let conversation = ShellConnection::open(remote.clone(), &screen)?;
     let mut shell = Shell {
         conversation,
         screen,
@@ -87,25 +87,25 @@ pub fn run(arguments: ShellArguments) -> Result<u8> {
 }
 
 impl Shell {
-    fn at_terminal(&mut self, remote: &Remote) -> Result<u8> {
+    fn at_terminal(&mut self, remote: &RemoteAddress) -> Result<u8> {
         interrupt::install().context("Ctrl-C cannot be watched for")?;
-        let mut line = Line::open(Names::start(remote.clone())?, &self.screen)?;
+        let mut line = LineEditor::open(NameQueries::start(remote.clone())?, &self.screen)?;
         self.screen
-            .say("Rhai at a prompt; :help shows what can be typed, Ctrl-D leaves.");
+            .show_message("Rhai at a prompt; :help shows what can be typed, Ctrl-D leaves.");
         loop {
             let input = match line.read(&format!("{}> ", self.next))? {
-                Typed::Input(input) => input,
-                Typed::Nothing if self.screen.is_gone() => return Ok(0),
-                Typed::Nothing => continue,
-                Typed::End => return Ok(0),
+                EditorInput::Input(input) => input,
+                EditorInput::Nothing if self.screen.is_disconnected() => return Ok(0),
+                EditorInput::Nothing => continue,
+                EditorInput::End => return Ok(0),
             };
-            if self.screen.is_gone() {
+            if self.screen.is_disconnected() {
                 return Ok(0);
             }
             if input.trim().is_empty() {
                 continue;
             }
-            line.remember(&input);
+            line.add_history(&input);
             match self.evaluate(&input)? {
                 Next::Continue(names) => line.add_names(names),
                 Next::Failed => {}
@@ -130,14 +130,14 @@ impl Shell {
             }
             match self.evaluate_next(&mut input)? {
                 Next::Continue(_) => {}
-                Next::Failed => code = exec::PROGRAM_FAILED,
+                Next::Failed => code = exec::EXIT_PROGRAM_FAILED,
                 Next::End => return Ok(code),
             }
         }
         // An input that is still incomplete at the end of the file is an error. The agent reports
         // it.
         if matches!(self.evaluate_next(&mut input)?, Next::Failed) {
-            code = exec::PROGRAM_FAILED;
+            code = exec::EXIT_PROGRAM_FAILED;
         }
         Ok(code)
     }
@@ -148,7 +148,7 @@ impl Shell {
             return Ok(Next::Continue(Vec::new()));
         }
         let next = self.evaluate(&input)?;
-        if matches!(next, Next::End) && self.screen.is_gone() {
+        if matches!(next, Next::End) && self.screen.is_disconnected() {
             anyhow::bail!("some input was not run, because the connection to the JVM was lost");
         }
         Ok(next)
@@ -157,7 +157,7 @@ impl Shell {
     /// Evaluates an input: a command or Rhai.
     fn evaluate(&mut self, input: &str) -> Result<Next> {
         if !input.starts_with(':') {
-            return match modules::read(Path::new(""), TYPED, input) {
+            return match modules::read(Path::new(""), PROMPT_PLAN_NAME, input) {
                 Ok(modules) => self.run(None, input, modules),
                 Err(error) => {
                     self.screen.failed(error.to_string());
@@ -171,7 +171,7 @@ impl Shell {
         };
         match done {
             Ok(next) => Ok(next),
-            Err(error) if self.screen.is_gone() => Err(error),
+            Err(error) if self.screen.is_disconnected() => Err(error),
             Err(error) => {
                 self.screen.failed(describe(&error));
                 Ok(Next::Failed)
@@ -187,49 +187,49 @@ impl Shell {
         modules: BTreeMap<String, String>,
     ) -> Result<Next> {
         let outcome = self.conversation.input(file, source, modules, None)?;
-        if let Outcome::Done(_) = outcome {
+        if let InputOutcome::Done(_) = outcome {
             self.next += source.lines().count().max(1);
         }
         Ok(match self.show(outcome) {
-            Next::Continue(_) => Next::Continue(declared(source)),
+            Next::Continue(_) => Next::Continue(declared_variables(source)),
             other => other,
         })
     }
 
-    fn show(&self, outcome: Outcome) -> Next {
+    fn show(&self, outcome: InputOutcome) -> Next {
         match outcome {
-            Outcome::Done(value) => {
+            InputOutcome::Done(value) => {
                 self.screen.value(value);
                 Next::Continue(Vec::new())
             }
-            Outcome::Failed(message) => {
+            InputOutcome::Failed(message) => {
                 self.screen.failed(message);
                 Next::Failed
             }
-            Outcome::ConnectionLost | Outcome::Abandoned => Next::End,
+            InputOutcome::ConnectionLost | InputOutcome::Abandoned => Next::End,
         }
     }
 
-    fn command(&mut self, command: Command) -> Result<Next> {
+    fn command(&mut self, command: ShellCommand) -> Result<Next> {
         match command {
-            Command::Help(None) => self.screen.say(&guide()),
-            Command::Help(Some(function)) => match help(&function) {
-                Some(text) => self.screen.say(&text),
+            ShellCommand::Help(None) => self.screen.show_message(&guide()),
+            ShellCommand::Help(Some(function)) => match help(&function) {
+                Some(text) => self.screen.show_message(&text),
                 None => anyhow::bail!(
                     "there is no function {function}{}",
-                    nearest(&function)
+                    nearest_name(&function)
                         .map_or(String::new(), |name| format!("; did you mean {name}?"))
                 ),
             },
-            Command::Instruments => {
+            ShellCommand::Instruments => {
                 let status = self.conversation.status()?;
                 let table = attached(&status)?;
                 self.screen.answer(&Reply::Status(Box::new(status)), &table);
             }
-            Command::Detach(ids) => {
+            ShellCommand::Detach(ids) => {
                 let which = match ids.is_empty() {
-                    true => Which::All,
-                    false => Which::These(ids),
+                    true => DetachTarget::All,
+                    false => DetachTarget::Ids(ids),
                 };
                 let detached = self.conversation.detach(which)?;
                 let text = match detached.taken.as_slice() {
@@ -239,26 +239,26 @@ impl Shell {
                 self.screen
                     .answer(&Reply::Detached(Box::new(detached)), &text);
             }
-            Command::Watch(expression) => {
+            ShellCommand::Watch(expression) => {
                 anyhow::ensure!(
                     self.terminal,
                     ":watch needs a terminal, to draw on and for the key that ends it"
                 );
-                self.screen.hold();
+                self.screen.pause();
                 let watched = watch::run(&self.conversation, &expression);
                 self.screen.release();
                 return Ok(self.show(watched?));
             }
-            Command::Load(file) => {
+            ShellCommand::Load(file) => {
                 let plan = plans::read(file.as_ref(), &Default::default())?;
                 return self.run(Some(&plan.name), &plan.source, plan.modules);
             }
-            Command::Keep => {
+            ShellCommand::Keep => {
                 self.conversation.keep()?;
                 self.screen
-                    .say("what is attached here stays when the shell ends");
+                    .show_message("what is attached here stays when the shell ends");
             }
-            Command::Quit => return Ok(Next::End),
+            ShellCommand::Quit => return Ok(Next::End),
         }
         Ok(Next::Continue(Vec::new()))
     }

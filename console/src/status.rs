@@ -3,7 +3,7 @@
 use veneer_protocol::Status;
 
 /// Formats milliseconds as an age: `45 s`, `12 min`, `3 h 20 min`, `5 d 2 h`.
-pub fn since(millis: u64) -> String {
+pub fn format_age(millis: u64) -> String {
     let (s, min) = (millis / 1000, millis / 60_000);
     match min {
         0..2 => format!("{s} s"),
@@ -14,7 +14,7 @@ pub fn since(millis: u64) -> String {
 }
 
 /// Returns how many instruments and patches are attached, in words.
-pub fn attached(status: &Status) -> String {
+pub fn format_attachments(status: &Status) -> String {
     let instruments: usize = status.loads.iter().map(|load| load.instruments.len()).sum();
     let patches: usize = status.loads.iter().map(|load| load.patches.len()).sum();
     let several = |n: usize, what: &str| match n {
@@ -43,7 +43,7 @@ mod tests {
             (12_000_000, "3 h 20 min"),
             (439_200_000, "5 d 2 h"),
         ] {
-            assert_eq!(since(millis), text);
+            assert_eq!(format_age(millis), text);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Selects the JVMs that a command applies to, by process ids or by a pattern of main classes.
 
 use anyhow::{Result, bail};
-use veneer_client::machine::{Jvm, jvms};
+use veneer_client::machine::{RunningJvm, running_jvms};
 use veneer_client::{Client, Target};
 
 /// Whether a name matches a pattern, in which `*` matches any text. A class also matches by its
@@ -33,8 +33,8 @@ fn glob(pattern: &str, name: &str) -> bool {
 }
 
 /// The JVMs that this user may attach to and whose main class matches.
-pub fn matching(pattern: &str) -> Vec<Jvm> {
-    let mut all = jvms();
+pub fn jvms_matching(pattern: &str) -> Vec<RunningJvm> {
+    let mut all = running_jvms();
     all.retain(|jvm| jvm.target.is_ok() && matches(pattern, &jvm.main));
     all
 }
@@ -46,7 +46,7 @@ pub fn matching(pattern: &str) -> Vec<Jvm> {
 pub fn pids(pids: &[u32], pattern: Option<&str>) -> Result<Vec<u32>> {
     let mut all = pids.to_vec();
     if let Some(pattern) = pattern {
-        let found = matching(pattern);
+        let found = jvms_matching(pattern);
         if found.is_empty() {
             bail!(
                 "no JVM that you may attach to runs a main class that matches `{pattern}`; `veneer ps` shows them"
@@ -62,7 +62,7 @@ pub fn pids(pids: &[u32], pattern: Option<&str>) -> Result<Vec<u32>> {
 /// Connects to the agent of a JVM, without loading it.
 ///
 /// # Errors Fails if the JVM has no agent, or if the agent does not answer.
-pub fn agent_in(pid: u32) -> Result<Client> {
+pub fn connect_agent(pid: u32) -> Result<Client> {
     let target = Target::inspect(pid)?;
     match Client::connect(&target)? {
         Some(client) => Ok(client),

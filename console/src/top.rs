@@ -39,9 +39,9 @@ use veneer_client::Target;
 
 use crate::cli::TopArguments;
 use crate::exec;
-use crate::output::complain;
-use model::End;
-use session::Session;
+use crate::output::print_error;
+use model::EndReason;
+use session::TopSession;
 
 /// Runs the view until `q`, the end of the JVM, or the end of the given time.
 pub fn run(arguments: TopArguments) -> Result<u8> {
@@ -56,7 +56,7 @@ pub fn run(arguments: TopArguments) -> Result<u8> {
         // calculated from two samples.
         false => arguments.every.min(plain::seconds(&arguments)),
     };
-    let mut session = Session::begin(&arguments, every);
+    let mut session = TopSession::begin(&arguments, every);
     if on_screen {
         screen::run(&mut session)?;
     } else {
@@ -65,20 +65,20 @@ pub fn run(arguments: TopArguments) -> Result<u8> {
     let pid = arguments.pid;
     match std::mem::take(&mut session.model.end) {
         None => Ok(0),
-        Some(End::JvmEnded) => {
+        Some(EndReason::JvmEnded) => {
             let seconds = session.began.elapsed().as_secs();
-            complain(&format!(
+            print_error(&format!(
                 "process {pid} has ended; it was watched for {seconds} s"
             ));
             Ok(0)
         }
-        Some(End::Refused(message)) => {
-            complain(&explain_refusal(&message, &arguments));
-            Ok(exec::PROGRAM_FAILED)
+        Some(EndReason::Refused(message)) => {
+            print_error(&explain_refusal(&message, &arguments));
+            Ok(exec::EXIT_PROGRAM_FAILED)
         }
-        Some(End::ConnectionLost(message)) => {
-            complain(&message);
-            Ok(crate::exit_code::FAILED)
+        Some(EndReason::ConnectionLost(message)) => {
+            print_error(&message);
+            Ok(crate::exit_code::EXIT_FAILED)
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::classes::registry::{Class, Registry};
 use crate::classes::runtime_access::RuntimeAccess;
 use crate::classes::unarmed_classes::UnarmedClasses;
 use crate::data::aggregations::Tallies;
-use crate::data::clock::Clock;
+use crate::data::clock::CounterClock;
 use crate::data::metadata_journal::MetadataJournal;
 use crate::data::rings::Rings;
 use crate::data::shards::Shards;
@@ -24,9 +24,9 @@ use crate::jvm::jni::LongField;
 use crate::jvm::jvmti::Tool;
 use crate::jvm::version_frames::Stacks;
 use crate::plans::instrument_registry::InstrumentRegistry;
-use crate::plans::jobs::Job;
+use crate::plans::jobs::PlanJob;
 use crate::plans::plan_instances::PlanInstances;
-use crate::plans::plan_output::PlanOutput;
+use crate::plans::plan_output::OutputRouter;
 use crate::weaving::woven_methods::WovenMethods;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
@@ -80,14 +80,14 @@ pub struct Agent {
     /// `System.nanoTime()` at the agent's start.
     pub nano_began: u64,
     /// The clock that timers read.
-    pub clock: Clock,
+    pub clock: CounterClock,
     /// To the thread that emits resume bodies for running activations; the messages are method
     /// ids.
     pub requests: Mutex<Sender<u32>>,
     /// To the thread that runs plans.
-    pub jobs: Mutex<Sender<Job>>,
+    pub jobs: Mutex<Sender<PlanJob>>,
     /// The destinations of the lines that plans print.
-    pub output: PlanOutput,
+    pub output: OutputRouter,
     /// The plan instances with their owners.
     pub loads: PlanInstances,
     /// The activations of obsolete code, which no attachment reaches.
@@ -104,7 +104,7 @@ pub struct Agent {
 static AGENT: OnceLock<Agent> = OnceLock::new();
 
 /// The parts of the agent that the start-up has to make, because they need the JVM or files.
-pub struct Parts {
+pub struct AgentParts {
     pub config: AgentConfig,
     pub tool: Tool,
     pub library: Library,
@@ -138,7 +138,7 @@ impl Agent {
     }
 
     /// Makes the agent of this process. Fails if the process has an agent already.
-    pub fn start(parts: Parts) -> Result<&'static Agent, AgentStateError> {
+    pub fn start(parts: AgentParts) -> Result<&'static Agent, AgentStateError> {
         let diagnostics = Diagnostics::new(parts.catalogue, parts.config.data_dir.clone());
         let agent = Agent {
             config: parts.config,
@@ -160,11 +160,11 @@ impl Agent {
             tid: parts.tid,
             began: Instant::now(),
             nano_began: parts.nano_began,
-            clock: Clock::new(),
+            clock: CounterClock::new(),
             // These senders have no receiver until `agent_threads::start_all` replaces them.
             requests: Mutex::new(channel().0),
             jobs: Mutex::new(channel().0),
-            output: PlanOutput::default(),
+            output: OutputRouter::default(),
             loads: PlanInstances::default(),
             obsolete_frames: ObsoleteFrames::default(),
             left: AtomicBool::new(false),
@@ -188,7 +188,7 @@ impl Agent {
     }
 
     /// Sends a job to the plan thread. Returns false if the plan thread accepts no more jobs.
-    pub fn ask(&self, job: Job) -> bool {
+    pub fn post_job(&self, job: PlanJob) -> bool {
         let jobs = self.jobs.lock().unwrap_or_else(|e| e.into_inner()).clone();
         jobs.send(job).is_ok()
     }
@@ -225,7 +225,7 @@ impl Agent {
     }
 
     /// Removes a refusal; see [`Diagnostics::withdraw_refusal`].
-    pub fn accept(&self, class: &str, method: &str, reason: &str) {
+    pub fn withdraw_refusal(&self, class: &str, method: &str, reason: &str) {
         self.diagnostics.withdraw_refusal(class, method, reason);
     }
 
@@ -252,7 +252,7 @@ impl Agent {
     }
 
     /// Reports a problem; see [`Diagnostics::report_problem`].
-    pub fn problem(&self, plan: &str, message: &str) {
+    pub fn report_problem(&self, plan: &str, message: &str) {
         self.diagnostics.report_problem(plan, message);
     }
 
@@ -262,7 +262,7 @@ impl Agent {
     }
 
     /// Appends to the metadata journal; see [`Diagnostics::append_records`].
-    pub fn note(&self, records: &[Record]) {
+    pub fn append_records(&self, records: &[Record]) {
         self.diagnostics.append_records(records);
     }
 

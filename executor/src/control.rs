@@ -39,7 +39,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 use stream::Stream;
 use threads::spawn;
-use token::{Token, TokenError};
+use token::{ServerToken, ServerTokenError};
 use veneer_protocol::{Reply, write_message};
 
 /// The longest time to write the reason of a rejection.
@@ -54,7 +54,7 @@ enum ControlError {
     #[error("it needs a token file")]
     NoTokenFile,
     #[error(transparent)]
-    Token(#[from] TokenError),
+    Token(#[from] ServerTokenError),
     #[error(transparent)]
     Endpoint(#[from] EndpointError),
     #[error(transparent)]
@@ -79,7 +79,7 @@ pub fn close() {
 /// connections. A failure is reported as a problem, because the agent works without the endpoint.
 pub fn serve(agent: &'static Agent) {
     if let Err(e) = serve_socket(agent) {
-        agent.problem(
+        agent.report_problem(
             "",
             &format!("no control socket, so `veneer exec` will not reach this JVM: {e}"),
         );
@@ -87,7 +87,7 @@ pub fn serve(agent: &'static Agent) {
     if let Some(address) = &agent.config.listen {
         match serve_port(agent, address) {
             Ok(bound) => eprintln!("veneer: control on {bound}, with the token"),
-            Err(e) => agent.problem("", &format!("no control port: {e}")),
+            Err(e) => agent.report_problem("", &format!("no control port: {e}")),
         }
     }
 }
@@ -100,7 +100,7 @@ fn serve_socket(agent: &'static Agent) -> Result<(), ControlError> {
 /// Returns the bound address.
 fn serve_port(agent: &'static Agent, address: &str) -> Result<SocketAddr, ControlError> {
     let file = agent.config.token_file.as_deref();
-    let token = Token::read(file.ok_or(ControlError::NoTokenFile)?)?;
+    let token = ServerToken::read(file.ok_or(ControlError::NoTokenFile)?)?;
     let (listener, bound) = endpoint::open_port(address)?;
     start_accepting(agent, Listener::Tcp(listener), Some(token))?;
     Ok(bound)
@@ -110,10 +110,10 @@ fn serve_port(agent: &'static Agent, address: &str) -> Result<SocketAddr, Contro
 fn start_accepting(
     agent: &'static Agent,
     listener: Listener,
-    token: Option<Token>,
+    token: Option<ServerToken>,
 ) -> Result<(), ControlError> {
     // The token is leaked because client threads, which are never joined, refer to it.
-    let token: Option<&'static Token> = token.map(|token| &*Box::leak(Box::new(token)));
+    let token: Option<&'static ServerToken> = token.map(|token| &*Box::leak(Box::new(token)));
     let listener = Arc::new(listener);
     listeners().push(listener.clone());
     let accept = move || {
@@ -141,7 +141,7 @@ fn reject(mut stream: Stream, reason: &str) {
 ///
 /// The accepting thread admits connections in the order of their arrival, so that a connection
 /// never takes the place of one that arrived later.
-fn handle_connection(agent: &'static Agent, stream: Stream, token: Option<&'static Token>) {
+fn handle_connection(agent: &'static Agent, stream: Stream, token: Option<&'static ServerToken>) {
     if let Stream::Unix(unix) = &stream
         && !is_own_user(unix)
     {

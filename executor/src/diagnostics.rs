@@ -164,7 +164,7 @@ impl Diagnostics {
 mod tests {
     use super::*;
     use std::path::Path;
-    use veneer_protocol::data::CATALOGUE;
+    use veneer_protocol::data::JOURNAL_FILE;
 
     fn diagnostics(directory: &Path) -> Diagnostics {
         let journal = MetadataJournal::create(directory, &problem("", "first record")).unwrap();
@@ -179,7 +179,7 @@ mod tests {
     }
 
     fn journal_text(directory: &Path) -> String {
-        std::fs::read_to_string(directory.join(CATALOGUE)).unwrap()
+        std::fs::read_to_string(directory.join(JOURNAL_FILE)).unwrap()
     }
 
     #[test]

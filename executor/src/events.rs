@@ -8,7 +8,7 @@ use crate::data::data_directory;
 use crate::guard::guarded;
 use crate::jvm::jni::{Env, Reference, jclass};
 use crate::jvm::jvm_name::jvm_name;
-use crate::plans::jobs::Job;
+use crate::plans::jobs::PlanJob;
 use crate::plans::{report, warnings};
 use crate::weaving::weaver;
 use ::jni::sys::{self, JNIEnv, jint};
@@ -48,17 +48,19 @@ unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
             return;
         }
         let (answer, answered) = channel();
-        if agent.ask(Job::Finish(answer)) {
+        if agent.post_job(PlanJob::Finish(answer)) {
             let _ = answered.recv_timeout(MAX_EXIT_WAIT);
         }
         // SAFETY: given by the caller.
         warnings::warn_of_unmatched_patterns(agent, unsafe { Env::new(jni) });
         agent.rings.drain();
-        agent.rings.alive(agent.began.elapsed().as_millis() as u64);
+        agent
+            .rings
+            .record_agent_age(agent.began.elapsed().as_millis() as u64);
         report::write(agent, jvm_name());
         let _ = std::fs::remove_file(control::path());
         if agent.config.keep_data {
-            agent.note(&[veneer_protocol::data::Record::Ended {}]);
+            agent.append_records(&[veneer_protocol::data::Record::Ended {}]);
         } else {
             data_directory::remove(&agent.config.data_dir);
         }
@@ -125,7 +127,7 @@ unsafe extern "system" fn class_file_load(
         };
         let name = if name.is_null() {
             // The class is defined without a name, so the class file has the only one.
-            load_hook::name_in(agent, bytes)
+            load_hook::class_name_in(agent, bytes)
         } else {
             // SAFETY: given by the caller; `name` is not null.
             let name = unsafe { CStr::from_ptr(name) };
@@ -138,7 +140,7 @@ unsafe extern "system" fn class_file_load(
             class,
             bytes,
         };
-        let Some(hooked) = load_hook::arm(agent, env, &event) else {
+        let Some(hooked) = load_hook::arm_hooked_class(agent, env, &event) else {
             if class.is_null() {
                 agent.unarmed.add(&name);
             }
@@ -181,7 +183,7 @@ fn prepared(agent: &Agent, env: Env, class: jclass) {
         return;
     };
     weaver::weave_awaiting(agent, env, &name);
-    if !agent.registry.knows(&name) {
+    if !agent.registry.contains(&name) {
         agent.unarmed.add(&name);
         return;
     }

@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 pub fn guarded<T>(what: &str, otherwise: T, f: impl FnOnce() -> T) -> T {
     catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|_| {
         match Agent::get() {
-            Some(agent) => agent.problem("", &format!("internal agent error in {what}; the application is not affected; please report this")),
+            Some(agent) => agent.report_problem("", &format!("internal agent error in {what}; the application is not affected; please report this")),
             None => eprintln!("veneer: internal agent error in {what}; the application runs without Veneer"),
         }
         otherwise

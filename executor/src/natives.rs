@@ -2,11 +2,11 @@
 //! exports them under their JNI names.
 
 use crate::agent::Agent;
-use crate::data::call_stacks::Jvm;
+use crate::data::call_stacks::JvmAccess;
 use crate::guard::guarded;
 use crate::jvm::jni::{Env, Reference};
 use crate::jvm::stack_traces;
-use crate::plans::jobs::Job;
+use crate::plans::jobs::PlanJob;
 use ::jni::sys::{JNIEnv, jboolean, jclass, jint, jlong};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -54,7 +54,7 @@ pub unsafe fn shard(tid: jlong, is_virtual: jboolean) -> jlong {
         if is_virtual && !VIRTUAL_THREAD_HAS_COUNTED.swap(true, Ordering::Relaxed) {
             // The plan thread does not take the job while the agent is unloading. Then no plan reads
             // counts either.
-            agent.ask(Job::VirtualThreads);
+            agent.post_job(PlanJob::VirtualThreads);
         }
         agent.shards.assign(tid, is_virtual)
     })
@@ -92,11 +92,11 @@ pub unsafe fn stack(jni: *mut JNIEnv, depth: jlong) -> jlong {
         let Some(agent) = Agent::get() else { return 0 };
         // SAFETY: given by the caller. Nothing is used after this function.
         let env = unsafe { Env::new(jni) };
-        let jvm = Jvm {
+        let jvm = JvmAccess {
             tool: agent.tool,
             library: &agent.library,
         };
-        agent.tallies.stacks.here(jvm, env, depth)
+        agent.tallies.stacks.record_current(jvm, env, depth)
     })
 }
 

@@ -9,7 +9,7 @@
 //! **Invariant:** if the agent cannot start, it reports the reason on standard error, and the
 //! application runs without it.
 
-use crate::agent::{Agent, AgentStateError, Parts};
+use crate::agent::{Agent, AgentStateError, AgentParts};
 use crate::classes::arming_filter::{ArmingFilter, JdkLoaders};
 use crate::control;
 use crate::data::data_directory;
@@ -23,7 +23,7 @@ use crate::jvm::jvmti::{JvmtiError, Tool, UnsuitableJvm};
 use crate::jvm::threads::StartThreadError;
 use crate::jvm::{stack_traces, threads, version_frames};
 use crate::plans::agent_threads;
-use crate::plans::jobs::Job;
+use crate::plans::jobs::PlanJob;
 use crate::plans::unload::CLASS_EVENTS;
 use ::jni::sys::{self, JNIEnv, JavaVM, jint};
 use jvmti_sys::{jthread, jvmtiEnv, jvmtiEvent};
@@ -262,7 +262,7 @@ fn begin(env: Env, tool: Tool, mut config: AgentConfig, attached: bool) -> Resul
     let patterns = Patterns::parse(&config);
     let complaints = patterns.complaints;
     config.data_dir = directory;
-    let agent = Agent::start(Parts {
+    let agent = Agent::start(AgentParts {
         tool,
         library,
         stacks: version_frames::Stacks::find(env),
@@ -283,7 +283,7 @@ fn begin(env: Env, tool: Tool, mut config: AgentConfig, attached: bool) -> Resul
         running: attached,
     })?;
     for complaint in complaints {
-        agent.problem("", &complaint.to_string());
+        agent.report_problem("", &complaint.to_string());
     }
     for event in EVENTS {
         tool.enable(event)?;
@@ -405,7 +405,7 @@ fn parse_pattern(text: &str, option: &'static str) -> Result<MethodPattern, Opti
     let pattern = MethodPattern::parse(text).map_err(|e| error(e.into()))?;
     match option {
         "--skip" if pattern.has_subtypes() => Err(error(OptionPatternFault::SubtypesUnknown)),
-        "--calls" if pattern.asks_more() => Err(error(OptionPatternFault::OnlyNamesKnown)),
+        "--calls" if pattern.needs_metadata() => Err(error(OptionPatternFault::OnlyNamesKnown)),
         _ => Ok(pattern),
     }
 }
@@ -432,7 +432,7 @@ fn run_first_plans(agent: &Agent) {
         return;
     }
     let (answer, answered) = channel();
-    let sent = agent.ask(Job::Begin(answer));
+    let sent = agent.post_job(PlanJob::Begin(answer));
     let succeeded = sent && answered.recv_timeout(MAX_PLAN_WAIT).unwrap_or(true);
     if !succeeded && agent.config.strict {
         // SAFETY: `_exit` ends the process without running any handler. No code of the application
@@ -458,7 +458,7 @@ fn come_back(agent: &'static Agent, env: Env) -> Result<(), StartError> {
 /// Reports that a panic has ended a thread of the agent.
 fn report_panic(thread: &str) {
     if let Some(agent) = Agent::get() {
-        agent.problem(
+        agent.report_problem(
             "",
             &format!("internal agent error: the thread {thread} has ended; the application is not affected; please report this"),
         );

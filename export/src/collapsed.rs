@@ -16,9 +16,9 @@ use std::fmt::Write;
 
 use indexmap::IndexMap;
 use serde_json::Value;
-use veneer_protocol::{Figures, Instrument, Point, Readings, Report, Table};
+use veneer_protocol::{EntryMetrics, Instrument, PointReadings, Readings, Report, Table};
 
-use crate::descriptor::readable;
+use crate::descriptor::readable_signature;
 
 /// The stacks of a report, one line each. Stacks with weight 0 are omitted.
 pub fn render(report: &Report) -> String {
@@ -39,8 +39,8 @@ pub fn render(report: &Report) -> String {
         for entry in &table.entries {
             let number = match entry.figures {
                 // `last` and `sample` store single combinations, which have no count.
-                Figures::Moment { .. } => continue,
-                Figures::Distinct { distinct, .. } => distinct,
+                EntryMetrics::Occurrence { .. } => continue,
+                EntryMetrics::Distinct { distinct, .. } => distinct,
                 _ => entry.figures.count(),
             };
             add(entry_frames(table, &entry.keys), number);
@@ -62,11 +62,11 @@ fn weight(readings: Readings) -> u64 {
     }
 }
 
-fn point_frames(instrument: &Instrument, point: &Point) -> Vec<String> {
+fn point_frames(instrument: &Instrument, point: &PointReadings) -> Vec<String> {
     let mut frames = vec![
         instrument.name.clone(),
         point.class.clone(),
-        readable(&point.method),
+        readable_signature(&point.method),
     ];
     let line = point.line.map(|line| format!(" (line {line})"));
     let line = line.unwrap_or_default();

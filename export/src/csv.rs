@@ -15,7 +15,9 @@
 
 use serde_json::Value;
 use thiserror::Error;
-use veneer_protocol::{Figures, Instrument, Kind, Point, Readings, Report, Table, TableEntry};
+use veneer_protocol::{
+    EntryMetrics, Instrument, InstrumentKind, PointReadings, Readings, Report, Table, TableEntry,
+};
 
 /// The names of the columns, in order.
 pub const COLUMNS: [&str; 19] = [
@@ -75,12 +77,12 @@ fn rows(report: &Report) -> Vec<[String; COLUMNS.len()]> {
     rows
 }
 
-fn point_row(instrument: &Instrument, point: &Point) -> [String; COLUMNS.len()] {
+fn point_row(instrument: &Instrument, point: &PointReadings) -> [String; COLUMNS.len()] {
     let kind = match instrument.kind {
-        Kind::Counter => "counter",
-        Kind::Timer => "timer",
-        Kind::Log => "log",
-        Kind::Code => "code",
+        InstrumentKind::Counter => "counter",
+        InstrumentKind::Timer => "timer",
+        InstrumentKind::Log => "log",
+        InstrumentKind::Code => "code",
     };
     let numbers = match point.readings {
         Readings::Count { hits } => Numbers::count(hits),
@@ -127,13 +129,13 @@ fn entry_rows(table: &Table, entry: &TableEntry) -> Vec<[String; COLUMNS.len()]>
         )
     };
     let numbers = match &entry.figures {
-        Figures::Sums {
+        EntryMetrics::Sums {
             count,
             sum,
             min,
             max,
         }
-        | Figures::Distribution {
+        | EntryMetrics::Distribution {
             count,
             sum,
             min,
@@ -153,21 +155,23 @@ fn entry_rows(table: &Table, entry: &TableEntry) -> Vec<[String; COLUMNS.len()]>
         min: Some(from),
         max: Some(to),
     };
-    let mut rows = vec![with(table.kind.word(), &numbers)];
+    let mut rows = vec![with(table.kind.plan_function(), &numbers)];
     match &entry.figures {
-        Figures::Distribution { buckets, .. } => rows.extend(buckets.iter().map(|bucket| {
+        EntryMetrics::Distribution { buckets, .. } => rows.extend(buckets.iter().map(|bucket| {
             let (from, to) = (bucket.from.into(), bucket.to.into());
             with("bucket", &between(bucket.count, from, to))
         })),
-        Figures::Rate { seconds, .. } => rows.extend(seconds.iter().map(|second| {
+        EntryMetrics::Rate { seconds, .. } => rows.extend(seconds.iter().map(|second| {
             let ago = second.ago.into();
             with("second", &between(second.count, ago, ago))
         })),
-        Figures::Distinct { distinct, .. } => {
+        EntryMetrics::Distinct { distinct, .. } => {
             rows.push(with("different", &Numbers::count(*distinct)));
         }
-        Figures::Bound { error, .. } => rows.push(with("error", &Numbers::count(*error))),
-        Figures::Sums { .. } | Figures::Moment { .. } | Figures::Count { .. } => {}
+        EntryMetrics::UpperBound { error, .. } => rows.push(with("error", &Numbers::count(*error))),
+        EntryMetrics::Sums { .. }
+        | EntryMetrics::Occurrence { .. }
+        | EntryMetrics::Count { .. } => {}
     }
     rows
 }
@@ -182,7 +186,7 @@ fn row(
     let key = |n: usize| match keys.get(n) {
         None => String::new(),
         Some(Value::String(text)) => text.clone(),
-        Some(Value::Array(lines)) => crate::metric::stack(lines),
+        Some(Value::Array(lines)) => crate::metric::join_frames(lines),
         Some(other) => other.to_string(),
     };
     let [class, method, fragment, to, what, line] = at;

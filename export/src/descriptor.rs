@@ -3,7 +3,7 @@
 
 /// The method in source form, without its return type. Returns `method` unchanged if it has no
 /// valid descriptor.
-pub fn readable(method: &str) -> String {
+pub fn readable_signature(method: &str) -> String {
     let parts = method.split_once('(').and_then(|(name, rest)| {
         let (arguments, _) = rest.split_once(')')?;
         Some((name, types(arguments)?))
@@ -72,7 +72,7 @@ mod tests {
             ("odd(La/B)V", "odd(La/B)V"),
             ("odd([)V", "odd([)V"),
         ] {
-            assert_eq!(readable(method), expected);
+            assert_eq!(readable_signature(method), expected);
         }
     }
 }

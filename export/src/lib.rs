@@ -20,4 +20,4 @@ pub mod otlp;
 pub mod perfetto;
 mod scope;
 
-pub use scope::Scope;
+pub use scope::ExportScope;

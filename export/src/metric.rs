@@ -27,7 +27,7 @@
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 use veneer_protocol::{
-    Figures, Instrument, Point, Readings, Report, Table, TableKind, bucket_bounds,
+    EntryMetrics, Instrument, PointReadings, Readings, Report, Table, TableKind, bucket_bounds,
 };
 
 #[cfg(test)]
@@ -38,7 +38,7 @@ pub type Labels = Vec<(&'static str, String)>;
 
 /// The metric type of a family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Type {
+pub enum MetricType {
     /// A number that only increases, unless a plan clears it.
     Counter,
     /// A number that can increase and decrease.
@@ -53,25 +53,25 @@ pub enum Type {
 
 /// A metric family: all samples with one metric name.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Family {
+pub struct MetricFamily {
     /// The name without prefix, unit and suffixes: `time_min`.
     pub name: &'static str,
     /// A sentence that describes the metric.
     pub help: &'static str,
-    pub kind: Type,
+    pub kind: MetricType,
     /// Whether the values are nanoseconds, which are exported as seconds.
     pub is_time: bool,
     /// The samples by labels, in the order of the report.
-    pub samples: IndexMap<Labels, Figure>,
+    pub samples: IndexMap<Labels, MetricValue>,
 }
 
 /// The value of a sample.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Figure {
+pub enum MetricValue {
     /// The value of a counter or info.
     Count(u64),
     /// The value of a gauge.
-    Level(i128),
+    Gauge(i128),
     /// The value of a summary. If `count` is 0, `min` and `max` are 0.
     Summary {
         /// Number of values.
@@ -96,25 +96,25 @@ pub enum Figure {
     },
 }
 
-impl Figure {
+impl MetricValue {
     /// Merges a sample with the same labels into this one. `merge` selects the operation for
     /// gauges.
-    fn add(&mut self, other: Figure, merge: Merge) {
+    fn add(&mut self, other: MetricValue, merge: Merge) {
         match (self, other) {
-            (Figure::Count(a), Figure::Count(b)) => *a = a.saturating_add(b),
-            (Figure::Level(a), Figure::Level(b)) => match merge {
+            (MetricValue::Count(a), MetricValue::Count(b)) => *a = a.saturating_add(b),
+            (MetricValue::Gauge(a), MetricValue::Gauge(b)) => match merge {
                 Merge::Sum => *a += b,
                 Merge::Minimum => *a = (*a).min(b),
                 Merge::Maximum => *a = (*a).max(b),
             },
             (
-                Figure::Summary {
+                MetricValue::Summary {
                     count,
                     sum,
                     min,
                     max,
                 },
-                Figure::Summary {
+                MetricValue::Summary {
                     count: n,
                     sum: s,
                     min: l,
@@ -144,7 +144,7 @@ enum Merge {
 }
 
 /// The metric families of a report, in a fixed order. Families without samples are omitted.
-pub fn families(report: &Report) -> Vec<Family> {
+pub fn metric_families(report: &Report) -> Vec<MetricFamily> {
     let mut all = Families::default();
     all.jvm(report);
     let pid = report.jvm.pid.to_string();
@@ -160,7 +160,7 @@ pub fn families(report: &Report) -> Vec<Family> {
     all.0
 }
 
-fn labels(pid: &str, instrument: &Instrument, point: &Point) -> Labels {
+fn labels(pid: &str, instrument: &Instrument, point: &PointReadings) -> Labels {
     let mut labels: Labels = vec![
         ("pid", pid.into()),
         ("instrument", instrument.id.clone()),
@@ -180,132 +180,142 @@ fn labels(pid: &str, instrument: &Instrument, point: &Point) -> Labels {
 
 /// All families except [`REST_FAMILY`] in the order of the output: name, type, whether values are
 /// times, help text.
-const FAMILIES: [(&str, Type, bool, &str); 21] = [
-    ("jvm", Type::Info, false, "The JVM of these metrics."),
-    ("uptime", Type::Gauge, true, "Time since the agent's start."),
+const FAMILIES: [(&str, MetricType, bool, &str); 21] = [
+    ("jvm", MetricType::Info, false, "The JVM of these metrics."),
+    (
+        "uptime",
+        MetricType::Gauge,
+        true,
+        "Time since the agent's start.",
+    ),
     (
         "classes_armed",
-        Type::Gauge,
+        MetricType::Gauge,
         false,
         "Number of armed classes.",
     ),
     (
         "methods_armed",
-        Type::Gauge,
+        MetricType::Gauge,
         false,
         "Number of armed methods.",
     ),
     (
         "versions",
-        Type::Counter,
+        MetricType::Counter,
         false,
         "Number of method versions that were created.",
     ),
     (
         "refused_classes",
-        Type::Gauge,
+        MetricType::Gauge,
         false,
         "Number of classes that the agent refused to change.",
     ),
     (
         "refused_methods",
-        Type::Gauge,
+        MetricType::Gauge,
         false,
         "Number of single methods that the agent refused to change.",
     ),
     (
         "events_dropped",
-        Type::Counter,
+        MetricType::Counter,
         false,
         "Number of logged events that were dropped, of all instruments.",
     ),
     (
         "hits",
-        Type::Counter,
+        MetricType::Counter,
         false,
         "Number of passes of a point, or of runs of a plan's code there.",
     ),
     (
         "time",
-        Type::Summary,
+        MetricType::Summary,
         true,
         "Time from one point to another, usually from method entry to exit.",
     ),
     (
         "time_min",
-        Type::Gauge,
+        MetricType::Gauge,
         true,
         "The shortest of these times.",
     ),
-    ("time_max", Type::Gauge, true, "The longest of these times."),
+    (
+        "time_max",
+        MetricType::Gauge,
+        true,
+        "The longest of these times.",
+    ),
     (
         "events",
-        Type::Counter,
+        MetricType::Counter,
         false,
         "Number of logged events of a point.",
     ),
     (
         "table_hits",
-        Type::Counter,
+        MetricType::Counter,
         false,
         "Number of values with a combination of keys.",
     ),
     (
         "table_sum",
-        Type::Gauge,
+        MetricType::Gauge,
         false,
         "Sum of the values with a combination of keys.",
     ),
     (
         "table_min",
-        Type::Gauge,
+        MetricType::Gauge,
         false,
         "The smallest of these values.",
     ),
     (
         "table_max",
-        Type::Gauge,
+        MetricType::Gauge,
         false,
         "The largest of these values.",
     ),
     (
         "table_values",
-        Type::Histogram,
+        MetricType::Histogram,
         false,
         "Distribution of the values with a combination of keys.",
     ),
     (
         "table_distinct",
-        Type::Gauge,
+        MetricType::Gauge,
         false,
         "Number of different values with a combination of keys.",
     ),
     (
         "table_top",
-        Type::Gauge,
+        MetricType::Gauge,
         false,
         "Upper bound of the number of values with a frequent combination of keys.",
     ),
     (
         "table_top_error",
-        Type::Gauge,
+        MetricType::Gauge,
         false,
         "Part of this bound that may belong to other combinations.",
     ),
 ];
 /// The family, in the form of [`FAMILIES`], for combinations that a full table could not store.
-const REST_FAMILY: (&str, Type, bool, &str) = (
+const REST_FAMILY: (&str, MetricType, bool, &str) = (
     "table_rest",
-    Type::Counter,
+    MetricType::Counter,
     false,
     "Number of values whose combination of keys a full table could not store.",
 );
 
-struct Families(Vec<Family>);
+struct Families(Vec<MetricFamily>);
 
 impl Default for Families {
     fn default() -> Self {
-        let family = |(name, kind, is_time, help)| Family {
+        let family = |(name, kind, is_time, help)| MetricFamily {
             name,
             help,
             kind,
@@ -323,11 +333,11 @@ impl Default for Families {
 }
 
 impl Families {
-    fn add(&mut self, family: &str, labels: Labels, figure: Figure) {
+    fn add(&mut self, family: &str, labels: Labels, figure: MetricValue) {
         self.merge(family, labels, figure, Merge::Sum);
     }
 
-    fn merge(&mut self, family: &str, labels: Labels, figure: Figure, merge: Merge) {
+    fn merge(&mut self, family: &str, labels: Labels, figure: MetricValue, merge: Merge) {
         let Some(family) = self.0.iter_mut().find(|known| known.name == family) else {
             return;
         };
@@ -344,26 +354,26 @@ impl Families {
         let mut info = pid();
         info.push(("vm", report.jvm.name.clone()));
         info.push(("version", report.jvm.version.clone()));
-        self.add("jvm", info, Figure::Count(1));
+        self.add("jvm", info, MetricValue::Count(1));
         let totals = &report.totals;
         let uptime = i128::from(report.jvm.millis) * 1_000_000;
-        self.add("uptime", pid(), Figure::Level(uptime));
+        self.add("uptime", pid(), MetricValue::Gauge(uptime));
         for (name, level) in [
             ("classes_armed", totals.classes_armed),
             ("methods_armed", totals.methods_armed),
             ("refused_classes", totals.refused_classes),
             ("refused_methods", totals.refused_methods),
         ] {
-            self.add(name, pid(), Figure::Level(level.into()));
+            self.add(name, pid(), MetricValue::Gauge(level.into()));
         }
-        self.add("versions", pid(), Figure::Count(totals.versions));
-        self.add("events_dropped", pid(), Figure::Count(totals.dropped));
+        self.add("versions", pid(), MetricValue::Count(totals.versions));
+        self.add("events_dropped", pid(), MetricValue::Count(totals.dropped));
     }
 
     fn point(&mut self, labels: Labels, readings: Readings) {
         match readings {
-            Readings::Count { hits } => self.add("hits", labels, Figure::Count(hits)),
-            Readings::Log { events, .. } => self.add("events", labels, Figure::Count(events)),
+            Readings::Count { hits } => self.add("hits", labels, MetricValue::Count(hits)),
+            Readings::Log { events, .. } => self.add("events", labels, MetricValue::Count(events)),
             Readings::Time {
                 count,
                 total_ns,
@@ -371,12 +381,12 @@ impl Families {
                 max_ns,
             } => {
                 if count > 0 {
-                    let min = Figure::Level(min_ns.into());
+                    let min = MetricValue::Gauge(min_ns.into());
                     self.merge("time_min", labels.clone(), min, Merge::Minimum);
-                    let max = Figure::Level(max_ns.into());
+                    let max = MetricValue::Gauge(max_ns.into());
                     self.merge("time_max", labels.clone(), max, Merge::Maximum);
                 }
-                let summary = Figure::Summary {
+                let summary = MetricValue::Summary {
                     count,
                     sum: total_ns.into(),
                     min: min_ns,
@@ -402,41 +412,41 @@ impl Families {
         let lost = table.rest.count();
         // The rest of a sample is the unselected combinations, which are not lost.
         if lost > 0 && table.kind != TableKind::Sample {
-            self.add("table_rest", head, Figure::Count(lost));
+            self.add("table_rest", head, MetricValue::Count(lost));
         }
     }
 
-    fn entry(&mut self, labels: Labels, figures: &Figures, kind: TableKind) {
+    fn entry(&mut self, labels: Labels, figures: &EntryMetrics, kind: TableKind) {
         match figures {
-            Figures::Count { count } | Figures::Rate { count, .. } => {
-                self.add("table_hits", labels, Figure::Count(*count));
+            EntryMetrics::Count { count } | EntryMetrics::Rate { count, .. } => {
+                self.add("table_hits", labels, MetricValue::Count(*count));
             }
-            Figures::Distinct { count, distinct } => {
-                let level = Figure::Level((*distinct).into());
+            EntryMetrics::Distinct { count, distinct } => {
+                let level = MetricValue::Gauge((*distinct).into());
                 self.add("table_distinct", labels.clone(), level);
-                self.add("table_hits", labels, Figure::Count(*count));
+                self.add("table_hits", labels, MetricValue::Count(*count));
             }
             // These are gauges and not counters. The space-saving algorithm replaces rare
             // combinations, and a new combination inherits the count of the replaced one as its
             // error. So the count of a combination can decrease.
-            Figures::Bound { count, error } => {
-                let level = |n: u64| Figure::Level(n.into());
+            EntryMetrics::UpperBound { count, error } => {
+                let level = |n: u64| MetricValue::Gauge(n.into());
                 self.add("table_top", labels.clone(), level(*count));
                 self.add("table_top_error", labels, level(*error));
             }
-            Figures::Sums {
+            EntryMetrics::Sums {
                 count,
                 sum,
                 min,
                 max,
             } => {
-                let level = |n: i64| Figure::Level(n.into());
+                let level = |n: i64| MetricValue::Gauge(n.into());
                 self.add("table_sum", labels.clone(), level(*sum));
                 self.add("table_min", labels.clone(), level(*min));
                 self.add("table_max", labels.clone(), level(*max));
-                self.add("table_hits", labels, Figure::Count(*count));
+                self.add("table_hits", labels, MetricValue::Count(*count));
             }
-            Figures::Distribution {
+            EntryMetrics::Distribution {
                 count,
                 sum,
                 min,
@@ -444,7 +454,7 @@ impl Families {
                 buckets,
             } if kind == TableKind::Linear => {
                 // A linear histogram reports all its buckets, with its own bounds.
-                let histogram = Figure::Histogram {
+                let histogram = MetricValue::Histogram {
                     count: *count,
                     sum: *sum,
                     min: *min,
@@ -453,7 +463,7 @@ impl Families {
                 };
                 self.add("table_values", labels, histogram);
             }
-            Figures::Distribution {
+            EntryMetrics::Distribution {
                 count,
                 sum,
                 min,
@@ -467,7 +477,7 @@ impl Families {
                 let bounds = bucket_bounds().take_while(|bound| *bound <= top);
                 let below = known(-1).map(|count| (-1, count));
                 let rest = bounds.map(|bound| (bound, known(bound).unwrap_or(0)));
-                let histogram = Figure::Histogram {
+                let histogram = MetricValue::Histogram {
                     count: *count,
                     sum: *sum,
                     min: *min,
@@ -477,13 +487,13 @@ impl Families {
                 self.add("table_values", labels, histogram);
             }
             // Single combinations have no numeric metric.
-            Figures::Moment { .. } => {}
+            EntryMetrics::Occurrence { .. } => {}
         }
     }
 }
 
 /// A call stack as one text, with the innermost frame first.
-pub(crate) fn stack(lines: &[Json]) -> String {
+pub(crate) fn join_frames(lines: &[Json]) -> String {
     let lines: Vec<&str> = lines.iter().filter_map(Json::as_str).collect();
     lines.join(" < ")
 }
@@ -492,7 +502,7 @@ pub(crate) fn stack(lines: &[Json]) -> String {
 fn label_value(key: &Json) -> String {
     match key {
         Json::String(text) => text.clone(),
-        Json::Array(lines) => stack(lines),
+        Json::Array(lines) => join_frames(lines),
         other => other.to_string(),
     }
 }
@@ -501,7 +511,7 @@ fn label_value(key: &Json) -> String {
 mod tests {
     use super::*;
 
-    fn family<'a>(all: &'a [Family], name: &str) -> &'a Family {
+    fn family<'a>(all: &'a [MetricFamily], name: &str) -> &'a MetricFamily {
         let found = all.iter().find(|family| family.name == name);
         found.unwrap_or_else(|| panic!("no family {name}"))
     }
@@ -519,24 +529,28 @@ mod tests {
             max_ns: 10_000,
         };
         report.instruments[1].points.push(slower);
-        let all = families(&report);
+        let all = metric_families(&report);
         let hits = &family(&all, "hits").samples;
-        assert_eq!((hits.len(), &hits[0]), (3, &Figure::Count(2000)));
-        let expected = Figure::Summary {
+        assert_eq!((hits.len(), &hits[0]), (3, &MetricValue::Count(2000)));
+        let expected = MetricValue::Summary {
             count: 4,
             sum: 15_600,
             min: 100,
             max: 10_000,
         };
         assert_eq!(family(&all, "time").samples[0], expected);
-        assert_eq!(family(&all, "time_min").samples[0], Figure::Level(100));
-        assert_eq!(family(&all, "time_max").samples[0], Figure::Level(10_000));
+        assert_eq!(family(&all, "time_min").samples[0], MetricValue::Gauge(100));
+        assert_eq!(
+            family(&all, "time_max").samples[0],
+            MetricValue::Gauge(10_000)
+        );
     }
 
     #[test]
     fn buckets_have_no_gaps() {
-        let all = families(&sample::report());
-        let Figure::Histogram { buckets, .. } = &family(&all, "table_values").samples[0] else {
+        let all = metric_families(&sample::report());
+        let MetricValue::Histogram { buckets, .. } = &family(&all, "table_values").samples[0]
+        else {
             panic!("no histogram");
         };
         let expected = [(0, 3), (1, 0), (2, 0), (3, 0), (4, 0), (5, 0), (6, 1)];
@@ -546,7 +560,7 @@ mod tests {
     #[test]
     fn every_used_name_is_in_the_list() {
         let mut report = sample::report();
-        report.tables[0].rest = Figures::Count { count: 1 };
-        assert_eq!(families(&report).len(), FAMILIES.len() + 1);
+        report.tables[0].rest = EntryMetrics::Count { count: 1 };
+        assert_eq!(metric_families(&report).len(), FAMILIES.len() + 1);
     }
 }

@@ -16,7 +16,7 @@ use std::fmt::Write;
 
 use veneer_protocol::Report;
 
-use crate::metric::{Family, Figure, Labels, Type, families};
+use crate::metric::{Labels, MetricFamily, MetricType, MetricValue, metric_families};
 
 /// The value of the HTTP header `Content-Type` for this format.
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -24,7 +24,7 @@ pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; cha
 /// A report in the text format of OpenMetrics.
 pub fn render(report: &Report) -> String {
     let mut text = String::new();
-    for family in families(report) {
+    for family in metric_families(report) {
         // Writing to a string cannot fail.
         let _ = write(&mut text, &family);
     }
@@ -32,19 +32,19 @@ pub fn render(report: &Report) -> String {
 }
 
 /// The metric name with prefix and unit.
-fn full_name(family: &Family) -> String {
+fn full_name(family: &MetricFamily) -> String {
     let unit = if family.is_time { "_seconds" } else { "" };
     format!("veneer_{}{unit}", family.name)
 }
 
-fn write(to: &mut String, family: &Family) -> std::fmt::Result {
+fn write(to: &mut String, family: &MetricFamily) -> std::fmt::Result {
     let name = full_name(family);
     let kind = match family.kind {
-        Type::Counter => "counter",
-        Type::Gauge => "gauge",
-        Type::Summary => "summary",
-        Type::Histogram => "histogram",
-        Type::Info => "info",
+        MetricType::Counter => "counter",
+        MetricType::Gauge => "gauge",
+        MetricType::Summary => "summary",
+        MetricType::Histogram => "histogram",
+        MetricType::Info => "info",
     };
     writeln!(to, "# TYPE {name} {kind}")?;
     if family.is_time {
@@ -54,17 +54,19 @@ fn write(to: &mut String, family: &Family) -> std::fmt::Result {
     for (labels, figure) in &family.samples {
         let labels = &label_list(labels);
         match figure {
-            Figure::Count(n) if family.kind == Type::Info => {
+            MetricValue::Count(n) if family.kind == MetricType::Info => {
                 writeln!(to, "{name}_info{{{labels}}} {n}")?;
             }
-            Figure::Count(n) => writeln!(to, "{name}_total{{{labels}}} {n}")?,
-            Figure::Level(n) => writeln!(to, "{name}{{{labels}}} {}", number(*n, family.is_time))?,
-            Figure::Summary { count, sum, .. } => {
+            MetricValue::Count(n) => writeln!(to, "{name}_total{{{labels}}} {n}")?,
+            MetricValue::Gauge(n) => {
+                writeln!(to, "{name}{{{labels}}} {}", number(*n, family.is_time))?
+            }
+            MetricValue::Summary { count, sum, .. } => {
                 let sum = i128::try_from(*sum).unwrap_or(i128::MAX);
                 writeln!(to, "{name}_count{{{labels}}} {count}")?;
                 writeln!(to, "{name}_sum{{{labels}}} {}", number(sum, family.is_time))?;
             }
-            Figure::Histogram {
+            MetricValue::Histogram {
                 count,
                 sum,
                 min,
@@ -132,7 +134,7 @@ fn escape(value: &str) -> String {
 mod tests {
     use super::*;
     use crate::metric::sample::report;
-    use veneer_protocol::{Bucket, Figures};
+    use veneer_protocol::{Bucket, EntryMetrics};
 
     #[test]
     fn each_metric_type_has_its_lines() {
@@ -181,7 +183,7 @@ mod tests {
     #[test]
     fn a_sum_that_may_decrease_is_omitted() {
         let mut report = report();
-        let distribution = Figures::Distribution {
+        let distribution = EntryMetrics::Distribution {
             count: 2,
             sum: -4,
             min: -9,

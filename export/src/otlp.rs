@@ -22,12 +22,12 @@ use prost::Message;
 use thiserror::Error;
 use veneer_protocol::Report;
 
-use crate::metric::{Family, Figure, Labels, Type, families};
+use crate::metric::{Labels, MetricFamily, MetricType, MetricValue, metric_families};
 
 /// The value of the HTTP header `Content-Type` for protobuf requests.
 pub const CONTENT_TYPE: &str = "application/x-protobuf";
 /// The URL path at which a collector accepts metrics.
-pub const PATH: &str = "/v1/metrics";
+pub const METRICS_PATH: &str = "/v1/metrics";
 
 /// Why a report could not be converted.
 #[derive(Debug, Error)]
@@ -36,7 +36,7 @@ pub struct OtlpError(#[from] serde_json::Error);
 
 /// Data of a request that the report does not contain.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct About {
+pub struct ResourceInfo {
     /// `service.name`.
     pub service: String,
     /// Start of the agent, in nanoseconds since 1970. The value must be the same in all requests;
@@ -47,16 +47,16 @@ pub struct About {
 }
 
 /// The body of a protobuf request.
-pub fn protobuf(report: &Report, about: &About) -> Vec<u8> {
+pub fn encode_protobuf(report: &Report, about: &ResourceInfo) -> Vec<u8> {
     request(report, about).encode_to_vec()
 }
 
 /// The request as one line of JSON, the file format of collectors.
-pub fn json(report: &Report, about: &About) -> Result<String, OtlpError> {
+pub fn encode_json(report: &Report, about: &ResourceInfo) -> Result<String, OtlpError> {
     Ok(serde_json::to_string(&request(report, about))? + "\n")
 }
 
-fn request(report: &Report, about: &About) -> ExportMetricsServiceRequest {
+fn request(report: &Report, about: &ResourceInfo) -> ExportMetricsServiceRequest {
     let jvm = &report.jvm;
     let attributes = vec![
         attribute(
@@ -73,9 +73,9 @@ fn request(report: &Report, about: &About) -> ExportMetricsServiceRequest {
             any_value::Value::StringValue(jvm.version.clone()),
         ),
     ];
-    let families = families(report).into_iter();
+    let families = metric_families(report).into_iter();
     // The labels of the info metric are attributes of the resource.
-    let metrics = families.filter(|family| family.kind != Type::Info);
+    let metrics = families.filter(|family| family.kind != MetricType::Info);
     let metrics = metrics.map(|family| to_metric(&family, about)).collect();
     ExportMetricsServiceRequest {
         resource_metrics: vec![ResourceMetrics {
@@ -112,10 +112,10 @@ fn attributes(labels: &Labels) -> Vec<KeyValue> {
         .collect()
 }
 
-fn to_metric(family: &Family, about: &About) -> Metric {
+fn to_metric(family: &MetricFamily, about: &ResourceInfo) -> Metric {
     let samples = family.samples.iter();
     let numbers = || {
-        let point = |(labels, figure): (&Labels, &Figure)| NumberDataPoint {
+        let point = |(labels, figure): (&Labels, &MetricValue)| NumberDataPoint {
             attributes: attributes(labels),
             start_time_unix_nano: about.began,
             time_unix_nano: about.now,
@@ -126,16 +126,16 @@ fn to_metric(family: &Family, about: &About) -> Metric {
     };
     let cumulative = AggregationTemporality::Cumulative as i32;
     let data = match family.kind {
-        Type::Counter | Type::Info => metric::Data::Sum(Sum {
+        MetricType::Counter | MetricType::Info => metric::Data::Sum(Sum {
             data_points: numbers(),
             aggregation_temporality: cumulative,
             is_monotonic: true,
         }),
-        Type::Gauge => metric::Data::Gauge(Gauge {
+        MetricType::Gauge => metric::Data::Gauge(Gauge {
             data_points: numbers(),
         }),
-        Type::Summary | Type::Histogram => {
-            let point = |(labels, figure): (&Labels, &Figure)| HistogramDataPoint {
+        MetricType::Summary | MetricType::Histogram => {
+            let point = |(labels, figure): (&Labels, &MetricValue)| HistogramDataPoint {
                 attributes: attributes(labels),
                 start_time_unix_nano: about.began,
                 time_unix_nano: about.now,
@@ -156,11 +156,13 @@ fn to_metric(family: &Family, about: &About) -> Metric {
     }
 }
 
-fn number(figure: &Figure, is_time: bool) -> number_data_point::Value {
+fn number(figure: &MetricValue, is_time: bool) -> number_data_point::Value {
     let whole: i128 = match figure {
-        Figure::Count(n) => (*n).into(),
-        Figure::Level(n) => *n,
-        Figure::Summary { count, .. } | Figure::Histogram { count, .. } => (*count).into(),
+        MetricValue::Count(n) => (*n).into(),
+        MetricValue::Gauge(n) => *n,
+        MetricValue::Summary { count, .. } | MetricValue::Histogram { count, .. } => {
+            (*count).into()
+        }
     };
     if is_time {
         return number_data_point::Value::AsDouble(seconds(whole));
@@ -175,10 +177,10 @@ fn seconds(ns: i128) -> f64 {
     ns as f64 / 1e9
 }
 
-fn distribution(figure: &Figure, is_time: bool) -> HistogramDataPoint {
+fn distribution(figure: &MetricValue, is_time: bool) -> HistogramDataPoint {
     let scaled = |n: i128| if is_time { seconds(n) } else { n as f64 };
     match figure {
-        Figure::Summary {
+        MetricValue::Summary {
             count,
             sum,
             min,
@@ -195,7 +197,7 @@ fn distribution(figure: &Figure, is_time: bool) -> HistogramDataPoint {
                 ..HistogramDataPoint::default()
             }
         }
-        Figure::Histogram {
+        MetricValue::Histogram {
             count,
             sum,
             min,
@@ -223,7 +225,7 @@ fn distribution(figure: &Figure, is_time: bool) -> HistogramDataPoint {
                 ..HistogramDataPoint::default()
             }
         }
-        Figure::Count(_) | Figure::Level(_) => HistogramDataPoint::default(),
+        MetricValue::Count(_) | MetricValue::Gauge(_) => HistogramDataPoint::default(),
     }
 }
 
@@ -232,8 +234,8 @@ mod tests {
     use super::*;
     use crate::metric::sample::report;
 
-    fn about() -> About {
-        About {
+    fn about() -> ResourceInfo {
+        ResourceInfo {
             service: "shop".into(),
             began: 1_000_000_000,
             now: 6_120_000_000,
@@ -248,7 +250,7 @@ mod tests {
 
     #[test]
     fn a_request_reads_back_with_exact_figures() {
-        let bytes = protobuf(&report(), &about());
+        let bytes = encode_protobuf(&report(), &about());
         let request = ExportMetricsServiceRequest::decode(&bytes[..]).unwrap();
         let Some(metric::Data::Sum(hits)) = metric_of(&request, "veneer.hits").data else {
             panic!("no sum");
@@ -278,7 +280,7 @@ mod tests {
 
     #[test]
     fn json_has_the_names_of_the_specification() {
-        let text = json(&report(), &about()).unwrap();
+        let text = encode_json(&report(), &about()).unwrap();
         let value: serde_json::Value = serde_json::from_str(&text).unwrap();
         let resource = &value["resourceMetrics"][0];
         assert_eq!(resource["resource"]["attributes"][0]["key"], "service.name");

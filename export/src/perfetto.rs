@@ -22,10 +22,10 @@ use std::collections::HashMap;
 
 use prost::Message;
 use serde_json::Value as Json;
-use veneer_protocol::{Event, Instrument, Point, Readings, Update};
+use veneer_protocol::{Instrument, LogEvent, PointReadings, Readings, Update};
 
-use crate::Scope;
-use crate::descriptor::readable;
+use crate::ExportScope;
+use crate::descriptor::readable_signature;
 use schema::{
     BOOTTIME, Clock, ClockSnapshot, CounterDescriptor, Data, DebugAnnotation, EventType,
     ProcessDescriptor, REALTIME, SourceLocation, Trace, TracePacket, TrackDescriptor, TrackEvent,
@@ -39,8 +39,8 @@ const PROCESS_TRACK: u64 = 1;
 
 /// Writes a trace incrementally.
 #[derive(Debug)]
-pub struct Writer {
-    scope: Scope,
+pub struct TraceWriter {
+    scope: ExportScope,
     /// Names of the selected instruments, by instrument id.
     names: HashMap<String, String>,
     /// Track uuids by Java thread id.
@@ -53,11 +53,11 @@ pub struct Writer {
     lost: u64,
 }
 
-impl Writer {
+impl TraceWriter {
     /// Starts a trace of a JVM, and returns its first piece. `began` is the agent's start in
     /// nanoseconds since 1970.
-    pub fn begin(scope: Scope, pid: u32, name: &str, began: u64) -> (Writer, Vec<u8>) {
-        let writer = Writer {
+    pub fn begin(scope: ExportScope, pid: u32, name: &str, began: u64) -> (TraceWriter, Vec<u8>) {
+        let writer = TraceWriter {
             scope,
             names: HashMap::new(),
             threads: HashMap::new(),
@@ -90,7 +90,7 @@ impl Writer {
         let mut packets = Vec::new();
         let at = update.millis.saturating_mul(1_000_000);
         for instrument in &update.instruments {
-            if self.scope.has(instrument) {
+            if self.scope.contains_instrument(instrument) {
                 let name = instrument.name.clone();
                 self.names.insert(instrument.id.clone(), name);
             }
@@ -110,7 +110,7 @@ impl Writer {
         }
         // The first update reports all events that were lost since the agent's start, including
         // events from before the plan.
-        let before = update.number == 1 && matches!(self.scope, Scope::Plan { .. });
+        let before = update.number == 1 && matches!(self.scope, ExportScope::Plan { .. });
         if update.events_lost > 0 && !before {
             self.lost = self.lost.saturating_add(update.events_lost);
             let lost = self.lost;
@@ -130,7 +130,7 @@ impl Writer {
         packets: &mut Vec<TracePacket>,
         at: u64,
         instrument: &Instrument,
-        point: &Point,
+        point: &PointReadings,
     ) {
         let place = format!("{} {}", instrument.name, point_name(point));
         match point.readings {
@@ -188,7 +188,7 @@ impl Writer {
         packets.push(packet(Some(at), Data::TrackEvent(event)));
     }
 
-    fn event(&mut self, packets: &mut Vec<TracePacket>, event: &Event, category: String) {
+    fn event(&mut self, packets: &mut Vec<TracePacket>, event: &LogEvent, category: String) {
         let uuid = match self.threads.get(&event.thread) {
             Some(uuid) => *uuid,
             None => {
@@ -204,7 +204,7 @@ impl Writer {
                 uuid
             }
         };
-        let method = readable(&event.method);
+        let method = readable_signature(&event.method);
         let (short, _) = method.split_once('(').unwrap_or((&method, ""));
         let line = event.line.map(|line| format!(":{line}"));
         let annotation = |(name, value): (&String, &Json)| DebugAnnotation {
@@ -240,8 +240,8 @@ fn encode(packet: Vec<TracePacket>) -> Vec<u8> {
 }
 
 /// The display name of a point, for instance `shop.Desk.serve(shop.Order, int) f3->f4 :41`.
-fn point_name(point: &Point) -> String {
-    let mut text = format!("{}.{}", point.class, readable(&point.method));
+fn point_name(point: &PointReadings) -> String {
+    let mut text = format!("{}.{}", point.class, readable_signature(&point.method));
     match (point.fragment, point.to, &point.what) {
         (_, _, Some(what)) => text += &format!(" {what}"),
         (Some(from), Some(to), _) => text += &format!(" f{from}->f{to}"),
@@ -274,7 +274,7 @@ mod tests {
     use serde_json::json;
 
     fn update() -> Update {
-        let event = |thread, time_ns| Event {
+        let event = |thread, time_ns| LogEvent {
             instrument: "i4".into(),
             class: "shop.Desk".into(),
             method: "serve(Lshop/Order;I)V".into(),
@@ -312,7 +312,7 @@ mod tests {
 
     #[test]
     fn pieces_form_one_trace_with_each_track_once() {
-        let (mut writer, first) = Writer::begin(Scope::Attached, 4711, "java", 1_000);
+        let (mut writer, first) = TraceWriter::begin(ExportScope::Attached, 4711, "java", 1_000);
         let pieces = [first, writer.update(&update()), writer.update(&update())];
         let packets = read(&pieces);
         let place = "shop.Desk.serve(shop.Order, int)";
@@ -343,11 +343,11 @@ mod tests {
 
     #[test]
     fn the_trace_contains_only_selected_instruments() {
-        let scope = Scope::Plan {
+        let scope = ExportScope::Plan {
             name: "other.rhai".into(),
             before: Default::default(),
         };
-        let (mut writer, first) = Writer::begin(scope, 4711, "java", 1_000);
+        let (mut writer, first) = TraceWriter::begin(scope, 4711, "java", 1_000);
         let packets = read(&[first, writer.update(&update())]);
         assert!(names(&packets).is_empty());
         let later = Update {

@@ -6,7 +6,7 @@ use veneer_protocol::{Instrument, Report, Table};
 
 /// A selection of instruments and tables.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Scope {
+pub enum ExportScope {
     /// Instruments and tables that are attached now.
     #[default]
     Attached,
@@ -22,40 +22,42 @@ pub enum Scope {
     },
 }
 
-impl Scope {
+impl ExportScope {
     /// The attachments of a plan that will run later. `before` is a report of the JVM from before
     /// the plan runs.
-    pub fn of_plan(name: &str, before: &Report) -> Scope {
+    pub fn for_plan(name: &str, before: &Report) -> ExportScope {
         let instruments = before.instruments.iter().map(|i| i.id.clone());
         let tables = before.tables.iter().map(|t| t.id.clone());
-        Scope::Plan {
+        ExportScope::Plan {
             name: name.into(),
             before: instruments.chain(tables).collect(),
         }
     }
 
     /// Whether this instrument is exported.
-    pub fn has(&self, instrument: &Instrument) -> bool {
+    pub fn contains_instrument(&self, instrument: &Instrument) -> bool {
         self.wants(&instrument.id, &instrument.plan, instrument.attached)
     }
 
     /// Whether this table is exported.
-    pub fn has_table(&self, table: &Table) -> bool {
+    pub fn contains_table(&self, table: &Table) -> bool {
         self.wants(&table.id, &table.plan, table.attached)
     }
 
     fn wants(&self, id: &str, of: &str, attached: bool) -> bool {
         match self {
-            Scope::Attached => attached,
-            Scope::All => true,
-            Scope::Plan { name, before } => name == of && !before.contains(id),
+            ExportScope::Attached => attached,
+            ExportScope::All => true,
+            ExportScope::Plan { name, before } => name == of && !before.contains(id),
         }
     }
 
     /// Removes unselected instruments and tables from a report. The report's totals remain the
     /// totals of the whole run.
-    pub fn narrow(&self, report: &mut Report) {
-        report.instruments.retain(|instrument| self.has(instrument));
-        report.tables.retain(|table| self.has_table(table));
+    pub fn filter_report(&self, report: &mut Report) {
+        report
+            .instruments
+            .retain(|instrument| self.contains_instrument(instrument));
+        report.tables.retain(|table| self.contains_table(table));
     }
 }

@@ -1,21 +1,21 @@
 //! Advice: the actions that are woven into a version, and the join points at which they run.
 //!
-//! | action    | bytecode                                             | state carried over     |
-//! |-----------|------------------------------------------------------|------------------------|
-//! | `Count`   | `shard[slot] += 1`                                   |                        |
-//! | `Start`   | `t = now`                                            | `t`                    |
-//! | `Stop`    | `if t != 0 { record(slot, now - t); t = 0 }`         | `t`                    |
-//! | `Lap`     | `if t != 0 { record(slot, now - t) }; t = now`       | `t`                    |
-//! | `Enter`   | `n = 1`, on the edges that enter a loop              | `n`                    |
-//! | `Turn`    | `if n != 0 { n += 1 }`, on the loop's back edges     | `n`                    |
-//! | `Over`    | `n = 0`, on the edges that leave the loop            | `n`                    |
-//! | `Since`   | none: sets `t` when an activation enters without it  | `t`                    |
-//! | `Until`   | like `Stop`, for activations with a `t` from `Since` | `t`                    |
-//! | `First`   | `Count` or `Log`, until its shared cell has reached a limit |                 |
-//! | `Gather`  | `Count`, or `c += 1` in a loop that calls nothing    |                        |
-//! | `Balance` | `shard[slot] += 1` or `-= 1`, at external entries and exits | current fragment |
-//! | `Log`     | copies chosen live variables into the thread's ring buffer |                  |
-//! | `Run`     | calls a compiled probe with the live values that it reads |                   |
+//! | action          | bytecode                                                    | state carried over |
+//! |-----------------|-------------------------------------------------------------|--------------------|
+//! | `Count`         | `shard[slot] += 1`                                          |                    |
+//! | `Start`         | `t = now`                                                   | `t`                |
+//! | `Stop`          | `if t != 0 { record(slot, now - t); t = 0 }`                | `t`                |
+//! | `LapTimer`      | `if t != 0 { record(slot, now - t) }; t = now`              | `t`                |
+//! | `LoopEnter`     | `n = 1`, on the edges that enter a loop                     | `n`                |
+//! | `LoopBackEdge`  | `if n != 0 { n += 1 }`, on the loop's back edges            | `n`                |
+//! | `LoopExit`      | `n = 0`, on the edges that leave the loop                   | `n`                |
+//! | `Since`         | none: sets `t` when an activation enters without it         | `t`                |
+//! | `LateStop`      | like `Stop`, for activations with a `t` from `Since`        | `t`                |
+//! | `First`         | `Count` or `Log`, until its shared cell has reached a limit |                    |
+//! | `CountBuffered` | `Count`, or `c += 1` in a loop that calls nothing           |                    |
+//! | `Balance`       | `shard[slot] += 1` or `-= 1`, at external entries and exits | current fragment   |
+//! | `Log`           | copies chosen live variables into the thread's ring buffer  |                    |
+//! | `Run`           | calls a compiled probe with the live values that it reads   |                    |
 //!
 //! Advice never throws. All actions except `Run` allocate nothing, take no lock and call nothing of
 //! the application. A compiled probe calls methods of the application only if its plan asks for it.
@@ -24,7 +24,7 @@ use crate::flowgraph::FragmentId;
 use crate::types::Type;
 use std::fmt;
 use std::sync::Arc;
-use veneer_probes::step::Kind;
+use veneer_probes::step::ComputationalType;
 
 /// A join point: the place in the method at which advice is woven in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -39,7 +39,7 @@ pub enum Site {
     /// Before the instruction at this pc. The operand stack is the method's own.
     At(u16),
     /// After the instruction at this pc, if control continues with the next instruction.
-    Behind(u16),
+    AfterCode(u16),
     /// Before every return.
     Return,
     /// On the path of an exception that leaves the activation.
@@ -57,7 +57,7 @@ impl fmt::Display for Site {
             Site::After(n) => write!(f, "after {n}"),
             Site::Edge(a, b) => write!(f, "edge {a} -> {b}"),
             Site::At(pc) => write!(f, "@{pc}"),
-            Site::Behind(pc) => write!(f, "behind @{pc}"),
+            Site::AfterCode(pc) => write!(f, "behind @{pc}"),
             Site::Return => f.write_str("return"),
             Site::Throw => f.write_str("throw"),
             Site::Crossing => f.write_str("crossing"),
@@ -67,7 +67,7 @@ impl fmt::Display for Site {
 
 /// The source of one value that a probe receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Read {
+pub enum ProbeArgument {
     /// A local variable.
     Slot(u16),
     /// A value on the operand stack, counted in values from the top. The top value has number 0.
@@ -76,7 +76,7 @@ pub enum Read {
     Null,
     /// The iterations that the loop of this timer slot has completed so far, as a `long`. The value
     /// is -1 outside the loop, and also when the activation entered the loop before counting began.
-    Turns(u32),
+    TripCount(u32),
 }
 
 /// The effect of one piece of advice. A slot is the number of a counter in the thread's shard. For
@@ -93,20 +93,20 @@ pub enum Action {
     Stop {
         slot: u32,
     },
-    Lap {
+    LapTimer {
         slot: u32,
     },
     /// Control enters a loop: the loop has completed no iteration yet. The slot names the loop's
     /// count in the same way as the state of a timer.
-    Enter {
+    LoopEnter {
         slot: u32,
     },
     /// Control takes a back edge to the loop header: one more iteration.
-    Turn {
+    LoopBackEdge {
         slot: u32,
     },
     /// Control leaves the loop: the count is unknown again.
-    Over {
+    LoopExit {
         slot: u32,
     },
     /// Gives activations that enter the version without a state of this timer a start time. Such an
@@ -119,7 +119,7 @@ pub enum Action {
     },
     /// Records the time of an activation whose start time was set by `Since`. Other activations are
     /// not recorded.
-    Until {
+    LateStop {
         slot: u32,
     },
     /// The inner action, limited to the first `most` executions. `cell` is the address of a memory
@@ -131,7 +131,7 @@ pub enum Action {
     },
     /// Like `Count`. In an innermost loop that calls nothing, the version counts in a local
     /// variable and adds it to the counter in memory later; see `version/counter_promotion.rs`.
-    Gather {
+    CountBuffered {
         slot: u32,
     },
     /// Counts external entries and exits. `arrivals` and `departures` are the numbers of the first
@@ -148,9 +148,9 @@ pub enum Action {
     /// `operands` lists the kinds of the topmost values of the operand stack, the top value first,
     /// down to the deepest value that the probe reads.
     Run {
-        method: Arc<veneer_probes::Method>,
-        reads: Vec<Read>,
-        operands: Vec<Kind>,
+        method: Arc<veneer_probes::ProbeMethod>,
+        reads: Vec<ProbeArgument>,
+        operands: Vec<ComputationalType>,
     },
 }
 
@@ -160,16 +160,16 @@ impl Action {
     pub fn counter(&self) -> Option<u32> {
         match self {
             Action::Count { slot }
-            | Action::Gather { slot }
+            | Action::CountBuffered { slot }
             | Action::Stop { slot }
-            | Action::Until { slot }
-            | Action::Lap { slot } => Some(*slot),
+            | Action::LateStop { slot }
+            | Action::LapTimer { slot } => Some(*slot),
             Action::First { action, .. } => action.counter(),
             Action::Start { .. }
             | Action::Since { .. }
-            | Action::Enter { .. }
-            | Action::Turn { .. }
-            | Action::Over { .. }
+            | Action::LoopEnter { .. }
+            | Action::LoopBackEdge { .. }
+            | Action::LoopExit { .. }
             | Action::Balance { .. }
             | Action::Log { .. }
             | Action::Run { .. } => None,
@@ -181,12 +181,12 @@ impl Action {
         match self {
             Action::Start { slot }
             | Action::Stop { slot }
-            | Action::Lap { slot }
+            | Action::LapTimer { slot }
             | Action::Since { slot, .. }
-            | Action::Until { slot }
-            | Action::Enter { slot }
-            | Action::Turn { slot }
-            | Action::Over { slot } => Some(*slot),
+            | Action::LateStop { slot }
+            | Action::LoopEnter { slot }
+            | Action::LoopBackEdge { slot }
+            | Action::LoopExit { slot } => Some(*slot),
             _ => None,
         }
     }

@@ -29,7 +29,7 @@ use crate::flowgraph::{EdgeKind, FragmentId};
 use crate::method::Method;
 use crate::points::{Point, PointKind, reachable};
 use std::collections::HashMap;
-use veneer_frequency::{Edge, Flow, Node};
+use veneer_frequency::{CountedGraph, Edge, Endpoint};
 
 /// Fragments that activations enter and leave other than along edges: the external entries
 /// (`arrivals`) and external exits (`departures`). The index of a fragment in its list is also the
@@ -77,9 +77,9 @@ impl Crossings {
 
 /// The placement of the counters of one method.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Counting {
+pub struct CounterPlan {
     /// The flow graph with the numbers of its counters. Numbers begin at 0.
-    pub flow: Flow,
+    pub flow: CountedGraph,
     /// The join point and the number of each counter on an edge.
     sites: Vec<(Site, u32)>,
     /// The number of the first counter of external entries; `departures` is that of external exits.
@@ -87,22 +87,22 @@ pub struct Counting {
     departures: u32,
 }
 
-impl Counting {
+impl CounterPlan {
     /// Places the counters. Edges in deeper loops are more likely to need no counter.
-    pub fn of(method: &Method, points: &[Point]) -> Counting {
+    pub fn place_counters(method: &Method, points: &[Point]) -> CounterPlan {
         let crossings = Crossings::of(method, points);
         let all = reachable(method, points);
         let mut inside = vec![false; method.flow.len()];
         all.iter().for_each(|f| inside[f.index()] = true);
-        let at = |f: FragmentId| Node::At(f.0);
+        let at = |f: FragmentId| Endpoint::Node(f.0);
         let (mut edges, mut sites) = (Vec::new(), Vec::new());
         // Counters are numbered in the order of this list. The external edges, which always have a
         // counter, are first, so the counters of each kind of external edge are contiguous.
         let to = crossings.arrivals.iter();
-        edges.extend(to.map(|f| Edge::counted(Node::Outside, at(*f))));
+        edges.extend(to.map(|f| Edge::always_counted(Endpoint::Outside, at(*f))));
         let departures = edges.len() as u32;
         let from = crossings.departures.iter();
-        edges.extend(from.map(|f| Edge::counted(at(*f), Node::Outside)));
+        edges.extend(from.map(|f| Edge::always_counted(at(*f), Endpoint::Outside)));
         sites.resize(edges.len(), None);
         let inner: Vec<(FragmentId, FragmentId)> = method
             .flow
@@ -118,7 +118,11 @@ impl Counting {
         }
         let weights = Weights::new(method);
         if let Some(p) = points.first() {
-            edges.push(Edge::new(Node::Outside, at(p.fragment), Weights::ONE_PASS));
+            edges.push(Edge::new(
+                Endpoint::Outside,
+                at(p.fragment),
+                Weights::ONE_PASS,
+            ));
             sites.push(Some(Site::Entry));
         }
         let entry = points.first().map(|p| p.fragment);
@@ -138,14 +142,14 @@ impl Counting {
         for f in all {
             let last = method.flow.get(f).map(|f| f.instructions.end - 1);
             if last.is_some_and(|i| is_return(method.instructions[i].1.op())) {
-                edges.push(Edge::new(at(f), Node::Outside, Weights::ONE_PASS));
+                edges.push(Edge::new(at(f), Endpoint::Outside, Weights::ONE_PASS));
                 sites.push(Some(Site::After(f)));
             }
         }
-        let flow = Flow::of(method.flow.len() as u32, &edges);
+        let flow = CountedGraph::new(method.flow.len() as u32, &edges);
         let placed = flow.edges.iter().zip(sites);
         let sites = placed.filter_map(|(e, site)| Some((site?, e.counter?)));
-        Counting {
+        CounterPlan {
             sites: sites.collect(),
             flow,
             arrivals: 0,
@@ -157,7 +161,7 @@ impl Counting {
     pub fn probes(&self, first: u32) -> Vec<Probe> {
         let counts = self.sites.iter().map(|(site, counter)| Probe {
             site: *site,
-            action: Action::Gather {
+            action: Action::CountBuffered {
                 slot: first + counter,
             },
         });
@@ -184,7 +188,9 @@ impl Weights {
     fn new(method: &Method) -> Weights {
         let nodes = method.flow.graph.node_indices();
         Weights {
-            depth: nodes.map(|n| method.loops.nest(n).len() as u32).collect(),
+            depth: nodes
+                .map(|n| method.loops.enclosing_loops(n).len() as u32)
+                .collect(),
         }
     }
 

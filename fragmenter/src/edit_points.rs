@@ -33,7 +33,7 @@ use crate::points::{self, Point, PointId, PointKind};
 use crate::refusal::Refusal;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::{DfsPostOrder, EdgeRef};
-use veneer_liveness::{Flow, LoopForest};
+use veneer_liveness::{EdgeTransfer, LoopForest};
 
 /// The number of the edit point at a fragment of a method with these armed points.
 ///
@@ -51,7 +51,7 @@ pub fn id(armed: &[Point], fragment: FragmentId) -> Result<PointId, Refusal> {
 /// Fragments that have an armed point get no edit point.
 pub(crate) fn edit_points(
     method: &Method,
-    graph: &DiGraph<(), Flow>,
+    graph: &DiGraph<(), EdgeTransfer>,
     loops: &LoopForest,
     reachable: &[bool],
     armed: &[Point],
@@ -89,7 +89,7 @@ pub(crate) fn edit_points(
 /// The loop-making edges of the edited graph; see the module documentation.
 fn loop_making_edges(
     method: &Method,
-    graph: &DiGraph<(), Flow>,
+    graph: &DiGraph<(), EdgeTransfer>,
     begin: FragmentId,
     reachable: &[bool],
 ) -> Vec<(NodeIndex, NodeIndex)> {
@@ -120,7 +120,7 @@ fn loop_making_edges(
 /// Finds a strongly connected component that contains a loop-making edge and no fragment with a
 /// point.
 fn uncovered_cycle(
-    graph: &DiGraph<(), Flow>,
+    graph: &DiGraph<(), EdgeTransfer>,
     reachable: &[bool],
     loop_making: &[(NodeIndex, NodeIndex)],
     has_point: &dyn Fn(FragmentId) -> bool,

@@ -176,7 +176,7 @@ impl FlowGraph {
                 }
             }
             for (to, kind) in edges {
-                if let Some(to) = self.starting_at(to) {
+                if let Some(to) = self.fragment_starting_at(to) {
                     self.graph.add_edge(node, to.node(), kind);
                 }
             }
@@ -184,7 +184,7 @@ impl FlowGraph {
     }
 
     /// The fragment that starts at a label, if any.
-    pub fn starting_at(&self, label: Label) -> Option<FragmentId> {
+    pub fn fragment_starting_at(&self, label: Label) -> Option<FragmentId> {
         let fragments = self.graph.raw_nodes();
         fragments
             .binary_search_by_key(&label.0, |n| n.weight.start as u32)
@@ -193,7 +193,7 @@ impl FlowGraph {
     }
 
     /// The fragment that contains a pc.
-    pub fn holding(&self, pc: u16) -> FragmentId {
+    pub fn fragment_containing(&self, pc: u16) -> FragmentId {
         let fragments = self.graph.raw_nodes();
         FragmentId(
             fragments

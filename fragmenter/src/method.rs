@@ -15,7 +15,7 @@ use crate::refusal::Refusal;
 use crate::types::{self, State, Type};
 use crate::{monitors, use_def};
 use std::sync::Arc;
-use veneer_liveness::{Effect, Liveness, LoopForest, Set};
+use veneer_liveness::{BitSet, Liveness, LoopForest, UseDef};
 
 /// The `ACC_*` flags of classes, fields and methods that this crate tests (JVMS tables 4.1-B, 4.5-A
 /// and 4.6-A).
@@ -77,7 +77,7 @@ pub struct Method<'a> {
     pub state_at: indexmap::IndexMap<usize, State>,
     pub loops: LoopForest,
     /// Use and def of each fragment.
-    pub effects: Vec<Effect>,
+    pub effects: Vec<UseDef>,
     /// Live-in and live-out of each fragment.
     pub liveness: Liveness,
     /// Number of monitors held before each instruction. Empty if the method enters no monitor.
@@ -150,7 +150,7 @@ fn check_exception_ranges(code: &Code, instructions: &[(u16, Instruction)]) -> R
     Ok(())
 }
 
-/// The recorded verification types: [`Method::states`], [`Method::state_at`] and
+/// The recorded verification types: [`Method::states`], [`ProbeMethod::state_at`] and
 /// [`Method::after_super`].
 type RecordedStates = (Vec<State>, indexmap::IndexMap<usize, State>, Option<usize>);
 
@@ -176,7 +176,7 @@ struct StateRecorder<'m> {
 impl StateRecorder<'_> {
     /// Records the types before the instruction with index `i`.
     fn record(&mut self, i: usize, pc: u16, state: &State) {
-        let f = self.flow.holding(pc);
+        let f = self.flow.fragment_containing(pc);
         if self.flow.get(f).is_some_and(|f| f.start == pc) {
             self.states[f.index()] = state.clone();
         }
@@ -291,7 +291,7 @@ impl<'a> Method<'a> {
             &mut |i, pc, state| recorder.record(i, pc, state),
         )?;
         let (states, state_at, after_super) = recorder.finish(file)?;
-        let held = monitors::held(&instructions, &flow, &code.exceptions)?;
+        let held = monitors::held_monitors(&instructions, &flow, &code.exceptions)?;
         let width = code.max_locals as usize + code.max_stack as usize;
         let effects = use_def::effects(&instructions, &flow, &states, code.max_locals, width);
         let kinds: Vec<EdgeKind> = flow.graph.raw_edges().iter().map(|e| e.weight).collect();
@@ -389,7 +389,7 @@ impl<'a> Method<'a> {
 }
 
 /// The locals of `state` that are in `live` and hold a value.
-pub fn typed_lives(state: &State, live: &Set) -> Vec<(u16, Type)> {
+pub fn typed_lives(state: &State, live: &BitSet) -> Vec<(u16, Type)> {
     let pick = |(slot, t): (usize, &Type)| {
         (live.get(slot).is_some_and(|b| *b) && *t != Type::Top).then(|| (slot as u16, t.clone()))
     };

@@ -23,7 +23,7 @@ use petgraph::visit::EdgeRef;
 const MAX_MONITORS: u8 = 64;
 
 /// Number of monitors held *before* each instruction. Empty if the method enters no monitor.
-pub fn held(
+pub fn held_monitors(
     instructions: &[(u16, Instruction)],
     flow: &FlowGraph,
     exceptions: &[ExceptionRange],

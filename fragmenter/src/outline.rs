@@ -79,7 +79,7 @@ impl Outline {
     /// # Errors
     /// If the class, a supertype or a method has no readable name, or if all names together exceed
     /// 16 MiB.
-    pub fn of(file: &ClassFile) -> Result<Outline, ClassFileError> {
+    pub fn from_class_file(file: &ClassFile) -> Result<Outline, ClassFileError> {
         let mut budget = TextBudget(MAX_TEXT_BYTES);
         let mut above = Vec::new();
         if let Some(name) = file.super_name()? {

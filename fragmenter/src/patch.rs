@@ -26,7 +26,7 @@ use crate::use_def;
 use petgraph::graph::DiGraph;
 use petgraph::visit::EdgeRef;
 use std::fmt;
-use veneer_liveness::{Flow, LoopForest, Set};
+use veneer_liveness::{BitSet, EdgeTransfer, LoopForest};
 
 /// One edit of the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +58,7 @@ impl fmt::Display for Edit {
 
 /// A node of the edited graph.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Node {
+pub struct PatchedNode {
     /// The fragment whose instructions are executed at this node.
     pub code: FragmentId,
     /// For each normal successor of `code` in the original graph: the pair of this successor and
@@ -69,11 +69,11 @@ pub struct Node {
 /// The edited graph. Each node has the number of the fragment that it replaces.
 pub struct Patched {
     /// All nodes, reachable or not.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<PatchedNode>,
     /// The node at which new activations begin.
     pub entry: FragmentId,
     /// Live-in variables of each node.
-    pub live_in: Vec<Set>,
+    pub live_in: Vec<BitSet>,
     /// Loops of the edited graph.
     pub loops: LoopForest,
     /// For each fragment: the node at which an activation continues that was suspended before this
@@ -180,7 +180,7 @@ pub fn apply_keeping(
 struct EditedGraph<'m, 'f> {
     method: &'m Method<'f>,
     /// See [`Patched::nodes`].
-    nodes: Vec<Node>,
+    nodes: Vec<PatchedNode>,
     /// See [`Patched::entry`].
     entry: FragmentId,
     /// See [`Patched::successor`].
@@ -192,7 +192,7 @@ impl<'m, 'f> EditedGraph<'m, 'f> {
     fn new(method: &'m Method<'f>, entry: FragmentId) -> EditedGraph<'m, 'f> {
         let own_node = |f: &Fragment| {
             let successors = method.flow.successors(f.id).into_iter();
-            Node {
+            PatchedNode {
                 code: f.id,
                 out: successors.map(|s| (s, s)).collect(),
             }
@@ -305,7 +305,7 @@ impl<'m, 'f> EditedGraph<'m, 'f> {
         if monitors_at_start(method, f) != monitors_at_start(method, by) {
             return Err(Refusal::MonitorMismatch(f.0, by.0));
         }
-        self.nodes[f.index()] = Node {
+        self.nodes[f.index()] = PatchedNode {
             code: by,
             out: theirs.into_iter().zip(ours).collect(),
         };
@@ -313,19 +313,19 @@ impl<'m, 'f> EditedGraph<'m, 'f> {
     }
 
     /// The control flow of the edited graph, with the exceptional edges of each node's code.
-    fn control_flow(&self) -> DiGraph<(), Flow> {
-        let mut graph: DiGraph<(), Flow> = DiGraph::new();
+    fn control_flow(&self) -> DiGraph<(), EdgeTransfer> {
+        let mut graph: DiGraph<(), EdgeTransfer> = DiGraph::new();
         for _ in &self.nodes {
             graph.add_node(());
         }
         for (i, node) in self.nodes.iter().enumerate() {
             let from = FragmentId(i as u32).node();
             for (_, to) in &node.out {
-                graph.add_edge(from, to.node(), Flow::Normal);
+                graph.add_edge(from, to.node(), EdgeTransfer::Normal);
             }
             for edge in self.method.flow.graph.edges(node.code.node()) {
-                if let Flow::Exceptional = use_def::edge_flow(*edge.weight()) {
-                    graph.add_edge(from, edge.target(), Flow::Exceptional);
+                if let EdgeTransfer::Exceptional = use_def::edge_flow(*edge.weight()) {
+                    graph.add_edge(from, edge.target(), EdgeTransfer::Exceptional);
                 }
             }
         }
@@ -334,7 +334,7 @@ impl<'m, 'f> EditedGraph<'m, 'f> {
 
     /// Live-in variables of each node. At each of these points, the variables that the point carries
     /// are live.
-    fn live_in(&self, graph: &DiGraph<(), Flow>, at_fragments: &[&Point]) -> Vec<Set> {
+    fn live_in(&self, graph: &DiGraph<(), EdgeTransfer>, at_fragments: &[&Point]) -> Vec<BitSet> {
         let method = self.method;
         let mut effects: Vec<_> = self
             .nodes
@@ -374,7 +374,10 @@ fn check_point(method: &Method, patched: &Patched, p: &Point) -> Result<(), Refu
 }
 
 /// Marks the nodes that are reachable from any of these roots.
-fn reachable_from(graph: &DiGraph<(), Flow>, roots: impl Iterator<Item = FragmentId>) -> Vec<bool> {
+fn reachable_from(
+    graph: &DiGraph<(), EdgeTransfer>,
+    roots: impl Iterator<Item = FragmentId>,
+) -> Vec<bool> {
     let mut seen = vec![false; graph.node_count()];
     let mut work: Vec<_> = roots.map(FragmentId::node).collect();
     while let Some(n) = work.pop() {
@@ -424,7 +427,11 @@ fn require_same_handlers(method: &Method, a: FragmentId, b: FragmentId) -> Resul
     }
 }
 
-fn check_graph(method: &Method, patched: &Patched, original: &[Node]) -> Result<(), Refusal> {
+fn check_graph(
+    method: &Method,
+    patched: &Patched,
+    original: &[PatchedNode],
+) -> Result<(), Refusal> {
     let locals = method.code.max_locals as usize;
     for (i, node) in patched.nodes.iter().enumerate() {
         let id = FragmentId(i as u32);
@@ -494,7 +501,12 @@ fn unavailable_variable(method: &Method, slot: usize, at: FragmentId) -> Refusal
 }
 
 /// Checks that control with these types may continue at a fragment at whose start `live` is live.
-fn check_types(method: &Method, from: &State, to: FragmentId, live: &Set) -> Result<(), Refusal> {
+fn check_types(
+    method: &Method,
+    from: &State,
+    to: FragmentId,
+    live: &BitSet,
+) -> Result<(), Refusal> {
     let wanted = &method.states[to.index()];
     let mismatch = |what: String, found: &Type, wanted: &Type| Refusal::TypeMismatch {
         target: to.0,

@@ -141,14 +141,16 @@ pub fn choose(method: &Method, policy: &Policy) -> Result<(Vec<Point>, Vec<Skipp
             let Some(state) = method.state_at.get(&i) else {
                 continue;
             };
-            let fragment = method.flow.holding(*pc);
+            let fragment = method.flow.fragment_containing(*pc);
             if points.iter().any(|p| p.instruction == i) {
                 continue;
             }
             // The locals that an exception handler which protects the return would read.
-            let mut live = veneer_liveness::Set::repeat(false, method.code.max_locals as usize);
+            let mut live = veneer_liveness::BitSet::repeat(false, method.code.max_locals as usize);
             for h in method.handlers_at(*pc) {
-                let handler = method.flow.holding(method.code.exceptions[h].handler);
+                let handler = method
+                    .flow
+                    .fragment_containing(method.code.exceptions[h].handler);
                 for slot in method.liveness.live_in[handler.index()]
                     .iter_ones()
                     .take_while(|s| *s < method.code.max_locals as usize)
@@ -254,7 +256,7 @@ fn entry_point(method: &Method) -> Result<Point, Refusal> {
         kind: PointKind::Entry,
         instruction,
         pc,
-        fragment: method.flow.holding(pc),
+        fragment: method.flow.fragment_containing(pc),
         locals,
         stack: state.stack.clone(),
     })

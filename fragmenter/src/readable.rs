@@ -14,7 +14,7 @@ use crate::types::{self, State, Type};
 
 /// The verification types of the values that can be read at a site, and the pc by which variables
 /// are named there. `points` are the capture points of the armed body.
-pub fn at(method: &Method, points: &[Point], site: Site) -> (State, u16) {
+pub fn visible_state(method: &Method, points: &[Point], site: Site) -> (State, u16) {
     let head = |f: FragmentId| match patch::apply(method, &[], points) {
         Ok(patched) => patched.state(method, f),
         Err(_) => method.states.get(f.index()).cloned().unwrap_or_default(),
@@ -24,8 +24,8 @@ pub fn at(method: &Method, points: &[Point], site: Site) -> (State, u16) {
         &method.instructions[range]
     };
     match site {
-        Site::At(pc) | Site::Behind(pc) => {
-            let fragment = method.flow.holding(pc);
+        Site::At(pc) | Site::AfterCode(pc) => {
+            let fragment = method.flow.fragment_containing(pc);
             let mut state = head(fragment);
             for (at, instruction) in instructions(fragment) {
                 let is_last = *at == pc;
@@ -40,7 +40,7 @@ pub fn at(method: &Method, points: &[Point], site: Site) -> (State, u16) {
             (state, pc)
         }
         Site::After(f) => match instructions(f).last() {
-            Some((pc, _)) => at(method, points, Site::At(*pc)),
+            Some((pc, _)) => visible_state(method, points, Site::At(*pc)),
             None => (head(f), 0),
         },
         Site::Before(f) | Site::Edge(_, f) => (head(f), method.flow.get(f).map_or(0, |f| f.start)),
@@ -53,8 +53,8 @@ pub fn at(method: &Method, points: &[Point], site: Site) -> (State, u16) {
 
 /// Names of the local variables that can be read at a site, and their types in source form, such as
 /// `int[]`.
-pub fn variables(method: &Method, points: &[Point], site: Site) -> Vec<(String, String)> {
-    let (state, pc) = at(method, points, site);
+pub fn visible_variables(method: &Method, points: &[Point], site: Site) -> Vec<(String, String)> {
+    let (state, pc) = visible_state(method, points, site);
     let known = |(slot, t): (usize, &Type)| {
         let name = method.variable_name(slot as u16, pc);
         let declared = method

@@ -32,7 +32,7 @@ use petgraph::Direction::Incoming;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
 use std::fmt;
-use veneer_liveness::{Effect, Flow, Set};
+use veneer_liveness::{BitSet, EdgeTransfer, UseDef};
 
 /// The number of a region in its method, in pc order of the heads. It is written `f3`, because for
 /// its policy the region is a fragment.
@@ -60,13 +60,13 @@ pub struct Region {
     /// and the index of the exception-table entry.
     pub handlers: Vec<(RegionId, u16)>,
     /// Variables that some path from the head reads before it writes them.
-    pub uses: Set,
+    pub uses: BitSet,
     /// Variables that the region writes.
-    pub defs: Set,
+    pub defs: BitSet,
     /// Variables that are live at the head.
-    pub live_in: Set,
+    pub live_in: BitSet,
     /// Variables that are live where control leaves the region without an exception.
-    pub live_out: Set,
+    pub live_out: BitSet,
 }
 
 /// The regions of a method under a policy, in pc order of their heads.
@@ -165,7 +165,7 @@ fn build_region(
         .collect();
     let mut edges: Vec<(RegionId, EdgeKind)> = Vec::new();
     let mut handlers: Vec<(RegionId, u16)> = Vec::new();
-    let (mut live_out, mut defs) = (Set::repeat(false, width), Set::repeat(false, width));
+    let (mut live_out, mut defs) = (BitSet::repeat(false, width), BitSet::repeat(false, width));
     for block in &blocks {
         defs |= &method.effects[block.index()].writes;
         let mut out: Vec<_> = graph.edges(block.node()).collect();
@@ -204,10 +204,15 @@ fn build_region(
 }
 
 /// The variables that are live at the head if nothing is live where control leaves the region.
-fn upward_exposed(method: &Method, head: FragmentId, blocks: &[FragmentId], width: usize) -> Set {
-    let mut graph: DiGraph<(), Flow> = DiGraph::new();
+fn upward_exposed(
+    method: &Method,
+    head: FragmentId,
+    blocks: &[FragmentId],
+    width: usize,
+) -> BitSet {
+    let mut graph: DiGraph<(), EdgeTransfer> = DiGraph::new();
     let position = |f: FragmentId| blocks.binary_search(&f).ok().map(NodeIndex::new);
-    let effects: Vec<Effect> = blocks
+    let effects: Vec<UseDef> = blocks
         .iter()
         .map(|b| method.effects[b.index()].clone())
         .collect();
@@ -231,5 +236,5 @@ fn upward_exposed(method: &Method, head: FragmentId, blocks: &[FragmentId], widt
     );
     position(head)
         .and_then(|p| inside.live_in.get(p.index()).cloned())
-        .unwrap_or_else(|| Set::repeat(false, width))
+        .unwrap_or_else(|| BitSet::repeat(false, width))
 }

@@ -6,7 +6,7 @@
 
 #![allow(missing_docs)]
 
-use veneer_probes::step::Owner;
+use veneer_probes::step::HelperClass;
 
 pub const CELL: &str = "java/lang/invoke/VeneerCell";
 pub const CELL_DESCRIPTOR: &str = "Ljava/lang/invoke/VeneerCell;";
@@ -29,11 +29,11 @@ pub const LOOKUP: &str = "java/lang/invoke/MethodHandles$Lookup";
 pub const CALLED: [&str; 3] = [PROBE, TABLES, THREADS];
 
 /// Internal name of the runtime class that a probe step refers to.
-pub fn owner(of: Owner) -> &'static str {
+pub fn class_name(of: HelperClass) -> &'static str {
     match of {
-        Owner::Probe => PROBE,
-        Owner::Tables => TABLES,
-        Owner::Threads => THREADS,
+        HelperClass::Probe => PROBE,
+        HelperClass::Tables => TABLES,
+        HelperClass::Threads => THREADS,
     }
 }
 

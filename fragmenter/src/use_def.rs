@@ -10,7 +10,7 @@ use crate::bytecode::Instruction;
 use crate::bytecode::opcode::*;
 use crate::flowgraph::{EdgeKind, FlowGraph};
 use crate::types::State;
-use veneer_liveness::{Effect, Flow, Set};
+use veneer_liveness::{BitSet, EdgeTransfer, UseDef};
 
 /// Use and def of one fragment's instructions, with `depth` words on the operand stack at its
 /// start. `width` is the number of variables: locals plus stack words.
@@ -19,9 +19,9 @@ pub fn effect(
     depth: usize,
     max_locals: u16,
     width: usize,
-) -> Effect {
-    let empty = || Set::repeat(false, width);
-    let mut e = Effect {
+) -> UseDef {
+    let empty = || BitSet::repeat(false, width);
+    let mut e = UseDef {
         uses: empty(),
         defs: empty(),
         writes: empty(),
@@ -71,7 +71,7 @@ pub fn effects(
     states: &[State],
     max_locals: u16,
     width: usize,
-) -> Vec<Effect> {
+) -> Vec<UseDef> {
     flow.fragments()
         .map(|f| {
             effect(
@@ -85,10 +85,10 @@ pub fn effects(
 }
 
 /// The kind of edge that the liveness analysis sees: exceptional for handlers, otherwise normal.
-pub fn edge_flow(kind: EdgeKind) -> Flow {
+pub fn edge_flow(kind: EdgeKind) -> EdgeTransfer {
     if matches!(kind, EdgeKind::Handler(_)) {
-        Flow::Exceptional
+        EdgeTransfer::Exceptional
     } else {
-        Flow::Normal
+        EdgeTransfer::Normal
     }
 }

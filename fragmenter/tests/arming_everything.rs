@@ -15,7 +15,7 @@ use veneer_fragmenter::Refusal;
 use veneer_fragmenter::advice::{Action, Probe, Site};
 use veneer_fragmenter::arming::{self, ArmedCode, Request};
 use veneer_fragmenter::classfile::ClassFile;
-use veneer_fragmenter::counting::Counting;
+use veneer_fragmenter::counting::CounterPlan;
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::policy::Policy;
 use veneer_fragmenter::version::{self, Bodies, Plan};
@@ -174,7 +174,7 @@ fn probes(method: &Method, probe_set: ProbeSet, slots: &mut u32) -> Vec<Probe> {
         add(Site::After(f), &|_| Action::Stop { slot: timer });
     }
     for f in fragments.iter().copied().skip(1).step_by(5).take(10) {
-        add(Site::Before(f), &|_| Action::Lap {
+        add(Site::Before(f), &|_| Action::LapTimer {
             slot: 8_000_000 + 4 * f.0,
         });
     }
@@ -203,9 +203,9 @@ fn emit(totals: &mut Totals, path: &Path, bytes: &[u8], policy: &Policy, probe_s
         };
         let mut probes = probes(&method, probe_set, &mut slots);
         if let ProbeSet::Everything = probe_set {
-            let counting = Counting::of(&method, &armed.points);
+            let counting = CounterPlan::place_counters(&method, &armed.points);
             probes.extend(counting.probes(slots + 4));
-            slots += 4 + counting.flow.width();
+            slots += 4 + counting.flow.counter_count();
         }
         kept.push((method, armed, probes));
     }

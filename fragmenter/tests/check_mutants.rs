@@ -436,7 +436,7 @@ fn check_mutants_of(
         // example an object used as a frame.
         let types = |class| veneer_fragmenter::verify::class(class).ok();
         let needs_more = match (types(&read), types(&file)) {
-            (Some(needed), Some(granted)) => needed.beyond(&granted, &|_| false).is_some(),
+            (Some(needed), Some(granted)) => needed.not_implied_by(&granted, &|_| false).is_some(),
             (None, _) => true,
             (Some(_), None) => false,
         };

@@ -40,7 +40,7 @@ fn use_everything(bytes: &[u8]) -> Result<(), ClassFileError> {
         class.super_name(),
         class.attribute("SourceFile"),
     );
-    if let Ok(outline) = Outline::of(&class) {
+    if let Ok(outline) = Outline::from_class_file(&class) {
         assert_eq!(outline.methods.len(), class.methods.len());
     }
     let _ = mentioned(&class.pool);

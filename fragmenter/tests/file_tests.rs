@@ -95,7 +95,7 @@ fn list(name: &str, classes: &[Vec<u8>], test: &Test) -> Vec<MethodListing> {
         let modern = inference::modern(&bytes).unwrap();
         let file = ClassFile::parse(&modern).unwrap();
         for index in 0..file.methods.len() {
-            let listing = listing::of(&file, index, &test.policy);
+            let listing = listing::from_class_file(&file, index, &test.policy);
             let text = listing.to_string();
             let long = text.lines().find(|l| l.chars().count() > listing::WIDTH);
             assert_eq!(long, None, "{name}: a line of the listing is too long");
@@ -515,7 +515,7 @@ fn json_and_dot_contain_the_same_as_the_text() {
         .iter()
         .position(|m| file.pool.text(m.name).unwrap() == "s")
         .unwrap();
-    let listing = listing::of(&file, index, &Policy::Block);
+    let listing = listing::from_class_file(&file, index, &Policy::Block);
     let json = serde_json::to_value(&listing).unwrap();
     assert_eq!(json["class"], "Forms");
     assert_eq!(json["method"], "s(ILjava/lang/String;)Ljava/lang/String;");
@@ -547,7 +547,7 @@ fn json_and_dot_contain_the_same_as_the_text() {
     ] {
         assert!(dot.contains(edge), "{edge} is not in\n{dot}");
     }
-    let class = listing::ClassListing::of(&file, &Policy::Block);
+    let class = listing::ClassListing::from_class_file(&file, &Policy::Block);
     assert_eq!(
         (class.methods, class.loops, class.refusals.len()),
         (2, 0, 0)

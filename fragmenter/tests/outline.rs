@@ -12,7 +12,7 @@ fn classes_of_the_jdk_are_described() {
     let mut seen = 0;
     for_each_class("quick", QUICK, |_, bytes| {
         let file = ClassFile::parse(bytes).unwrap();
-        let outline = Outline::of(&file).unwrap();
+        let outline = Outline::from_class_file(&file).unwrap();
         let name = outline.name.strip_prefix("java.util.").unwrap_or_default();
         let name = name.to_owned();
         if !["Comparator", "ArrayList", "Vector", "Optional"].contains(&name.as_str()) {
@@ -86,7 +86,7 @@ fn annotated(name: &str, content: impl FnOnce(&mut ConstantPool<'static>) -> Vec
         attributes: vec![attribute],
     };
     let bytes = file.to_bytes().unwrap();
-    let outline = Outline::of(&ClassFile::parse(&bytes).unwrap()).unwrap();
+    let outline = Outline::from_class_file(&ClassFile::parse(&bytes).unwrap()).unwrap();
     assert_eq!(outline.annotations, outline.methods[0].annotations);
     outline
 }
@@ -196,7 +196,7 @@ fn one_long_name_everywhere_is_refused() {
         methods: vec![member; 60_000],
         attributes: Vec::new(),
     };
-    let refused = Outline::of(&file).unwrap_err();
+    let refused = Outline::from_class_file(&file).unwrap_err();
     assert!(
         matches!(refused, ClassFileError::TooLong { .. }),
         "{refused}"

@@ -226,7 +226,7 @@ struct Mutant {
     class: String,
     kind: &'static str,
     bytes: Vec<u8>,
-    ours: Result<Vec<String>, verify::Failure>,
+    ours: Result<Vec<String>, verify::VerifyFailure>,
 }
 
 fn mutant(kind: usize, class: &str, original: &[u8], random: &mut Random) -> Option<Mutant> {
@@ -261,7 +261,7 @@ fn mutant(kind: usize, class: &str, original: &[u8], random: &mut Random) -> Opt
 }
 
 /// Returns the checker's verdict, with the assumptions in the form that the referee reads.
-fn judge(bytes: &[u8]) -> Result<Vec<String>, verify::Failure> {
+fn judge(bytes: &[u8]) -> Result<Vec<String>, verify::VerifyFailure> {
     let file = ClassFile::parse(bytes).unwrap();
     let line = |assumption| match assumption {
         Assumption::Assignable { from, to } => format!("assignable {from} {to}"),
@@ -322,7 +322,7 @@ fn referee(home: &Path, folder: &Path, mutants: &[Mutant]) -> Vec<(String, Strin
 
 /// True if the failure belongs to a rule that the checker applies more strictly than HotSpot: `new`
 /// forgets older objects of its pc.
-fn is_stricter(failure: &verify::Failure) -> bool {
+fn is_stricter(failure: &verify::VerifyFailure) -> bool {
     failure.detail.contains("an older object of the same `new`")
 }
 

@@ -1,34 +1,35 @@
 //! Solves for the counts of all edges and nodes, given the counters.
 
-use crate::edge::{CountedEdge, Node};
+use crate::edge::{CountedEdge, Endpoint};
 
 /// The execution counts of each edge and each node.
 ///
 /// Counters that are read while the program runs are not consistent with each other. They can
 /// differ by up to the number of running activations. Negative results are reported as 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    edges: Vec<(Node, Node, u64)>,
+pub struct EdgeProfile {
+    edges: Vec<(Endpoint, Endpoint, u64)>,
     nodes: Vec<u64>,
 }
 
-impl Counts {
-    /// Solves for the counts of a flow graph with the given number of nodes; see `Flow::counts`.
+impl EdgeProfile {
+    /// Solves for the counts of a flow graph with the given number of nodes; see
+    /// `CountedGraph::solve`.
     pub(crate) fn solve(
         nodes: u32,
         edges: &[CountedEdge],
         counter: impl Fn(u32) -> u64,
         inside: &[u32],
-    ) -> Counts {
+    ) -> EdgeProfile {
         let outside = nodes as usize;
-        let index = |node: Node| match node {
-            Node::Outside => outside,
-            Node::At(n) => (n as usize).min(outside),
+        let index = |node: Endpoint| match node {
+            Endpoint::Outside => outside,
+            Endpoint::Node(n) => (n as usize).min(outside),
         };
         let in_range = |e: &&CountedEdge| {
             [e.from, e.to]
                 .iter()
-                .all(|n| !matches!(n, Node::At(n) if *n >= nodes))
+                .all(|n| !matches!(n, Endpoint::Node(n) if *n >= nodes))
         };
         let edges: Vec<&CountedEdge> = edges.iter().filter(in_range).collect();
         // Counters wrap around, and some also count down. Only their sums are meaningful.
@@ -88,20 +89,20 @@ impl Counts {
             passed.push((edge.from, edge.to, n.max(0) as u64));
         }
         into.truncate(outside);
-        Counts {
+        EdgeProfile {
             edges: passed,
             nodes: into.into_iter().map(|n| n.max(0) as u64).collect(),
         }
     }
 
     /// How often control entered a node.
-    pub fn node(&self, node: u32) -> u64 {
+    pub fn node_count(&self, node: u32) -> u64 {
         self.nodes.get(node as usize).copied().unwrap_or(0)
     }
 
     /// How often control passed from one node to another, over all edges between the two.
-    pub fn edge(&self, from: Node, to: Node) -> u64 {
-        let between = |e: &&(Node, Node, u64)| (e.0, e.1) == (from, to);
+    pub fn edge_count(&self, from: Endpoint, to: Endpoint) -> u64 {
+        let between = |e: &&(Endpoint, Endpoint, u64)| (e.0, e.1) == (from, to);
         self.edges.iter().filter(between).map(|e| e.2).sum()
     }
 }

@@ -5,17 +5,17 @@ use std::fmt;
 
 /// A node by its number, or the outside of the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Node {
+pub enum Endpoint {
     /// The callers, other versions, and handlers that exceptions enter.
     Outside,
-    At(u32),
+    Node(u32),
 }
 
-impl fmt::Display for Node {
+impl fmt::Display for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Node::Outside => f.write_str("outside"),
-            Node::At(n) => write!(f, "{n}"),
+            Endpoint::Outside => f.write_str("outside"),
+            Endpoint::Node(n) => write!(f, "{n}"),
         }
     }
 }
@@ -23,39 +23,39 @@ impl fmt::Display for Node {
 /// A directed edge. Two nodes may be connected by several edges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edge {
-    pub from: Node,
-    pub to: Node,
+    pub from: Endpoint,
+    pub to: Endpoint,
     /// How often control is expected to pass the edge, in any unit.
     pub weight: u64,
     /// Whether the edge has a counter in every placement.
-    pub always: bool,
+    pub always_counted: bool,
 }
 
 impl Edge {
     /// Creates an edge that gets a counter only if the placement needs one.
-    pub fn new(from: Node, to: Node, weight: u64) -> Edge {
+    pub fn new(from: Endpoint, to: Endpoint, weight: u64) -> Edge {
         Edge {
             from,
             to,
             weight,
-            always: false,
+            always_counted: false,
         }
     }
 
     /// Creates an edge that always has a counter.
-    pub fn counted(from: Node, to: Node) -> Edge {
+    pub fn always_counted(from: Endpoint, to: Endpoint) -> Edge {
         Edge {
             from,
             to,
             weight: 0,
-            always: true,
+            always_counted: true,
         }
     }
 }
 
 impl fmt::Display for Edge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let arrow = if self.always { "-●>" } else { "->" };
+        let arrow = if self.always_counted { "-●>" } else { "->" };
         write!(f, "{} {arrow} {}", self.from, self.to)
     }
 }
@@ -67,14 +67,14 @@ impl fmt::Display for Edge {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "(i64, i64, i64)", into = "(i64, i64, i64)")]
 pub struct CountedEdge {
-    pub from: Node,
-    pub to: Node,
+    pub from: Endpoint,
+    pub to: Endpoint,
     pub counter: Option<u32>,
 }
 
 impl From<(i64, i64, i64)> for CountedEdge {
     fn from((from, to, counter): (i64, i64, i64)) -> CountedEdge {
-        let node = |n: i64| u32::try_from(n).map_or(Node::Outside, Node::At);
+        let node = |n: i64| u32::try_from(n).map_or(Endpoint::Outside, Endpoint::Node);
         CountedEdge {
             from: node(from),
             to: node(to),
@@ -85,9 +85,9 @@ impl From<(i64, i64, i64)> for CountedEdge {
 
 impl From<CountedEdge> for (i64, i64, i64) {
     fn from(edge: CountedEdge) -> (i64, i64, i64) {
-        let node = |n: Node| match n {
-            Node::Outside => -1,
-            Node::At(n) => i64::from(n),
+        let node = |n: Endpoint| match n {
+            Endpoint::Outside => -1,
+            Endpoint::Node(n) => i64::from(n),
         };
         let counter = edge.counter.map_or(-1, i64::from);
         (node(edge.from), node(edge.to), counter)

@@ -2,28 +2,28 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::counts::Counts;
+use crate::counts::EdgeProfile;
 use crate::edge::{CountedEdge, Edge};
 use crate::placement::place_counters;
 
 /// A flow graph with counters on some of its edges.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Flow {
+pub struct CountedGraph {
     /// The number of nodes. The nodes are numbered from 0.
     pub nodes: u32,
     pub edges: Vec<CountedEdge>,
 }
 
-impl Flow {
+impl CountedGraph {
     /// Places counters on `edges` and numbers the counters from 0, in the order of the edges.
-    pub fn of(nodes: u32, edges: &[Edge]) -> Flow {
+    pub fn new(nodes: u32, edges: &[Edge]) -> CountedGraph {
         let mut next = 0..;
         let counted_edge = |(edge, counted): (&Edge, bool)| CountedEdge {
             from: edge.from,
             to: edge.to,
             counter: if counted { next.next() } else { None },
         };
-        Flow {
+        CountedGraph {
             nodes,
             edges: edges
                 .iter()
@@ -34,7 +34,7 @@ impl Flow {
     }
 
     /// Returns the number of counters.
-    pub fn width(&self) -> u32 {
+    pub fn counter_count(&self) -> u32 {
         self.counters().count() as u32
     }
 
@@ -44,12 +44,12 @@ impl Flow {
     }
 
     /// Returns this graph with `by` added to the number of each counter.
-    pub fn shifted(&self, by: u32) -> Flow {
+    pub fn with_counter_offset(&self, by: u32) -> CountedGraph {
         let counted_edge = |e: &CountedEdge| CountedEdge {
             counter: e.counter.map(|c| c.saturating_add(by)),
             ..*e
         };
-        Flow {
+        CountedGraph {
             nodes: self.nodes,
             edges: self.edges.iter().map(counted_edge).collect(),
         }
@@ -59,7 +59,7 @@ impl Flow {
     ///
     /// `counter` returns the value of a counter. `inside` lists the node of each running
     /// activation; a node appears once for each activation that is in the node.
-    pub fn counts(&self, counter: impl Fn(u32) -> u64, inside: &[u32]) -> Counts {
-        Counts::solve(self.nodes, &self.edges, counter, inside)
+    pub fn solve(&self, counter: impl Fn(u32) -> u64, inside: &[u32]) -> EdgeProfile {
+        EdgeProfile::solve(self.nodes, &self.edges, counter, inside)
     }
 }

@@ -24,7 +24,8 @@
 //!
 //! **Outside.** Exceptions also leave methods, and activations move between versions in the middle
 //! of a method. Each such external entry or exit is an edge from or to the outside that always has
-//! a counter ([`Edge::always`]). These edges are rare, and with their counters the sums are exact.
+//! a counter ([`Edge::always_counted`]). These edges are rare, and with their counters the sums are
+//! exact.
 //!
 //! **Running activations.** An activation that is currently inside a node has entered but not left
 //! the node. If the caller passes the nodes of all running activations, the counts are exact.
@@ -35,7 +36,7 @@ mod edge;
 mod flow;
 mod placement;
 
-pub use counts::Counts;
-pub use edge::{CountedEdge, Edge, Node};
-pub use flow::Flow;
+pub use counts::EdgeProfile;
+pub use edge::{CountedEdge, Edge, Endpoint};
+pub use flow::CountedGraph;
 pub use placement::place_counters;

@@ -90,14 +90,14 @@ pub struct Block {
 
 /// A request for a random sample of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sample {
+pub struct RandomSample {
     /// The maximum size of the sample. Each item is drawn at most once.
     pub count: usize,
     /// The seed of the generator. Equal seeds draw equal samples from equal lists.
     pub seed: u64,
 }
 
-impl Sample {
+impl RandomSample {
     /// Returns indices into a list of `length` items, in the order in which they were drawn. The
     /// method is a partial Fisher–Yates shuffle.
     pub fn draw(self, length: usize) -> Vec<usize> {
@@ -143,14 +143,14 @@ mod tests {
 
     #[test]
     fn a_sample_has_no_duplicates_and_depends_on_its_seed() {
-        let draw = |seed| Sample { count: 10, seed }.draw(1000);
+        let draw = |seed| RandomSample { count: 10, seed }.draw(1000);
         let mut first = draw(1);
         assert_eq!(first, draw(1));
         assert_ne!(first, draw(2));
         first.sort_unstable();
         first.dedup();
         assert_eq!(first.len(), 10);
-        assert_eq!(Sample { count: 10, seed: 3 }.draw(4).len(), 4);
-        assert!(Sample { count: 10, seed: 3 }.draw(0).is_empty());
+        assert_eq!(RandomSample { count: 10, seed: 3 }.draw(4).len(), 4);
+        assert!(RandomSample { count: 10, seed: 3 }.draw(0).is_empty());
     }
 }

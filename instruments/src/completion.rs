@@ -3,7 +3,7 @@
 /// Completes `text` to the name `class`, up to the next dot of the name. If `text` is the beginning
 /// of the simple class name, returns the whole name. Returns `None` if `text` is the beginning of
 /// neither.
-pub fn completed(class: &str, text: &str) -> Option<String> {
+pub fn complete_class_name(class: &str, text: &str) -> Option<String> {
     if let Some(rest) = class.strip_prefix(text) {
         let end = rest
             .find('.')
@@ -17,7 +17,7 @@ pub fn completed(class: &str, text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::completed;
+    use super::complete_class_name;
 
     #[test]
     fn a_name_is_completed_up_to_its_next_dot() {
@@ -30,7 +30,7 @@ mod tests {
             ("esk", None),
             ("shop.x", None),
         ] {
-            let found = completed("shop.Desk$Drawer", text);
+            let found = complete_class_name("shop.Desk$Drawer", text);
             assert_eq!(found.as_deref(), expected, "{text}");
         }
     }

@@ -9,7 +9,8 @@ use crate::MethodPattern;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// One change of the graph. The numbers are fragments, as in [`Place`](crate::Place).
+/// One change of the graph. The numbers are fragments, as in
+/// [`PointSelector`](crate::PointSelector).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EditKind {

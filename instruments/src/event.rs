@@ -5,7 +5,7 @@ use std::fmt;
 
 /// The values of the logged variables when an activation passed a point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Event {
+pub struct LogEvent {
     /// The dotted class name.
     pub class: String,
     /// The method's name and descriptor.
@@ -17,12 +17,12 @@ pub struct Event {
     /// Nanoseconds since the agent was started.
     pub time_ns: u64,
     /// Variables and their values, in the order in which the log names the variables.
-    pub values: Vec<(String, Value)>,
+    pub values: Vec<(String, EventValue)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Value {
+pub enum EventValue {
     Null,
     /// A boolean (0 or 1), byte, char, short, int or long.
     Int(i64),
@@ -32,13 +32,13 @@ pub enum Value {
     Text(String),
 }
 
-impl fmt::Display for Value {
+impl fmt::Display for EventValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Value::Null => f.write_str("null"),
-            Value::Int(value) => write!(f, "{value}"),
-            Value::Float(value) => write!(f, "{value:?}"),
-            Value::Text(text) => write!(f, "{text:?}"),
+            EventValue::Null => f.write_str("null"),
+            EventValue::Int(value) => write!(f, "{value}"),
+            EventValue::Float(value) => write!(f, "{value:?}"),
+            EventValue::Text(text) => write!(f, "{text:?}"),
         }
     }
 }

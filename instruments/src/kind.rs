@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use veneer_probes::Code;
+use veneer_probes::ProbeCode;
 
-/// The kind of an instrument, which determines the [`Data`](crate::Data) of its rows.
+/// The kind of an instrument, which determines the [`Measurement`](crate::Measurement) of its rows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum InstrumentKind {
     /// Counts how often a point is passed. The count is exact, even if several threads pass the
     /// point.
     Counter,
@@ -18,27 +18,27 @@ pub enum Kind {
     /// without that table.
     Log(Vec<String>),
     /// Runs a probe: code of the plan, which updates tables. The instrument itself records no data.
-    Code(Box<Code>),
+    Code(Box<ProbeCode>),
 }
 
-impl Kind {
+impl InstrumentKind {
     /// Returns the name of the kind without its parameters: `counter`, `timer`, `log` or `code`.
     pub fn name(&self) -> &'static str {
         match self {
-            Kind::Counter => "counter",
-            Kind::Timer => "timer",
-            Kind::Log(_) => "log",
-            Kind::Code(_) => "code",
+            InstrumentKind::Counter => "counter",
+            InstrumentKind::Timer => "timer",
+            InstrumentKind::Log(_) => "log",
+            InstrumentKind::Code(_) => "code",
         }
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for InstrumentKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Kind::Code(code) => write!(f, "{code}"),
-            Kind::Counter | Kind::Timer => f.write_str(self.name()),
-            Kind::Log(names) => write!(f, "log({})", names.join(", ")),
+            InstrumentKind::Code(code) => write!(f, "{code}"),
+            InstrumentKind::Counter | InstrumentKind::Timer => f.write_str(self.name()),
+            InstrumentKind::Log(names) => write!(f, "log({})", names.join(", ")),
         }
     }
 }

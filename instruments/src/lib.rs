@@ -12,9 +12,9 @@
 //!
 //! | here | aspect orientation | JUDI's instrumentation strategy |
 //! | --- | --- | --- |
-//! | [`MethodPattern`] with a [`Place`] | pointcut | targets |
-//! | [`Kind`] with a [`When`] | advice | strategy and instrument |
-//! | [`Data`] | – | data class |
+//! | [`MethodPattern`] with a [`PointSelector`] | pointcut | targets |
+//! | [`InstrumentKind`] with an [`AdviceKind`] | advice | strategy and instrument |
+//! | [`Measurement`] | – | data class |
 //! | [`table`] | – | analyser |
 
 mod armed;
@@ -32,22 +32,23 @@ mod suggest;
 pub mod table;
 mod tally;
 
-pub use armed::{ArmedClass, ArmedMethod, Block, DescribedMethod, Graph, Sample};
-pub use completion::completed;
+pub use armed::{ArmedClass, ArmedMethod, Block, DescribedMethod, Graph, RandomSample};
+pub use completion::complete_class_name;
 pub use edit::{EditKind, EditSpec};
-pub use event::{Event, Value};
+pub use event::{EventValue, LogEvent};
 pub use id::{IdError, InstrumentId, PatchId};
-pub use kind::Kind;
+pub use kind::InstrumentKind;
 pub use pattern::{
-    ClassFacts, INITIALISER, MethodFacts, MethodPattern, PatternError, PatternFault, Verdict,
-    class_flag_words, flag_words,
+    CLASS_INITIALISER, ClassMatch, ClassMetadata, MethodMetadata, MethodPattern, PatternError,
+    PatternFault, class_flag_words, flag_words,
 };
-pub use place::{Place, When, Which};
-pub use row::{Data, RefusalRow, Row, Summary};
-pub use runtime::{AttachError, Attached, Runtime};
-pub use spec::{LIMIT, Spec, Times};
+pub use place::{AdviceKind, InstructionKind, PointSelector};
+pub use row::{InstrumentSummary, Measurement, PointRow, RefusalRow};
+pub use runtime::{AttachError, AttachSummary, Runtime};
+pub use spec::{DEFAULT_MAX_POINTS, HitQuota, InstrumentSpec};
 pub use suggest::{nearest, nearest_words};
 pub use tally::{
-    BUCKETS, Entry, GROUP, Key, Linear, LinearError, MOST_BUCKETS, MergeError, Moment, RING, Rate,
-    Tally, TallyKind, WINDOW, bucket_start, merged,
+    BUCKETS, GROUP, LinearBuckets, LinearError, MAX_LINEAR_BUCKETS, MergeError, Occurrence,
+    RATE_WINDOW_SECONDS, RING, Rate, Tally, TallyEntry, TallyKey, TallyKind, bucket_start,
+    merge_tables,
 };

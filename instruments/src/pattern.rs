@@ -25,8 +25,8 @@
 //! * `static`, `!synchronized` … are flags of the method. `@a.B` is an annotation of the method,
 //!   and `@@a.B` is an annotation of its class.
 //!
-//! Names alone do not decide `+`, flags and annotations ([`MethodPattern::asks_more`]). To match
-//! such a pattern, the caller must provide the properties of the class ([`ClassFacts`]).
+//! Names alone do not decide `+`, flags and annotations ([`MethodPattern::needs_metadata`]). To
+//! match such a pattern, the caller must provide the properties of the class ([`ClassMetadata`]).
 
 mod class_pattern;
 mod glob;
@@ -36,9 +36,9 @@ mod modifiers;
 mod parser;
 mod types;
 
-pub(crate) use class_pattern::Step;
-pub use metadata::{ClassFacts, MethodFacts, Verdict};
-pub use method_pattern::{INITIALISER, MethodPattern};
+pub(crate) use class_pattern::PackageElement;
+pub use metadata::{ClassMatch, ClassMetadata, MethodMetadata};
+pub use method_pattern::{CLASS_INITIALISER, MethodPattern};
 pub use modifiers::{class_flag_words, flag_words};
 pub use parser::{PatternError, PatternFault};
-pub(crate) use types::{argument_names, primitive};
+pub(crate) use types::{argument_names, primitive_type_name};

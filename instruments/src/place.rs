@@ -18,7 +18,7 @@ use std::fmt;
 /// order of bytecode index, displayed as `f3`; `veneer fragments … --policy block` shows them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Place {
+pub enum PointSelector {
     /// The method as a whole: before = at entry, after = at every exit, around = from entry to
     /// exit.
     Method,
@@ -31,7 +31,7 @@ pub enum Place {
     /// The basic blocks with these numbers.
     Block(Vec<u32>),
     /// The basic blocks that a predicate of the plan has chosen, which differ from method to
-    /// method. The blocks are in `Spec::only`.
+    /// method. The blocks are in `InstrumentSpec::only`.
     Chosen,
     /// Every loop header.
     Loops,
@@ -45,13 +45,13 @@ pub enum Place {
     /// block.
     Line(Vec<u16>),
     /// Single instructions of the selected kind.
-    Instructions(Which),
+    Instructions(InstructionKind),
 }
 
 /// A selector of instructions by their effect.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Which {
+pub enum InstructionKind {
     /// Calls of methods. With a pattern, only calls of matching methods; the class is the one that
     /// the call instruction names.
     Calls(Option<MethodPattern>),
@@ -65,8 +65,10 @@ pub enum Which {
     ArrayWrites,
     /// `new` and the array allocation instructions.
     Allocations,
-    Enters,
-    Leaves,
+    #[serde(rename = "enters")]
+    MonitorEnters,
+    #[serde(rename = "leaves")]
+    MonitorExits,
     Throws,
     /// The first instructions of exception handlers.
     Handlers,
@@ -78,26 +80,26 @@ pub enum Which {
     Opcode(String),
 }
 
-impl fmt::Display for Which {
+impl fmt::Display for InstructionKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let with = |f: &mut fmt::Formatter<'_>, name: &str, of: &Option<String>| match of {
             Some(of) => write!(f, "{name} {of}"),
             None => f.write_str(name),
         };
         match self {
-            Which::Calls(of) => with(f, "calls", &of.as_ref().map(ToString::to_string)),
-            Which::Reads(of) => with(f, "reads", of),
-            Which::Writes(of) => with(f, "writes", of),
-            Which::ArrayReads => f.write_str("array reads"),
-            Which::ArrayWrites => f.write_str("array writes"),
-            Which::Allocations => f.write_str("allocations"),
-            Which::Enters => f.write_str("monitor enters"),
-            Which::Leaves => f.write_str("monitor exits"),
-            Which::Throws => f.write_str("throws"),
-            Which::Handlers => f.write_str("handlers"),
-            Which::Branches => f.write_str("branches"),
-            Which::Switches => f.write_str("switches"),
-            Which::Opcode(name) => write!(f, "instructions {name}"),
+            InstructionKind::Calls(of) => with(f, "calls", &of.as_ref().map(ToString::to_string)),
+            InstructionKind::Reads(of) => with(f, "reads", of),
+            InstructionKind::Writes(of) => with(f, "writes", of),
+            InstructionKind::ArrayReads => f.write_str("array reads"),
+            InstructionKind::ArrayWrites => f.write_str("array writes"),
+            InstructionKind::Allocations => f.write_str("allocations"),
+            InstructionKind::MonitorEnters => f.write_str("monitor enters"),
+            InstructionKind::MonitorExits => f.write_str("monitor exits"),
+            InstructionKind::Throws => f.write_str("throws"),
+            InstructionKind::Handlers => f.write_str("handlers"),
+            InstructionKind::Branches => f.write_str("branches"),
+            InstructionKind::Switches => f.write_str("switches"),
+            InstructionKind::Opcode(name) => write!(f, "instructions {name}"),
         }
     }
 }
@@ -106,21 +108,21 @@ fn join<T>(items: &[T], show: impl Fn(&T) -> String) -> String {
     items.iter().map(show).collect::<Vec<_>>().join(", ")
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for PointSelector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Method => f.write_str("method"),
-            Place::Entry => f.write_str("entry"),
-            Place::Exits => f.write_str("exits"),
-            Place::Blocks => f.write_str("blocks"),
-            Place::Block(blocks) => f.write_str(&join(blocks, |b| format!("f{b}"))),
-            Place::Chosen => f.write_str("chosen blocks"),
-            Place::Loops => f.write_str("loops"),
-            Place::LoopExits => f.write_str("loop exits"),
-            Place::Edges => f.write_str("edges"),
-            Place::Edge(edges) => f.write_str(&join(edges, |(a, b)| format!("f{a}->f{b}"))),
-            Place::Instructions(which) => write!(f, "{which}"),
-            Place::Line(lines) => write!(f, "line {}", join(lines, u16::to_string)),
+            PointSelector::Method => f.write_str("method"),
+            PointSelector::Entry => f.write_str("entry"),
+            PointSelector::Exits => f.write_str("exits"),
+            PointSelector::Blocks => f.write_str("blocks"),
+            PointSelector::Block(blocks) => f.write_str(&join(blocks, |b| format!("f{b}"))),
+            PointSelector::Chosen => f.write_str("chosen blocks"),
+            PointSelector::Loops => f.write_str("loops"),
+            PointSelector::LoopExits => f.write_str("loop exits"),
+            PointSelector::Edges => f.write_str("edges"),
+            PointSelector::Edge(edges) => f.write_str(&join(edges, |(a, b)| format!("f{a}->f{b}"))),
+            PointSelector::Instructions(which) => write!(f, "{which}"),
+            PointSelector::Line(lines) => write!(f, "line {}", join(lines, u16::to_string)),
         }
     }
 }
@@ -128,19 +130,19 @@ impl fmt::Display for Place {
 /// The side of a point on which an instrument acts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum When {
+pub enum AdviceKind {
     Before,
     After,
     /// Before and after the point. The end acts only in activations that have passed the beginning.
     Around,
 }
 
-impl fmt::Display for When {
+impl fmt::Display for AdviceKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            When::Before => "before",
-            When::After => "after",
-            When::Around => "around",
+            AdviceKind::Before => "before",
+            AdviceKind::After => "after",
+            AdviceKind::Around => "around",
         })
     }
 }

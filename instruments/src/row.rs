@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// The data of one point.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Row {
+pub struct PointRow {
     /// The dotted class name: `a.b.Outer$Inner`.
     pub class: String,
     /// The method's name and descriptor: `m(I)I`.
@@ -22,13 +22,13 @@ pub struct Row {
     /// The first source line of the fragment, if the class has a line number table.
     pub line: Option<u16>,
     #[serde(flatten)]
-    pub data: Data,
+    pub data: Measurement,
 }
 
 /// The data of one point, by kind of instrument.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Data {
+pub enum Measurement {
     /// A timer: the number of finished intervals, and their times in nanoseconds. If `count` is 0,
     /// the times are 0.
     Time {
@@ -48,47 +48,49 @@ pub enum Data {
     },
 }
 
-impl Data {
+impl Measurement {
     /// Returns how often the point was passed: hits, finished intervals or events.
     pub fn hits(&self) -> u64 {
         match *self {
-            Data::Count { hits } => hits,
-            Data::Time { count, .. } => count,
-            Data::Log { events, .. } => events,
+            Measurement::Count { hits } => hits,
+            Measurement::Time { count, .. } => count,
+            Measurement::Log { events, .. } => events,
         }
     }
 
     /// Returns the sum of both if they are of one kind, otherwise a copy of `self`.
     #[must_use]
-    pub fn plus(&self, other: &Data) -> Data {
+    pub fn merged_with(&self, other: &Measurement) -> Measurement {
         match (self.clone(), other.clone()) {
-            (Data::Count { hits: a }, Data::Count { hits: b }) => Data::Count { hits: a + b },
+            (Measurement::Count { hits: a }, Measurement::Count { hits: b }) => {
+                Measurement::Count { hits: a + b }
+            }
             (
-                Data::Log { events, dropped },
-                Data::Log {
+                Measurement::Log { events, dropped },
+                Measurement::Log {
                     events: e,
                     dropped: d,
                 },
-            ) => Data::Log {
+            ) => Measurement::Log {
                 events: events + e,
                 dropped: dropped + d,
             },
-            (one @ Data::Time { .. }, Data::Time { count: 0, .. })
-            | (Data::Time { count: 0, .. }, one @ Data::Time { .. }) => one,
+            (one @ Measurement::Time { .. }, Measurement::Time { count: 0, .. })
+            | (Measurement::Time { count: 0, .. }, one @ Measurement::Time { .. }) => one,
             (
-                Data::Time {
+                Measurement::Time {
                     count,
                     total_ns,
                     min_ns,
                     max_ns,
                 },
-                Data::Time {
+                Measurement::Time {
                     count: c,
                     total_ns: t,
                     min_ns: n,
                     max_ns: x,
                 },
-            ) => Data::Time {
+            ) => Measurement::Time {
                 count: count + c,
                 total_ns: total_ns + t,
                 min_ns: min_ns.min(n),
@@ -101,7 +103,7 @@ impl Data {
     /// Returns the value by which tables are sorted: the total time of a timer, otherwise the hits.
     pub fn weight(&self) -> u64 {
         match *self {
-            Data::Time { total_ns, .. } => total_ns,
+            Measurement::Time { total_ns, .. } => total_ns,
             _ => self.hits(),
         }
     }
@@ -122,7 +124,7 @@ pub struct RefusalRow {
 
 /// One attached or detached instrument, as lists show it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Summary {
+pub struct InstrumentSummary {
     pub id: InstrumentId,
     /// The name given by the plan, or the display form of the spec.
     pub name: String,

@@ -5,8 +5,9 @@
 //! not depend on the JVM, and the agent does not depend on the script language.
 
 use crate::{
-    ArmedClass, ArmedMethod, EditKind, EditSpec, Event, Graph, InstrumentId, MethodPattern,
-    PatchId, RefusalRow, Row, Sample, Spec, Summary, Tally, TallyKind,
+    ArmedClass, ArmedMethod, EditKind, EditSpec, Graph, InstrumentId, InstrumentSpec,
+    InstrumentSummary, LogEvent, MethodPattern, PatchId, PointRow, RandomSample, RefusalRow, Tally,
+    TallyKind,
 };
 use serde::{Deserialize, Serialize};
 
@@ -17,34 +18,38 @@ use serde::{Deserialize, Serialize};
 pub trait Runtime: Send + Sync {
     /// Attaches an instrument to loaded classes and to classes that are loaded later. If the call
     /// fails, no point has changed.
-    fn attach(&self, spec: Spec) -> Result<Attached, AttachError>;
+    fn attach(&self, spec: InstrumentSpec) -> Result<AttachSummary, AttachError>;
     /// Detaches an instrument. Its data remain readable. Detaching an instrument twice is no error.
     fn detach(&self, id: InstrumentId) -> Result<(), AttachError>;
     /// Returns the current data of an instrument, in no order. An unknown id has no rows.
-    fn rows(&self, id: InstrumentId) -> Vec<Row>;
+    fn rows(&self, id: InstrumentId) -> Vec<PointRow>;
     /// Returns the last `last` events of a value log, newest last.
-    fn events(&self, id: InstrumentId, last: usize) -> Vec<Event>;
+    fn events(&self, id: InstrumentId, last: usize) -> Vec<LogEvent>;
     /// Edits the flow graph of the selected methods. If the call fails, no method has changed.
     fn edit(&self, spec: EditSpec) -> Result<PatchId, AttachError>;
     /// Undoes an edit. Undoing an edit twice is no error.
     fn undo(&self, id: PatchId) -> Result<(), AttachError>;
     /// Creates a table for probes, with room for `entries` combinations of keys. Returns its
     /// number.
-    fn tally(&self, kind: TallyKind, entries: u32) -> Result<u32, AttachError>;
+    fn create_table(&self, kind: TallyKind, entries: u32) -> Result<u32, AttachError>;
     /// Records the plan that owns a table, and the name that the plan has given the table. Reports
     /// show both.
-    fn tally_is(&self, table: u32, plan: &str, name: Option<&str>) {
+    fn label_table(&self, table: u32, plan: &str, name: Option<&str>) {
         let _ = (table, plan, name);
     }
     /// Returns the current content of a table. The table of an unknown number is empty.
-    fn tally_now(&self, table: u32) -> Tally;
+    fn read_table(&self, table: u32) -> Tally;
     /// Clears a table. Values that application threads write during the call may remain.
-    fn tally_clear(&self, table: u32);
+    fn clear_table(&self, table: u32);
     /// Returns the armed methods that any of the patterns selects: all of them in order of arming,
     /// or a sample.
-    fn armed(&self, patterns: &[MethodPattern], sample: Option<Sample>) -> Vec<ArmedMethod>;
+    fn armed_methods(
+        &self,
+        patterns: &[MethodPattern],
+        sample: Option<RandomSample>,
+    ) -> Vec<ArmedMethod>;
     /// Returns the flow graphs of the armed methods that any of the patterns selects.
-    fn graphs(&self, patterns: &[MethodPattern]) -> Vec<Graph>;
+    fn flow_graphs(&self, patterns: &[MethodPattern]) -> Vec<Graph>;
     /// Returns the armed classes that contain methods selected by the patterns, each with these
     /// methods, in order of arming. Loaded classes that are not armed yet are armed first.
     fn classes(&self, patterns: &[MethodPattern]) -> Vec<ArmedClass> {
@@ -52,36 +57,36 @@ pub trait Runtime: Send + Sync {
         Vec::new()
     }
     /// Returns the flow graph of a method; `None` if the method's class was unloaded.
-    fn graph(&self, method: u32) -> Option<Graph> {
+    fn flow_graph(&self, method: u32) -> Option<Graph> {
         let _ = method;
         None
     }
     /// Returns the classes and methods that were not instrumented, with the reasons.
     fn refusals(&self) -> Vec<RefusalRow>;
     /// Returns all instruments, in order of attachment, including detached ones.
-    fn instruments(&self) -> Vec<Summary>;
+    fn instruments(&self) -> Vec<InstrumentSummary>;
     /// Returns completions for the beginning of a name: at most `limit` names of loaded classes,
     /// each up to its next dot. After `::`, the completions are the names of the class's methods.
     /// No class is armed.
-    fn names(&self, beginning: &str, limit: usize) -> Vec<String> {
+    fn completions(&self, beginning: &str, limit: usize) -> Vec<String> {
         let _ = (beginning, limit);
         Vec::new()
     }
     /// Returns the number of activations that are known to run code older than the current version.
-    fn stale(&self) -> u64;
+    fn stale_activation_count(&self) -> u64;
     /// Prints output of a plan, to the JVM's standard error or to the client that runs the plan.
     /// `text` has no final newline.
     fn print(&self, text: &str);
     /// Sets the current plan: all output from now on belongs to this plan instance (see
     /// `veneer_scripts::Session`).
-    fn speaks(&self, load: u64) {
+    fn set_current_plan(&self, load: u64) {
         let _ = load;
     }
 }
 
 /// The result of attaching an instrument.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Attached {
+pub struct AttachSummary {
     pub id: InstrumentId,
     /// The number of methods that contain the instrument now.
     pub methods: usize,

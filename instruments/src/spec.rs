@@ -1,13 +1,13 @@
 //! The specification of an instrument that a plan attaches.
 
-use crate::{ClassFacts, Kind, MethodPattern, Place, When};
+use crate::{AdviceKind, ClassMetadata, InstrumentKind, MethodPattern, PointSelector};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
 /// One instrument at a selection of points, in loaded classes and in classes that are loaded later.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Spec {
+pub struct InstrumentSpec {
     /// The name given by the plan. Without a name, tables show the display form of the spec.
     pub name: Option<String>,
     /// The file name of the plan that attaches the instrument.
@@ -15,14 +15,14 @@ pub struct Spec {
     /// The patterns. A method is selected if any of them matches.
     pub patterns: Vec<MethodPattern>,
     /// If set, restricts the spec to the selected methods with these ids. Classes that are loaded
-    /// later are not matched. With [`Place::Chosen`], the value lists the basic blocks of each
-    /// method.
+    /// later are not matched. With [`PointSelector::Chosen`], the value lists the basic blocks of
+    /// each method.
     #[serde(default)]
     pub only: Option<BTreeMap<u32, Vec<u32>>>,
     /// The points in each selected method.
-    pub place: Place,
-    pub when: When,
-    pub kind: Kind,
+    pub place: PointSelector,
+    pub when: AdviceKind,
+    pub kind: InstrumentKind,
     /// The maximum number of points. [`Runtime::attach`](crate::Runtime::attach) fails if the
     /// selection has more points.
     #[serde(default = "limit")]
@@ -34,7 +34,7 @@ pub struct Spec {
     /// The maximum number of times that the instrument acts. When the limit is reached, the agent
     /// detaches the instrument.
     #[serde(default)]
-    pub times: Option<Times>,
+    pub times: Option<HitQuota>,
     /// For a timer of whole methods: whether activations that began before the timer was attached
     /// are measured from that time on, in a separate row.
     #[serde(default)]
@@ -47,20 +47,20 @@ pub struct Spec {
 
 /// The maximum number of times that an instrument acts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Times {
+pub struct HitQuota {
     pub most: u64,
     /// Whether the limit applies to each point separately.
     pub each: bool,
 }
 
 /// The maximum number of points of an instrument, unless the plan sets a limit.
-pub const LIMIT: u32 = 100_000;
+pub const DEFAULT_MAX_POINTS: u32 = 100_000;
 
 fn limit() -> u32 {
-    LIMIT
+    DEFAULT_MAX_POINTS
 }
 
-impl Spec {
+impl InstrumentSpec {
     /// Whether the spec selects a method.
     ///
     /// * `class` is the dotted class name (`a.b.Outer$Inner`).
@@ -70,7 +70,7 @@ impl Spec {
     pub fn selects(
         &self,
         class: &str,
-        facts: Option<&ClassFacts>,
+        facts: Option<&ClassMetadata>,
         id: u32,
         (method, descriptor): (&str, &str),
     ) -> bool {
@@ -86,13 +86,13 @@ impl Spec {
     }
 
     /// Returns the spec restricted to one of the methods that it selects.
-    pub fn of_method(&self, id: u32) -> Spec {
+    pub fn for_method(&self, id: u32) -> InstrumentSpec {
         let blocks = self.only.as_ref().and_then(|only| only.get(&id));
         let place = match (&self.place, blocks) {
-            (Place::Chosen, Some(blocks)) => Place::Block(blocks.clone()),
+            (PointSelector::Chosen, Some(blocks)) => PointSelector::Block(blocks.clone()),
             (place, _) => place.clone(),
         };
-        Spec {
+        InstrumentSpec {
             name: self.name.clone(),
             plan: self.plan.clone(),
             patterns: self.patterns.clone(),
@@ -110,14 +110,14 @@ impl Spec {
 
     /// Whether the instrument counts every fragment or every edge of a method. Most of its counts
     /// can then be derived from the others.
-    pub fn counts_all(&self) -> bool {
-        let all = matches!(self.place, Place::Blocks | Place::Edges);
-        let plain = self.kind == Kind::Counter && self.when == When::Before;
+    pub fn has_derived_counts(&self) -> bool {
+        let all = matches!(self.place, PointSelector::Blocks | PointSelector::Edges);
+        let plain = self.kind == InstrumentKind::Counter && self.when == AdviceKind::Before;
         all && plain && !self.each && self.times.is_none()
     }
 }
 
-impl fmt::Display for Spec {
+impl fmt::Display for InstrumentSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {} {}", self.kind, self.when, self.place)?;
         for (i, pattern) in self.patterns.iter().enumerate() {

@@ -8,7 +8,7 @@
 //!   edit. A missing package is the most likely mistake.
 
 use crate::MethodPattern;
-use crate::pattern::Step;
+use crate::pattern::PackageElement;
 
 /// The costs are in units of half an edit.
 const EDIT_COST: usize = 2;
@@ -32,7 +32,7 @@ pub fn nearest<'a>(
     names: impl Iterator<Item = &'a str>,
     n: usize,
 ) -> Vec<String> {
-    let tokens = tokens(&pattern.class().steps);
+    let tokens = tokens(&pattern.class().elements);
     let simple = !pattern.class_text().contains('.');
     pick(names, n, limit(&tokens), |name| {
         let whole = distance(&tokens, name);
@@ -83,13 +83,13 @@ fn limit(tokens: &[Token]) -> usize {
     literals * 2 / 5 * EDIT_COST
 }
 
-fn tokens(steps: &[Step]) -> Vec<Token> {
+fn tokens(steps: &[PackageElement]) -> Vec<Token> {
     let mut tokens = Vec::new();
     let mut after_segment = false;
     for step in steps {
         match step {
-            Step::Gap => tokens.push(Token::Gap),
-            Step::Segment(glob) => {
+            PackageElement::Gap => tokens.push(Token::Gap),
+            PackageElement::Segment(glob) => {
                 if after_segment {
                     tokens.push(Token::Literal('.'));
                 }
@@ -99,7 +99,7 @@ fn tokens(steps: &[Step]) -> Vec<Token> {
                 }));
             }
         }
-        after_segment = matches!(step, Step::Segment(_));
+        after_segment = matches!(step, PackageElement::Segment(_));
     }
     tokens
 }

@@ -1,5 +1,5 @@
-//! Renders rows, events and tally tables as text: aligned within [`WIDTH`] columns, as bars, as
-//! CSV, or as collapsed stacks.
+//! Renders rows, events and tally tables as text: aligned within [`TABLE_WIDTH`] columns, as bars,
+//! as CSV, or as collapsed stacks.
 //!
 //! ```text
 //!   Row ──▶ rows.rs      Event ──▶ events.rs      Tally ──▶ entries.rs, bars.rs, csv.rs
@@ -21,6 +21,6 @@ pub use call_stacks::{render_collapsed, render_stacks};
 pub use csv::render_csv;
 pub use entries::render_tally;
 pub use events::render_events;
-pub use layout::WIDTH;
-pub use rows::render;
-pub use text::{count, duration, shorten, signature};
+pub use layout::TABLE_WIDTH;
+pub use rows::render_rows;
+pub use text::{format_count, format_duration, format_signature, shorten};

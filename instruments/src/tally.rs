@@ -8,9 +8,9 @@ mod linear;
 mod merge;
 mod rate;
 
-pub use linear::{Linear, LinearError, MOST_BUCKETS};
-pub use merge::{MergeError, merged};
-pub use rate::{Rate, WINDOW};
+pub use linear::{LinearBuckets, LinearError, MAX_LINEAR_BUCKETS};
+pub use merge::{MergeError, merge_tables};
+pub use rate::{RATE_WINDOW_SECONDS, Rate};
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -28,15 +28,15 @@ pub enum TallyKind {
     Histogram,
     /// Count, sum, minimum, maximum, and a count for each of the buckets of equal width. Two more
     /// buckets count the values below and above.
-    Linear(Linear),
+    Linear(LinearBuckets),
     /// A count, and a count for each of the last seconds.
     Rate,
     /// The number of different values. Each entry is a combination of keys with a value, which is
-    /// the last key. See [`Tally::distinct`].
+    /// the last key. See [`Tally::count_distinct`].
     Distinct,
     /// The counts of the most frequent keys out of an unbounded number of keys (space-saving
-    /// algorithm). A count is an upper bound, and [`Entry::error`] says how much of it may belong
-    /// to other keys.
+    /// algorithm). A count is an upper bound, and [`TallyEntry::error`] says how much of it may
+    /// belong to other keys.
     Top,
     /// The latest combinations themselves, with time and thread.
     Last,
@@ -86,13 +86,13 @@ impl TallyKind {
         matches!(self, Self::Histogram | Self::Linear(_))
     }
 
-    /// Whether the entries are the recorded combinations themselves, each with its [`Moment`].
-    pub fn has_moments(self) -> bool {
+    /// Whether the entries are the recorded combinations themselves, each with its [`Occurrence`].
+    pub fn has_occurrences(self) -> bool {
         matches!(self, Self::Last | Self::Sample)
     }
 
     /// The name of the function that creates such a table in a plan.
-    pub fn word(self) -> &'static str {
+    pub fn plan_function(self) -> &'static str {
         match self {
             Self::Count => "tally",
             Self::Sums => "sums",
@@ -114,13 +114,13 @@ impl TallyKind {
     }
 
     /// Whether only the probes that fill the table can read it. Such a table has no output.
-    pub fn is_own(self) -> bool {
+    pub fn is_probe_private(self) -> bool {
         self.is_stack() || self == Self::PerObject
     }
 }
 
 /// The number of words of the ring that counts a rate's seconds, equal to `VeneerTables.RING`. The
-/// ring must be longer than [`WINDOW`] plus the current second.
+/// ring must be longer than [`RATE_WINDOW_SECONDS`] plus the current second.
 pub const RING: u64 = 64;
 /// The number of slots in a group of a [`TallyKind::Top`] table, equal to `VeneerTables.GROUP`.
 pub const GROUP: u64 = 8;
@@ -144,7 +144,7 @@ pub fn bucket_start(n: usize) -> Option<u64> {
 /// A key of an entry.
 #[derive(Clone, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Key {
+pub enum TallyKey {
     Integer(i64),
     Float(f64),
     Bool(bool),
@@ -158,7 +158,7 @@ pub enum Key {
     Stack(Vec<String>),
 }
 
-impl fmt::Display for Key {
+impl fmt::Display for TallyKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Integer(n) => write!(f, "{n}"),
@@ -177,8 +177,8 @@ impl fmt::Display for Key {
 
 /// The keys and values of one combination of keys.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Entry {
-    pub keys: Vec<Key>,
+pub struct TallyEntry {
+    pub keys: Vec<TallyKey>,
     /// For each string key, its hash and length, because strings of which only the beginning is
     /// stored would look equal. Zeros for other keys.
     #[serde(default)]
@@ -203,12 +203,12 @@ pub struct Entry {
     #[serde(default)]
     pub error: u64,
     /// The time and thread, for [`TallyKind::Last`] and [`TallyKind::Sample`].
-    pub at: Option<Moment>,
+    pub at: Option<Occurrence>,
 }
 
 /// The time and thread at which a combination was recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Moment {
+pub struct Occurrence {
     /// The number of combinations recorded before this one since the table was cleared.
     pub number: u64,
     /// Nanoseconds since the agent was started.
@@ -220,10 +220,10 @@ pub struct Moment {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tally {
     /// The entries, in no order.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<TallyEntry>,
     /// The totals of the values that did not fit into the table or were not drawn. Their keys are
     /// unknown.
-    pub rest: Entry,
+    pub rest: TallyEntry,
     /// For [`TallyKind::Last`] and [`TallyKind::Sample`]: the number of recorded combinations since
     /// the table was cleared.
     #[serde(default)]

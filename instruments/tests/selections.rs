@@ -1,6 +1,6 @@
 //! Selection by class properties: `selections.txt` lists patterns, classes, methods and results.
 
-use veneer_instruments::{ClassFacts, MethodFacts, MethodPattern, Verdict, flag_words};
+use veneer_instruments::{ClassMatch, ClassMetadata, MethodMetadata, MethodPattern, flag_words};
 
 fn words(text: &str) -> Vec<String> {
     text.split_whitespace().map(str::to_owned).collect()
@@ -15,7 +15,7 @@ fn flags(words: &[String]) -> u16 {
 
 /// Parses the properties in a line: class, its annotations, its supertypes, method, its flags and
 /// annotations.
-fn facts(class: &str, of_class: &str, above: &str, method: &str, of_method: &str) -> ClassFacts {
+fn facts(class: &str, of_class: &str, above: &str, method: &str, of_method: &str) -> ClassMetadata {
     let at = method.find('(').expect("a descriptor");
     let (annotations, flagged): (Vec<String>, Vec<String>) = words(of_method)
         .into_iter()
@@ -25,13 +25,13 @@ fn facts(class: &str, of_class: &str, above: &str, method: &str, of_method: &str
     supertypes.retain(|name| name != "?");
     let set = flags(&flagged);
     assert_eq!(set.count_ones() as usize, flagged.len(), "{of_method}");
-    ClassFacts {
+    ClassMetadata {
         name: class.into(),
         flags: 0,
         annotations: words(of_class),
         supertypes,
         complete,
-        methods: vec![MethodFacts {
+        methods: vec![MethodMetadata {
             name: method[..at].into(),
             descriptor: method[at..].into(),
             flags: set,
@@ -56,11 +56,11 @@ fn selections_are_as_listed() {
         let pattern = MethodPattern::parse(text).unwrap_or_else(|e| panic!("{number}: {e}"));
         let facts = facts(class, of_class, above, method, of_method);
         let one = &facts.methods[0];
-        let found = match pattern.of_class(&facts) {
-            _ if !pattern.of_method(one) => "no",
-            Verdict::No => "no",
-            Verdict::Maybe => "maybe",
-            Verdict::Yes => "yes",
+        let found = match pattern.match_class_metadata(&facts) {
+            _ if !pattern.matches_method_metadata(one) => "no",
+            ClassMatch::No => "no",
+            ClassMatch::Maybe => "maybe",
+            ClassMatch::Yes => "yes",
         };
         assert_eq!(found, expected, "selections.txt:{number}: {line}");
         let selected = pattern.selects(class, Some(&facts), &one.name, &one.descriptor);
@@ -71,7 +71,11 @@ fn selections_are_as_listed() {
         }
         // Without properties, a pattern that depends on more than names selects nothing.
         let blind = pattern.selects(class, None, &one.name, &one.descriptor);
-        assert_eq!(blind, expected == "yes" && !pattern.asks_more(), "{line}");
+        assert_eq!(
+            blind,
+            expected == "yes" && !pattern.needs_metadata(),
+            "{line}"
+        );
         let again = MethodPattern::parse(&pattern.to_string()).expect("its own text");
         assert_eq!(again, pattern, "selections.txt:{number}: {pattern}");
         seen += 1;
@@ -98,7 +102,7 @@ fn the_text_form_is_what_was_written() {
 
 #[test]
 fn patterns_beyond_names_need_class_metadata() {
-    let asks = |text: &str| MethodPattern::parse(text).expect(text).asks_more();
+    let asks = |text: &str| MethodPattern::parse(text).expect(text).needs_metadata();
     for text in [
         "a.I+",
         "@a.B *..*",

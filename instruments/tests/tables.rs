@@ -1,10 +1,16 @@
 //! Compares rendered tables with the expected text.
 
-use veneer_instruments::table::{WIDTH, render, render_events};
-use veneer_instruments::{Data, Event, Row, Value};
+use veneer_instruments::table::{TABLE_WIDTH, render_events, render_rows};
+use veneer_instruments::{EventValue, LogEvent, Measurement, PointRow};
 
-fn row(class: &str, method: &str, at: (Option<u32>, Option<u32>), line: u16, data: Data) -> Row {
-    Row {
+fn row(
+    class: &str,
+    method: &str,
+    at: (Option<u32>, Option<u32>),
+    line: u16,
+    data: Measurement,
+) -> PointRow {
+    PointRow {
         class: class.to_owned(),
         method: method.to_owned(),
         fragment: at.0,
@@ -15,15 +21,15 @@ fn row(class: &str, method: &str, at: (Option<u32>, Option<u32>), line: u16, dat
     }
 }
 
-fn count(hits: u64) -> Data {
-    Data::Count { hits }
+fn count(hits: u64) -> Measurement {
+    Measurement::Count { hits }
 }
 
 fn check(found: &str, expected: &str) {
     let expected: Vec<&str> = expected.trim_matches('\n').lines().collect();
     assert_eq!(found, expected.join("\n"), "found:\n{found}");
     for line in found.lines() {
-        assert!(line.chars().count() <= WIDTH, "too wide: {line}");
+        assert!(line.chars().count() <= TABLE_WIDTH, "too wide: {line}");
     }
 }
 
@@ -48,7 +54,7 @@ fn counters_heaviest_first() {
         row("route.Dijkstra", "run()V", (Some(1), None), 9, count(17)),
     ];
     check(
-        &render(&rows, 3),
+        &render_rows(&rows, 3),
         r"
      hits  share  class           method          at      line
 1,234,567  78.2%  route.Network   find(String)    f0->f3   112
@@ -61,7 +67,7 @@ fn counters_heaviest_first() {
 
 #[test]
 fn timers_and_methods_as_a_whole() {
-    let time = |count, total_ns, min_ns, max_ns| Data::Time {
+    let time = |count, total_ns, min_ns, max_ns| Measurement::Time {
         count,
         total_ns,
         min_ns,
@@ -85,7 +91,7 @@ fn timers_and_methods_as_a_whole() {
         ),
     ];
     check(
-        &render(&rows, 10),
+        &render_rows(&rows, 10),
         r"
    total  count      mean       min       max  class  method   line
 1 m 01 s      1  1 m 01 s  1 m 01 s  1 m 01 s  a.B    slow()      4
@@ -109,7 +115,7 @@ fn long_names_are_shortened_in_the_middle() {
         row("a.B", "m()V", (Some(0), None), 1, count(0)),
     ];
     check(
-        &render(&rows, 10),
+        &render_rows(&rows, 10),
         r"
           hits   share  class                         method                        at          line
 98,765,432,109  100.0%  …ferredAttr$DeferredAttrNode  process(D…cy, String[], int)  f117->f118  1234
@@ -121,7 +127,7 @@ fn long_names_are_shortened_in_the_middle() {
 
 #[test]
 fn events_newest_last() {
-    let event = |time_ns, i| Event {
+    let event = |time_ns, i| LogEvent {
         class: "route.Dijkstra".to_owned(),
         method: "run(I)V".to_owned(),
         fragment: Some(4),
@@ -129,10 +135,10 @@ fn events_newest_last() {
         thread: 1,
         time_ns,
         values: vec![
-            ("i".to_owned(), Value::Int(i)),
-            ("name".to_owned(), Value::Text("Aa\n".to_owned())),
-            ("best".to_owned(), Value::Float(2.0)),
-            ("next".to_owned(), Value::Null),
+            ("i".to_owned(), EventValue::Int(i)),
+            ("name".to_owned(), EventValue::Text("Aa\n".to_owned())),
+            ("best".to_owned(), EventValue::Float(2.0)),
+            ("next".to_owned(), EventValue::Null),
         ],
     };
     let rows = [row(
@@ -140,7 +146,7 @@ fn events_newest_last() {
         "run(I)V",
         (Some(4), None),
         77,
-        Data::Log {
+        Measurement::Log {
             events: 5_000,
             dropped: 12,
         },
@@ -156,7 +162,7 @@ fn events_newest_last() {
 "#,
     );
     check(
-        &render(&rows, 9),
+        &render_rows(&rows, 9),
         r"
 events  dropped  class           method    at  line
  5,000       12  route.Dijkstra  run(int)  f4    77
@@ -167,10 +173,10 @@ events  dropped  class           method    at  line
 
 #[test]
 fn nothing_to_show() {
-    assert!(render(&[], 10).starts_with("no points yet"));
+    assert!(render_rows(&[], 10).starts_with("no points yet"));
     assert_eq!(render_events(&[], &[], 3), "0 shown of 0 events, 0 dropped");
     assert_eq!(
-        render(&[row("a.B", "m()V", (None, None), 1, count(7))], 0),
+        render_rows(&[row("a.B", "m()V", (None, None), 1, count(7))], 0),
         "7 in 1 row, of which 0 are shown"
     );
 }
@@ -184,7 +190,7 @@ fn rows_serialise_flat() {
             "m(I)I",
             (None, None),
             12,
-            Data::Time {
+            Measurement::Time {
                 count: 1,
                 total_ns: 2,
                 min_ns: 3,
@@ -196,7 +202,7 @@ fn rows_serialise_flat() {
             "m(I)I",
             (None, None),
             12,
-            Data::Log {
+            Measurement::Log {
                 events: 1,
                 dropped: 0,
             },
@@ -206,7 +212,7 @@ fn rows_serialise_flat() {
     assert_eq!(json[0]["hits"], 1_000);
     assert_eq!(json[1]["total_ns"], 2);
     assert_eq!(
-        serde_json::from_value::<Vec<Row>>(json).expect("json"),
+        serde_json::from_value::<Vec<PointRow>>(json).expect("json"),
         rows
     );
 }

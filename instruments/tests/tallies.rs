@@ -1,21 +1,21 @@
 //! Compares rendered tables of probes with the expected text.
 
 use veneer_instruments::table::{render_bars, render_csv, render_tally};
-use veneer_instruments::{Entry, Key, Linear, Moment, Rate, Tally, TallyKind};
+use veneer_instruments::{LinearBuckets, Occurrence, Rate, Tally, TallyEntry, TallyKey, TallyKind};
 
-fn entry(key: &str, count: u64) -> Entry {
-    Entry {
-        keys: vec![Key::Text(Some(key.into()))],
+fn entry(key: &str, count: u64) -> TallyEntry {
+    TallyEntry {
+        keys: vec![TallyKey::Text(Some(key.into()))],
         marks: vec![[1, 1]],
         count,
-        ..Entry::default()
+        ..TallyEntry::default()
     }
 }
 
-fn table(entries: Vec<Entry>, rest: u64) -> Tally {
-    let rest = Entry {
+fn table(entries: Vec<TallyEntry>, rest: u64) -> Tally {
+    let rest = TallyEntry {
         count: rest,
-        ..Entry::default()
+        ..TallyEntry::default()
     };
     Tally {
         entries,
@@ -31,9 +31,9 @@ fn check(found: &str, expected: &str) {
 
 #[test]
 fn linear_histograms() {
-    let linear = Linear::new(0, 10, 3).expect("buckets");
+    let linear = LinearBuckets::new(0, 10, 3).expect("buckets");
     let kind = TallyKind::Linear(linear);
-    let one = Entry {
+    let one = TallyEntry {
         sum: 118,
         min: -3,
         max: 70,
@@ -68,7 +68,7 @@ count   avg  min  max  key
 
 #[test]
 fn rates_sets_and_the_most_frequent() {
-    let rate = Entry {
+    let rate = TallyEntry {
         rate: Some(Rate {
             now: 100,
             first: 80,
@@ -89,7 +89,7 @@ count  1 s  10 s  60 s  key
         render_csv(&tally, TallyKind::Rate),
         "key1,count,per_second\r\nann,1047,2\r\n"
     );
-    let set = Entry {
+    let set = TallyEntry {
         distinct: 12,
         ..entry("a, b", 40)
     };
@@ -106,7 +106,7 @@ distinct  count  key
         render_csv(&tally, TallyKind::Distinct),
         "key1,distinct,count\r\n\"a, b\",12,40\r\n"
     );
-    let top = Entry {
+    let top = TallyEntry {
         error: 4,
         ..entry("ann", 40)
     };
@@ -127,8 +127,8 @@ count  error  key
 
 #[test]
 fn a_sample_shows_the_number_of_recorded_values() {
-    let drawn = |number| Entry {
-        at: Some(Moment {
+    let drawn = |number| TallyEntry {
+        at: Some(Occurrence {
             number,
             time_ns: 1_500_000 * number,
             thread_id: 7,

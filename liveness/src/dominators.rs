@@ -58,7 +58,7 @@ impl Dominators {
 
     /// Returns the closest strict dominator of `node`; `None` for the entry and for unreachable
     /// nodes.
-    pub fn immediate(&self, node: NodeIndex) -> Option<NodeIndex> {
+    pub fn immediate_dominator(&self, node: NodeIndex) -> Option<NodeIndex> {
         self.immediate.get(node.index()).copied().flatten()
     }
 

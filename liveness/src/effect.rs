@@ -1,28 +1,28 @@
 //! The reads and writes of a node, and the two kinds of edges.
 //!
-//! An [`Effect`] per node and a [`Flow`] per edge are the only facts that the analyses have about
-//! the code behind a graph.
+//! A [`UseDef`] per node and an [`EdgeTransfer`] per edge are the only facts that the analyses have
+//! about the code behind a graph.
 
-use crate::set::{self, Set};
+use crate::set::{self, BitSet};
 
 /// The variables that one node reads and writes.
 ///
 /// The caller may fill the sets itself, or may replay the node's instructions in order through
 /// [`read`](Self::read) and [`write`](Self::write).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Effect {
+pub struct UseDef {
     /// Variables that the node reads before any write of its own (upward-exposed uses).
-    pub uses: Set,
+    pub uses: BitSet,
     /// Variables that every path through the node writes.
-    pub defs: Set,
+    pub defs: BitSet,
     /// Variables that any instruction of the node writes; a superset of `defs`.
-    pub writes: Set,
+    pub writes: BitSet,
 }
 
-impl Effect {
+impl UseDef {
     /// Returns an empty effect, with room for the variables `0..width`.
     pub fn new(width: usize) -> Self {
-        Effect {
+        UseDef {
             uses: set::empty(width),
             defs: set::empty(width),
             writes: set::empty(width),
@@ -44,12 +44,12 @@ impl Effect {
     }
 
     /// Returns this effect with sets of exactly `width` bits, and with `defs` added to `writes`.
-    pub(crate) fn fitted(&self, width: usize) -> Self {
-        let defs = set::fit(&self.defs, width);
-        let mut writes = set::fit(&self.writes, width);
+    pub(crate) fn resized(&self, width: usize) -> Self {
+        let defs = set::resized(&self.defs, width);
+        let mut writes = set::resized(&self.writes, width);
         writes |= &defs;
-        Effect {
-            uses: set::fit(&self.uses, width),
+        UseDef {
+            uses: set::resized(&self.uses, width),
             defs,
             writes,
         }
@@ -57,15 +57,19 @@ impl Effect {
 }
 
 /// Returns one effect for each of `nodes` nodes, each fitted to `width`. A missing effect is empty.
-pub(crate) fn fit_all(effect: &[Effect], nodes: usize, width: usize) -> Vec<Effect> {
-    let mut fitted: Vec<Effect> = effect.iter().take(nodes).map(|e| e.fitted(width)).collect();
-    fitted.resize_with(nodes, || Effect::new(width));
+pub(crate) fn resize_all(effect: &[UseDef], nodes: usize, width: usize) -> Vec<UseDef> {
+    let mut fitted: Vec<UseDef> = effect
+        .iter()
+        .take(nodes)
+        .map(|e| e.resized(width))
+        .collect();
+    fitted.resize_with(nodes, || UseDef::new(width));
     fitted
 }
 
 /// The point of the source node at which control leaves along an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Flow {
+pub enum EdgeTransfer {
     /// Control leaves from the end of the source node, after all its instructions.
     Normal,
     /// Control leaves from any point inside the source node. Each write of the node may or may not
@@ -81,7 +85,7 @@ mod tests {
 
     #[test]
     fn only_reads_before_a_certain_write_are_uses() {
-        let mut effect = Effect::new(3);
+        let mut effect = UseDef::new(3);
         effect.write(0);
         effect.read(0);
         effect.read(1);
@@ -94,13 +98,13 @@ mod tests {
 
     #[test]
     fn effects_are_cut_and_padded_to_the_problem() {
-        let mut effect = Effect::default();
+        let mut effect = UseDef::default();
         effect.read(5);
         effect.defs = bitvec![usize, Lsb0; 1];
-        let all = fit_all(&[effect], 2, 3);
+        let all = resize_all(&[effect], 2, 3);
         assert_eq!(all.len(), 2);
         assert_eq!(all[0].uses, bits![0, 0, 0], "variable 5 is past the width");
         assert_eq!(all[0].writes, bits![1, 0, 0], "a def is a write");
-        assert_eq!(all[1], Effect::new(3));
+        assert_eq!(all[1], UseDef::new(3));
     }
 }

@@ -5,7 +5,8 @@
 //! this crate computes the live variables, the dominators, and the loops that contain the node.
 //!
 //! This crate has no knowledge of Java. The caller numbers local variables first and operand-stack
-//! slots after them. The caller describes each node by an [`Effect`] and each edge by a [`Flow`].
+//! slots after them. The caller describes each node by a [`UseDef`] and each edge by an
+//! [`EdgeTransfer`].
 //!
 //! ```text
 //!                         live_in(n0) = {a}
@@ -66,8 +67,8 @@ mod set;
 mod worklist;
 
 pub use dominators::Dominators;
-pub use effect::{Effect, Flow};
+pub use effect::{EdgeTransfer, UseDef};
 pub use liveness::{Liveness, liveness};
 pub use loops::{Loop, LoopForest, LoopId, loops};
 pub use order::reverse_postorder;
-pub use set::Set;
+pub use set::BitSet;

@@ -29,19 +29,19 @@ use petgraph::Direction;
 use petgraph::graph::{DiGraph, EdgeIndex, NodeIndex};
 use petgraph::visit::EdgeRef;
 
-use crate::effect::{self, Effect, Flow};
+use crate::effect::{self, EdgeTransfer, UseDef};
 use crate::order::reverse_postorder;
-use crate::set::{self, Set};
+use crate::set::{self, BitSet};
 use crate::worklist::Worklist;
 
 /// The live variables around each node, by [`NodeIndex::index`]. Every set has the length `width`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Liveness {
     /// Variables that are live before the node.
-    pub live_in: Vec<Set>,
+    pub live_in: Vec<BitSet>,
     /// Variables that are live after the node when control leaves it *normally*. A variable that
     /// only a handler of the node needs is in `live_in` but not in `live_out`.
-    pub live_out: Vec<Set>,
+    pub live_out: Vec<BitSet>,
 }
 
 /// Solves live variables for `graph`.
@@ -53,11 +53,11 @@ pub fn liveness<N, E>(
     graph: &DiGraph<N, E>,
     width: usize,
     locals: usize,
-    effect: &[Effect],
-    flow: impl Fn(EdgeIndex) -> Flow,
+    effect: &[UseDef],
+    flow: impl Fn(EdgeIndex) -> EdgeTransfer,
 ) -> Liveness {
     let nodes = graph.node_count();
-    let effect = effect::fit_all(effect, nodes, width);
+    let effect = effect::resize_all(effect, nodes, width);
     let mut live_in = vec![set::empty(width); nodes];
     let mut live_out = vec![set::empty(width); nodes];
 
@@ -72,11 +72,11 @@ pub fn liveness<N, E>(
         for edge in graph.edges(node) {
             let needed = &live_in[edge.target().index()];
             match flow(edge.id()) {
-                Flow::Normal => live_out[n] |= needed,
-                Flow::Exceptional => thrown |= needed,
+                EdgeTransfer::Normal => live_out[n] |= needed,
+                EdgeTransfer::Exceptional => thrown |= needed,
             }
         }
-        set::keep_below(&mut thrown, locals);
+        set::remove_from(&mut thrown, locals);
 
         let mut before = live_out[n].clone();
         before &= !effect[n].defs.clone();

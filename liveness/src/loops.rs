@@ -40,7 +40,7 @@ use petgraph::visit::EdgeRef;
 
 use crate::dominators::Dominators;
 use crate::order;
-use crate::set::{self, Set};
+use crate::set::{self, BitSet};
 
 /// The id of a loop of a [`LoopForest`], shown as `loop0`, `loop1`, …. An outer loop has a smaller
 /// id than the loops that it contains.
@@ -67,7 +67,7 @@ pub struct Loop {
     /// The edges from the body to the header, normal and exceptional ones. There is at least one.
     pub back_edges: Vec<EdgeIndex>,
     /// The nodes of the loop, by index, including the header and the nodes of inner loops.
-    pub body: Set,
+    pub body: BitSet,
     /// The smallest other loop that contains this one.
     pub parent: Option<LoopId>,
     /// The number of loops that contain this one, itself included: 1 for an outermost loop.
@@ -97,7 +97,7 @@ impl LoopForest {
     }
 
     /// Returns all loops that contain `node`, outermost first.
-    pub fn nest(&self, node: NodeIndex) -> Vec<LoopId> {
+    pub fn enclosing_loops(&self, node: NodeIndex) -> Vec<LoopId> {
         let up = |id: &LoopId| self.get(*id).and_then(|found| found.parent);
         let mut nest: Vec<_> = std::iter::successors(self.innermost(node), up).collect();
         nest.reverse();
@@ -113,7 +113,7 @@ impl LoopForest {
 /// Finds the natural loops of `graph`, if control enters the graph at `entry`.
 pub fn loops<N, E>(graph: &DiGraph<N, E>, entry: NodeIndex) -> LoopForest {
     let dominators = Dominators::new(graph, entry);
-    let search = order::search(graph, entry);
+    let search = order::depth_first_search(graph, entry);
     let positions = search.positions();
 
     let mut loops: Vec<Loop> = Vec::new();
@@ -171,7 +171,7 @@ fn body<N, E>(
     dominators: &Dominators,
     header: NodeIndex,
     back_edges: &[EdgeIndex],
-) -> Set {
+) -> BitSet {
     let mut body = set::empty(graph.node_count());
     body.set(header.index(), true);
     let mut stack: Vec<NodeIndex> = back_edges

@@ -6,7 +6,7 @@
 
 use petgraph::graph::{DiGraph, NodeIndex};
 
-use crate::set::{self, Set};
+use crate::set::{self, BitSet};
 
 /// Returns all nodes of `graph` in reverse postorder of a depth-first search from `entry`.
 ///
@@ -17,18 +17,18 @@ use crate::set::{self, Set};
 /// in index order, and each part that one restart finds is in reverse postorder too. If `entry` is
 /// not a node of the graph, all nodes are unreachable.
 pub fn reverse_postorder<N, E>(graph: &DiGraph<N, E>, entry: NodeIndex) -> Vec<NodeIndex> {
-    search(graph, entry).order
+    depth_first_search(graph, entry).order
 }
 
 /// The result of a depth-first search.
-pub(crate) struct Search {
+pub(crate) struct DepthFirstSearch {
     /// All nodes, in the order of [`reverse_postorder`].
     pub order: Vec<NodeIndex>,
     /// The number of nodes that the entry reaches. These nodes are the first ones of `order`.
     pub reachable: usize,
 }
 
-impl Search {
+impl DepthFirstSearch {
     /// Returns, by node index, the position of each node in `order`.
     pub fn positions(&self) -> Vec<usize> {
         positions(&self.order)
@@ -44,7 +44,10 @@ pub(crate) fn positions(order: &[NodeIndex]) -> Vec<usize> {
     positions
 }
 
-pub(crate) fn search<N, E>(graph: &DiGraph<N, E>, entry: NodeIndex) -> Search {
+pub(crate) fn depth_first_search<N, E>(
+    graph: &DiGraph<N, E>,
+    entry: NodeIndex,
+) -> DepthFirstSearch {
     let mut seen = set::empty(graph.node_count());
     let mut order = Vec::with_capacity(graph.node_count());
     search_from(graph, entry, &mut seen, &mut order);
@@ -52,7 +55,7 @@ pub(crate) fn search<N, E>(graph: &DiGraph<N, E>, entry: NodeIndex) -> Search {
     for node in graph.node_indices() {
         search_from(graph, node, &mut seen, &mut order);
     }
-    Search { order, reachable }
+    DepthFirstSearch { order, reachable }
 }
 
 /// Appends the nodes that are newly seen from `start` to `order`, in reverse postorder. The walk
@@ -60,7 +63,7 @@ pub(crate) fn search<N, E>(graph: &DiGraph<N, E>, entry: NodeIndex) -> Search {
 fn search_from<N, E>(
     graph: &DiGraph<N, E>,
     start: NodeIndex,
-    seen: &mut Set,
+    seen: &mut BitSet,
     order: &mut Vec<NodeIndex>,
 ) {
     if start.index() >= seen.len() || seen[start.index()] {

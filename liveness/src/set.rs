@@ -7,22 +7,22 @@ use bitvec::order::Lsb0;
 use bitvec::vec::BitVec;
 
 /// A set of small numbers: bit `i` is set if `i` is a member.
-pub type Set = BitVec<usize, Lsb0>;
+pub type BitSet = BitVec<usize, Lsb0>;
 
 /// Returns the empty set over `0..width`.
-pub(crate) fn empty(width: usize) -> Set {
-    Set::repeat(false, width)
+pub(crate) fn empty(width: usize) -> BitSet {
+    BitSet::repeat(false, width)
 }
 
 /// Returns `set` with exactly `width` bits. Missing bits are added as 0, extra bits are removed.
-pub(crate) fn fit(set: &Set, width: usize) -> Set {
+pub(crate) fn resized(set: &BitSet, width: usize) -> BitSet {
     let mut fitted = set.clone();
     fitted.resize(width, false);
     fitted
 }
 
 /// Adds `i` to `set`, which grows if it is too short.
-pub(crate) fn insert(set: &mut Set, i: usize) {
+pub(crate) fn insert(set: &mut BitSet, i: usize) {
     if i >= set.len() {
         set.resize(i + 1, false);
     }
@@ -30,12 +30,12 @@ pub(crate) fn insert(set: &mut Set, i: usize) {
 }
 
 /// Whether `i` is a member of `set`. Numbers past the end of the set are not members.
-pub(crate) fn contains(set: &Set, i: usize) -> bool {
+pub(crate) fn contains(set: &BitSet, i: usize) -> bool {
     set.get(i).is_some_and(|bit| *bit)
 }
 
 /// Removes every member that is `limit` or greater.
-pub(crate) fn keep_below(set: &mut Set, limit: usize) {
+pub(crate) fn remove_from(set: &mut BitSet, limit: usize) {
     if let Some(rest) = set.get_mut(limit..) {
         rest.fill(false);
     }

@@ -10,14 +10,14 @@ use std::collections::BinaryHeap;
 use petgraph::graph::NodeIndex;
 
 use crate::order;
-use crate::set::{self, Set};
+use crate::set::{self, BitSet};
 
 pub(crate) struct Worklist {
     order: Vec<NodeIndex>,
     /// By node index: the position of the node in `order`.
     positions: Vec<usize>,
     /// By position: whether the node is in the worklist.
-    waiting: Set,
+    waiting: BitSet,
     /// The positions of the waiting nodes, smallest first.
     heap: BinaryHeap<Reverse<usize>>,
 }

@@ -10,7 +10,7 @@ use petgraph::algo::is_cyclic_directed;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
 use proptest::prelude::*;
-use veneer_liveness::{Dominators, Effect, Flow, liveness, loops, reverse_postorder};
+use veneer_liveness::{Dominators, EdgeTransfer, UseDef, liveness, loops, reverse_postorder};
 
 /// One access of a node's code to a variable.
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +54,7 @@ fn build(
     let mut effects = Vec::new();
     for accesses in code {
         graph.add_node(());
-        let mut effect = Effect::new(WIDTH);
+        let mut effect = UseDef::new(WIDTH);
         for access in accesses {
             match *access {
                 Access::Read(variable) => effect.read(variable),
@@ -65,9 +65,9 @@ fn build(
     }
     for &(from, to, exceptional) in edges {
         let flow = if exceptional {
-            Flow::Exceptional
+            EdgeTransfer::Exceptional
         } else {
-            Flow::Normal
+            EdgeTransfer::Normal
         };
         graph.add_edge(NodeIndex::new(from), NodeIndex::new(to), flow);
     }
@@ -126,8 +126,8 @@ proptest! {
             let Some(exit) = exits.get(exit) else { break };
             let code = &code[node.index()];
             let steps = match exit.weight() {
-                Flow::Normal => Some(code.len()),
-                Flow::Exceptional => choose(code.len() + 1),
+                EdgeTransfer::Normal => Some(code.len()),
+                EdgeTransfer::Exceptional => choose(code.len() + 1),
             };
             for access in &code[..steps.unwrap_or(0)] {
                 match *access {
@@ -140,7 +140,7 @@ proptest! {
                     }
                 }
             }
-            if *exit.weight() == Flow::Exceptional {
+            if *exit.weight() == EdgeTransfer::Exceptional {
                 for entered in &mut entered[p.locals..] {
                     entered.clear();
                 }
@@ -163,7 +163,7 @@ proptest! {
             // All other strict dominators dominate the immediate dominator.
             let strict = |n: &NodeIndex| *n != a && dominators.dominates(*n, a);
             let all: Vec<_> = p.graph.node_indices().filter(strict).collect();
-            match dominators.immediate(a) {
+            match dominators.immediate_dominator(a) {
                 None => prop_assert!(all.is_empty()),
                 Some(closest) => {
                     prop_assert!(all.contains(&closest));
@@ -236,7 +236,7 @@ proptest! {
         }
         prop_assert_eq!(forest.headers().collect::<HashSet<_>>(), headers);
         for node in p.graph.node_indices() {
-            let nest = forest.nest(node);
+            let nest = forest.enclosing_loops(node);
             let around = forest.loops.iter().filter(|l| l.body[node.index()]).count();
             prop_assert_eq!(nest.len(), around);
             prop_assert!(nest.iter().all(|&id| forest.get(id).unwrap().body[node.index()]));
@@ -284,7 +284,7 @@ proptest! {
         prop_assert!(live.live_in.iter().chain(&live.live_out).all(|set| set.len() == width));
         let forest = loops(graph, entry);
         prop_assert!(entry.index() < graph.node_count() || forest.loops.is_empty());
-        prop_assert!(forest.nest(NodeIndex::new(99)).is_empty());
+        prop_assert!(forest.enclosing_loops(NodeIndex::new(99)).is_empty());
         prop_assert!(!Dominators::new(graph, entry).is_reachable(NodeIndex::new(99)));
     }
 }
@@ -293,7 +293,7 @@ proptest! {
 fn an_empty_graph_has_empty_answers() {
     let graph = DiGraph::<(), ()>::new();
     let entry = NodeIndex::new(0);
-    let live = liveness(&graph, 3, 3, &[], |_| Flow::Normal);
+    let live = liveness(&graph, 3, 3, &[], |_| EdgeTransfer::Normal);
     assert!(live.live_in.is_empty());
     assert!(loops(&graph, entry).loops.is_empty());
 }

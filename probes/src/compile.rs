@@ -16,13 +16,13 @@ mod statement;
 mod tag;
 mod value;
 
-pub use method::Method;
+pub use method::ProbeMethod;
 pub use tag::Tag;
 
 use crate::error::{ProbeError, Reason};
 use crate::scope::Scope;
-use crate::step::{Kind, Label, Owner, Step};
-use crate::tree::{Code, Place, Statement};
+use crate::step::{ComputationalType, HelperClass, Label, Step};
+use crate::tree::{ProbeCode, SourcePosition, Statement};
 use crate::ty::Ty;
 use opcode::{F2D, I2L, L2D};
 
@@ -51,17 +51,17 @@ fn helper_descriptor(ty: &Ty) -> &'static str {
 }
 
 /// Returns the computational type that holds a value of this type.
-pub fn kind(ty: &Ty) -> Kind {
+pub fn computational_type(ty: &Ty) -> ComputationalType {
     match ty {
-        Ty::Long | Ty::Stack => Kind::Long,
-        Ty::Double => Kind::Double,
-        Ty::Bool => Kind::Int,
-        _ => Kind::Reference,
+        Ty::Long | Ty::Stack => ComputationalType::Long,
+        Ty::Double => ComputationalType::Double,
+        Ty::Bool => ComputationalType::Int,
+        _ => ComputationalType::Reference,
     }
 }
 
 /// Compiles a probe for one point.
-pub fn compile(code: &Code, scope: &dyn Scope) -> Result<Method, ProbeError> {
+pub fn compile(code: &ProbeCode, scope: &dyn Scope) -> Result<ProbeMethod, ProbeError> {
     let mut compiler = Compiler {
         scope,
         reads: Vec::new(),
@@ -86,7 +86,7 @@ const OWN_VARIABLES: u16 = 0x8000;
 /// A variable of the method that the probe reads.
 struct VariableRead {
     name: String,
-    given: Kind,
+    given: ComputationalType,
     ty: Ty,
     /// The probe's own variable that holds the value if its type in the probe is wider.
     widened: Option<usize>,
@@ -96,11 +96,11 @@ struct Compiler<'s> {
     scope: &'s dyn Scope,
     /// The variables of the method that the probe receives as parameters.
     reads: Vec<VariableRead>,
-    own: Vec<Kind>,
+    own: Vec<ComputationalType>,
     /// The variables that the current statement can name. A later one hides an earlier one of its
     /// name.
     visible: Vec<(String, Ty, usize)>,
-    /// The own variable behind [`Method::entered`].
+    /// The own variable behind [`ProbeMethod::enter_flag`].
     entered: Option<usize>,
     steps: Vec<Step>,
     labels: u32,
@@ -113,14 +113,14 @@ struct Compiler<'s> {
 
 type ProbeResult<T> = Result<T, ProbeError>;
 
-fn refuse<T>(place: Place, reason: Reason) -> ProbeResult<T> {
+fn refuse<T>(place: SourcePosition, reason: Reason) -> ProbeResult<T> {
     Err(ProbeError { place, reason })
 }
 
 impl Compiler<'_> {
     fn step(&mut self, step: Step, pops: u16, pushes: u16) {
         match step {
-            Step::Here(_) => self.is_unreachable = false,
+            Step::BindLabel(_) => self.is_unreachable = false,
             _ if self.is_unreachable => return,
             _ => self.is_unreachable = matches!(step, Step::Return | Step::Goto(_)),
         }
@@ -135,7 +135,7 @@ impl Compiler<'_> {
     }
 
     fn variable(&mut self, ty: &Ty) -> usize {
-        self.own.push(kind(ty));
+        self.own.push(computational_type(ty));
         self.own.len() - 1
     }
 
@@ -169,12 +169,12 @@ impl Compiler<'_> {
         pops: u16,
         pushes: u16,
     ) {
-        self.helper_of(Owner::Probe, name, descriptor, (pops, pushes));
+        self.helper_of(HelperClass::Probe, name, descriptor, (pops, pushes));
     }
 
     fn helper_of(
         &mut self,
-        of: Owner,
+        of: HelperClass,
         name: &'static str,
         descriptor: impl Into<String>,
         (pops, pushes): (u16, u16),
@@ -193,7 +193,7 @@ impl Compiler<'_> {
     }
 
     /// Converts the value on the stack to the wanted type, or reports a type error.
-    fn fit(&mut self, wanted: &Ty, found: Ty, place: Place) -> ProbeResult<()> {
+    fn fit(&mut self, wanted: &Ty, found: Ty, place: SourcePosition) -> ProbeResult<()> {
         let fits = match (wanted, &found) {
             (Ty::Double, Ty::Long) => {
                 self.step(Step::Plain(L2D), 2, 2);
@@ -219,29 +219,29 @@ impl Compiler<'_> {
         let skipped = self.label();
         let slot = OWN_VARIABLES + n as u16;
         let helper = |name, descriptor: &str| Step::Helper {
-            of: Owner::Probe,
+            of: HelperClass::Probe,
             name,
             descriptor: descriptor.into(),
         };
         let mut steps = vec![
             helper("enter", "()Z"),
-            Step::Store(Kind::Int, slot),
-            Step::Load(Kind::Int, slot),
+            Step::Store(ComputationalType::Int, slot),
+            Step::Load(ComputationalType::Int, slot),
             Step::IfZero(skipped),
         ];
         for step in self.steps.drain(..) {
             if step == Step::Return {
-                steps.push(Step::Load(Kind::Int, slot));
+                steps.push(Step::Load(ComputationalType::Int, slot));
                 steps.push(helper("leave", "(Z)V"));
             }
             steps.push(step);
         }
-        steps.extend([Step::Here(skipped), Step::Return]);
+        steps.extend([Step::BindLabel(skipped), Step::Return]);
         self.steps = steps;
         self.max_depth = self.max_depth.max(1);
     }
 
-    fn finish(mut self) -> ProbeResult<Method> {
+    fn finish(mut self) -> ProbeResult<ProbeMethod> {
         self.wrap_in_enter_and_leave();
         let mut next_slot = 0;
         let mut parameters: Vec<u16> = Vec::new();
@@ -251,8 +251,8 @@ impl Compiler<'_> {
             next_slot += read.given.words();
             if let Some(own) = read.widened {
                 let (conversion, wide) = match read.given {
-                    Kind::Float => (F2D, Kind::Double),
-                    _ => (I2L, Kind::Long),
+                    ComputationalType::Float => (F2D, ComputationalType::Double),
+                    _ => (I2L, ComputationalType::Long),
                 };
                 widening.extend([
                     Step::Load(read.given, n as u16),
@@ -270,11 +270,11 @@ impl Compiler<'_> {
         }
         if self.reads.len() > READS {
             let what = format!("{} variables of the method", self.reads.len());
-            return refuse(Place::default(), Reason::TooLarge { what });
+            return refuse(SourcePosition::default(), Reason::TooLarge { what });
         }
         if next_slot > MAX_LOCAL_SLOTS || self.steps.len() > MAX_STEPS {
             let what = format!("{next_slot} words of variables, {} steps", self.steps.len());
-            return refuse(Place::default(), Reason::TooLarge { what });
+            return refuse(SourcePosition::default(), Reason::TooLarge { what });
         }
         for step in &mut self.steps {
             if let Step::Load(_, slot) | Step::Store(_, slot) = step {
@@ -284,12 +284,12 @@ impl Compiler<'_> {
                 };
             }
         }
-        Ok(Method {
-            reads: self.reads.into_iter().map(|r| (r.name, r.given)).collect(),
-            own: self.own,
+        Ok(ProbeMethod {
+            parameters: self.reads.into_iter().map(|r| (r.name, r.given)).collect(),
+            locals: self.own,
             steps: self.steps,
             max_stack: self.max_depth,
-            entered: self.entered.map(|n| own[n]),
+            enter_flag: self.entered.map(|n| own[n]),
         })
     }
 }

@@ -1,6 +1,6 @@
 //! The reasons for which a probe cannot be compiled.
 
-use crate::tree::{Operator, Place};
+use crate::tree::{Operator, SourcePosition};
 use crate::ty::Ty;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -9,7 +9,7 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
 #[error("{place}: {reason}")]
 pub struct ProbeError {
-    pub place: Place,
+    pub place: SourcePosition,
     pub reason: Reason,
 }
 

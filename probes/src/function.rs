@@ -6,14 +6,14 @@ use crate::ty::Ty;
 /// The type of a function's parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 
-pub enum Takes {
+pub enum ParameterType {
     Integer,
     Number,
     Text,
     Object,
 }
 
-impl Takes {
+impl ParameterType {
     pub(crate) fn descriptor(self) -> &'static str {
         match self {
             Self::Integer => "J",
@@ -23,7 +23,7 @@ impl Takes {
     }
 }
 
-impl std::fmt::Display for Takes {
+impl std::fmt::Display for ParameterType {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Integer => "int",
@@ -37,7 +37,7 @@ impl std::fmt::Display for Takes {
 /// The type of a function's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 
-pub enum Gives {
+pub enum ResultType {
     Integer,
     Number,
     Bool,
@@ -45,7 +45,7 @@ pub enum Gives {
     Stack,
 }
 
-impl Gives {
+impl ResultType {
     pub(crate) fn ty(self) -> Ty {
         match self {
             Self::Integer => Ty::Long,
@@ -57,7 +57,7 @@ impl Gives {
     }
 }
 
-impl std::fmt::Display for Gives {
+impl std::fmt::Display for ResultType {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Integer => "int",
@@ -70,133 +70,133 @@ impl std::fmt::Display for Gives {
 }
 
 /// A function that a probe can call.
-pub struct Function {
+pub struct ProbeFunction {
     /// The name in plans.
     pub name: &'static str,
     /// The name of the static method in the runtime class `VeneerProbe`.
     pub helper: &'static str,
     /// The types of the parameters. In the method-call form `a.name(b)`, the first parameter is
     /// `a`.
-    pub takes: &'static [Takes],
-    pub gives: Gives,
+    pub parameters: &'static [ParameterType],
+    pub result: ResultType,
     /// The description in the reference document.
-    pub text: &'static str,
+    pub description: &'static str,
 }
 
 /// Functions that count their calls. Each call site in a plan has its own count.
 pub(crate) const COUNTED_PER_CALL_SITE: [&str; 2] = ["one_in", "per_second"];
 
 /// All functions that the runtime implements.
-pub const FUNCTIONS: &[Function] = &[
-    Function {
+pub const FUNCTIONS: &[ProbeFunction] = &[
+    ProbeFunction {
         name: "starts_with",
         helper: "startsWith",
-        takes: &[Takes::Text, Takes::Text],
-        gives: Gives::Bool,
-        text: "whether a string begins with another; false for `()`",
+        parameters: &[ParameterType::Text, ParameterType::Text],
+        result: ResultType::Bool,
+        description: "whether a string begins with another; false for `()`",
     },
-    Function {
+    ProbeFunction {
         name: "ends_with",
         helper: "endsWith",
-        takes: &[Takes::Text, Takes::Text],
-        gives: Gives::Bool,
-        text: "whether a string ends with another; false for `()`",
+        parameters: &[ParameterType::Text, ParameterType::Text],
+        result: ResultType::Bool,
+        description: "whether a string ends with another; false for `()`",
     },
-    Function {
+    ProbeFunction {
         name: "contains",
         helper: "contains",
-        takes: &[Takes::Text, Takes::Text],
-        gives: Gives::Bool,
-        text: "whether a string contains another; false for `()`",
+        parameters: &[ParameterType::Text, ParameterType::Text],
+        result: ResultType::Bool,
+        description: "whether a string contains another; false for `()`",
     },
-    Function {
+    ProbeFunction {
         name: "identity",
         helper: "identity",
-        takes: &[Takes::Object],
-        gives: Gives::Integer,
-        text: "the identity hash of an object; 0 for `()`",
+        parameters: &[ParameterType::Object],
+        result: ResultType::Integer,
+        description: "the identity hash of an object; 0 for `()`",
     },
-    Function {
+    ProbeFunction {
         name: "class_of",
         helper: "classOf",
-        takes: &[Takes::Object],
-        gives: Gives::Text,
-        text: "the name of an object's class; `()` for `()`",
+        parameters: &[ParameterType::Object],
+        result: ResultType::Text,
+        description: "the name of an object's class; `()` for `()`",
     },
-    Function {
+    ProbeFunction {
         name: "is_a",
         helper: "isA",
-        takes: &[Takes::Object, Takes::Text],
-        gives: Gives::Bool,
-        text: "whether an object's class or one of its superclasses has this name: `is_a(p.x, \"a.B\")`; interfaces are not compared",
+        parameters: &[ParameterType::Object, ParameterType::Text],
+        result: ResultType::Bool,
+        description: "whether an object's class or one of its superclasses has this name: `is_a(p.x, \"a.B\")`; interfaces are not compared",
     },
-    Function {
+    ProbeFunction {
         name: "thread_id",
         helper: "threadId",
-        takes: &[],
-        gives: Gives::Integer,
-        text: "`Thread.getId()` of the current thread",
+        parameters: &[],
+        result: ResultType::Integer,
+        description: "`Thread.getId()` of the current thread",
     },
-    Function {
+    ProbeFunction {
         name: "thread_name",
         helper: "threadName",
-        takes: &[],
-        gives: Gives::Text,
-        text: "the name of the current thread",
+        parameters: &[],
+        result: ResultType::Text,
+        description: "the name of the current thread",
     },
-    Function {
+    ProbeFunction {
         name: "one_in",
         helper: "oneIn",
-        takes: &[Takes::Integer],
-        gives: Gives::Bool,
-        text: "true for one in n passes of each thread: `if one_in(100) { … }`",
+        parameters: &[ParameterType::Integer],
+        result: ResultType::Bool,
+        description: "true for one in n passes of each thread: `if one_in(100) { … }`",
     },
-    Function {
+    ProbeFunction {
         name: "per_second",
         helper: "perSecond",
-        takes: &[Takes::Integer],
-        gives: Gives::Bool,
-        text: "true for the first n passes of each thread in each second: `if per_second(100) { … }`",
+        parameters: &[ParameterType::Integer],
+        result: ResultType::Bool,
+        description: "true for the first n passes of each thread in each second: `if per_second(100) { … }`",
     },
-    Function {
+    ProbeFunction {
         name: "stack",
         helper: "stack",
-        takes: &[],
-        gives: Gives::Stack,
-        text: "the innermost 32 frames of the current call stack, as a key of a table",
+        parameters: &[],
+        result: ResultType::Stack,
+        description: "the innermost 32 frames of the current call stack, as a key of a table",
     },
-    Function {
+    ProbeFunction {
         name: "stack",
         helper: "stack",
-        takes: &[Takes::Integer],
-        gives: Gives::Stack,
-        text: "the innermost n frames of the current call stack, at most 200, as a key of a table",
+        parameters: &[ParameterType::Integer],
+        result: ResultType::Stack,
+        description: "the innermost n frames of the current call stack, at most 200, as a key of a table",
     },
-    Function {
+    ProbeFunction {
         name: "now_ns",
         helper: "now",
-        takes: &[],
-        gives: Gives::Integer,
-        text: "`System.nanoTime()`",
+        parameters: &[],
+        result: ResultType::Integer,
+        description: "`System.nanoTime()`",
     },
-    Function {
+    ProbeFunction {
         name: "to_int",
         helper: "toInt",
-        takes: &[Takes::Number],
-        gives: Gives::Integer,
-        text: "a number without its fraction; 0 for NaN",
+        parameters: &[ParameterType::Number],
+        result: ResultType::Integer,
+        description: "a number without its fraction; 0 for NaN",
     },
-    Function {
+    ProbeFunction {
         name: "to_float",
         helper: "toFloat",
-        takes: &[Takes::Number],
-        gives: Gives::Number,
-        text: "an integer as a floating-point number",
+        parameters: &[ParameterType::Number],
+        result: ResultType::Number,
+        description: "an integer as a floating-point number",
     },
 ];
 
 /// Returns the error for a name that is no function.
-pub(crate) fn no_function(name: &str) -> Reason {
+pub(crate) fn unknown_function(name: &str) -> Reason {
     Reason::NoFunction {
         name: name.to_string(),
         functions: names(),
@@ -217,12 +217,12 @@ const BUILT_IN: [&str; 2] = ["as_a", "here"];
 
 /// Returns the function of this name with `values` parameters. In the form `a.name(b)`, `a` counts
 /// as a parameter.
-pub fn find(name: &str, values: usize) -> Option<&'static Function> {
+pub fn find(name: &str, values: usize) -> Option<&'static ProbeFunction> {
     let mut all = FUNCTIONS.iter();
-    all.find(|f| f.name == name && f.takes.len() == values)
+    all.find(|f| f.name == name && f.parameters.len() == values)
 }
 
 /// Whether a function of this name with `values` parameters exists.
-pub fn is_there(name: &str, values: usize) -> bool {
+pub fn exists(name: &str, values: usize) -> bool {
     find(name, values).is_some() || [("as_a", 2), ("here", 0)].contains(&(name, values))
 }

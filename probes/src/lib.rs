@@ -19,8 +19,8 @@
 //! **Restrictions.** A probe neither changes the state of the application nor waits for it:
 //!
 //! * A probe reads variables, fields and array elements of the application and never writes them.
-//! * A probe calls no method of the application, unless the plan asks for it ([`Shape::Invoke`]).
-//!   The restrictions then do not apply to the called methods.
+//! * A probe calls no method of the application, unless the plan asks for it
+//!   ([`ExprKind::Invoke`]). The restrictions then do not apply to the called methods.
 //! * A probe takes no lock.
 //! * A probe allocates no memory, except for the first value of an object.
 //! * A probe writes only to the tables of its plan.
@@ -43,9 +43,9 @@ mod text;
 pub mod tree;
 pub mod ty;
 
-pub use compile::{Method, compile};
+pub use compile::{ProbeMethod, compile};
 pub use error::{ProbeError, Reason};
 pub use scope::{Field, Scope};
 pub use step::{Callee, Label, Step};
-pub use tree::{Code, Expr, Operator, Place, Shape, Statement};
+pub use tree::{Expr, ExprKind, Operator, ProbeCode, SourcePosition, Statement};
 pub use ty::Ty;

@@ -7,7 +7,7 @@ pub struct Label(pub u32);
 /// The JVM's computational type of a value, in local variables and on the operand stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 
-pub enum Kind {
+pub enum ComputationalType {
     Int,
     Long,
     Float,
@@ -15,10 +15,10 @@ pub enum Kind {
     Reference,
 }
 
-impl Kind {
+impl ComputationalType {
     /// Returns the computational type for a descriptor; `None` if the text is not a type
     /// descriptor.
-    pub fn of(descriptor: &str) -> Option<Self> {
+    pub fn from_descriptor(descriptor: &str) -> Option<Self> {
         Some(match descriptor.as_bytes().first()? {
             b'Z' | b'B' | b'S' | b'C' | b'I' => Self::Int,
             b'J' => Self::Long,
@@ -59,7 +59,7 @@ pub struct Callee {
 
 /// A runtime class whose static methods probes call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Owner {
+pub enum HelperClass {
     /// `VeneerProbe`: reads values of the application.
     Probe,
     /// `VeneerTables`: writes to tables.
@@ -82,14 +82,14 @@ pub enum Step {
     /// Pushes `null`.
     Null,
     /// Pushes a local variable.
-    Load(Kind, u16),
+    Load(ComputationalType, u16),
     /// Pops a value into a local variable.
-    Store(Kind, u16),
+    Store(ComputationalType, u16),
     /// An instruction without operands in the code, by its opcode (JVMS 6.5).
     Plain(u8),
     /// Calls a static method of a runtime class.
     Helper {
-        of: Owner,
+        of: HelperClass,
         name: &'static str,
         descriptor: String,
     },
@@ -98,7 +98,8 @@ pub enum Step {
     Cast(String),
     /// Calls a method of the application on a non-null object on the stack.
     Invoke(Callee),
-    /// Pushes the table with this number. [`Method::placed`](crate::Method::placed) replaces the
+    /// Pushes the table with this number.
+    /// [`ProbeMethod::with_table_addresses`](crate::ProbeMethod::with_table_addresses) replaces the
     /// step by the table's address.
     Table(u32),
     /// Pops an `int` and jumps to the label if the value is 0.
@@ -106,7 +107,7 @@ pub enum Step {
     /// Jumps to the label.
     Goto(Label),
     /// Defines the position of a label. The operand stack is empty there.
-    Here(Label),
+    BindLabel(Label),
     /// Returns from the probe.
     Return,
 }

@@ -1,9 +1,9 @@
 //! Trees as text, in the syntax of plans, with parentheses around every operation.
 
-use crate::tree::{Code, Expr, Shape, Statement};
+use crate::tree::{Expr, ExprKind, ProbeCode, Statement};
 use std::fmt;
 
-impl fmt::Display for Code {
+impl fmt::Display for ProbeCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "|p| {{ {}}}", Body(&self.body))
     }
@@ -48,7 +48,7 @@ impl fmt::Display for Statement {
             Self::For { name, array, body } => {
                 write!(f, "for {name} in {array} {{ {}}}", Body(body))
             }
-            Self::Give {
+            Self::UpdateTable {
                 table,
                 operation,
                 values,
@@ -61,22 +61,22 @@ impl fmt::Display for Statement {
 
 impl fmt::Display for Expr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.shape {
-            Shape::Null => f.write_str("()"),
-            Shape::Bool(b) => write!(f, "{b}"),
-            Shape::Int(n) => write!(f, "{n}"),
-            Shape::Float(x) => write!(f, "{:?}", x.get()),
-            Shape::Text(text) => write!(f, "{text:?}"),
-            Shape::Own(name) => f.write_str(name),
-            Shape::Read(name) => write!(f, "p.{name}"),
-            Shape::Field(of, name) => write!(f, "{of}.{name}"),
-            Shape::Element(array, index) => write!(f, "{array}[{index}]"),
-            Shape::Unary(operator, a) => write!(f, "({operator}{a})"),
-            Shape::Binary(operator, a, b) => write!(f, "({a} {operator} {b})"),
-            Shape::Call(name, values) => write!(f, "{name}({})", List(values)),
-            Shape::Invoke(of, name, values) => write!(f, "{of}.{name}({})", List(values)),
-            Shape::OfObject { table, object } => write!(f, "t{table}.get({object})"),
-            Shape::Stacked { table, operation } => write!(f, "t{table}.{operation}()"),
+        match &self.kind {
+            ExprKind::Null => f.write_str("()"),
+            ExprKind::Bool(b) => write!(f, "{b}"),
+            ExprKind::Int(n) => write!(f, "{n}"),
+            ExprKind::Float(x) => write!(f, "{:?}", x.get()),
+            ExprKind::Text(text) => write!(f, "{text:?}"),
+            ExprKind::Local(name) => f.write_str(name),
+            ExprKind::MethodVariable(name) => write!(f, "p.{name}"),
+            ExprKind::Field(of, name) => write!(f, "{of}.{name}"),
+            ExprKind::Element(array, index) => write!(f, "{array}[{index}]"),
+            ExprKind::Unary(operator, a) => write!(f, "({operator}{a})"),
+            ExprKind::Binary(operator, a, b) => write!(f, "({a} {operator} {b})"),
+            ExprKind::Call(name, values) => write!(f, "{name}({})", List(values)),
+            ExprKind::Invoke(of, name, values) => write!(f, "{of}.{name}({})", List(values)),
+            ExprKind::PerObjectValue { table, object } => write!(f, "t{table}.get({object})"),
+            ExprKind::StackOperation { table, operation } => write!(f, "t{table}.{operation}()"),
         }
     }
 }

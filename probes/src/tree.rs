@@ -4,13 +4,13 @@ use serde::{Deserialize, Serialize};
 
 /// A position in the source of a plan. Lines and columns begin at 1; 0 means unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Place {
+pub struct SourcePosition {
     pub line: u16,
     /// The column, in characters.
     pub column: u16,
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for SourcePosition {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}:{}", self.line, self.column)
     }
@@ -18,18 +18,18 @@ impl std::fmt::Display for Place {
 
 /// The body of a closure.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Code {
+pub struct ProbeCode {
     pub body: Vec<Statement>,
 }
 
-impl Code {
+impl ProbeCode {
     /// Returns the numbers of the tables that the probe updates, in the order of the statements. A
     /// number can appear several times.
     pub fn tables(&self) -> Vec<u32> {
         fn collect(statements: &[Statement], into: &mut Vec<u32>) {
             for statement in statements {
                 match statement {
-                    Statement::Give { table, .. } => into.push(*table),
+                    Statement::UpdateTable { table, .. } => into.push(*table),
                     Statement::If {
                         then, otherwise, ..
                     } => {
@@ -77,13 +77,14 @@ pub enum Statement {
         body: Vec<Statement>,
     },
     /// `table.add(…)`: updates one of the plan's tables.
-    Give {
+    #[serde(rename = "Give")]
+    UpdateTable {
         table: u32,
         /// The name of the update, for example `add` or `count`.
         operation: String,
         /// The arguments: the keys, then the value if the update has one.
         values: Vec<Expr>,
-        place: Place,
+        place: SourcePosition,
     },
     /// `return;`
     Return,
@@ -92,13 +93,14 @@ pub enum Statement {
 /// An expression with its position.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Expr {
-    pub shape: Shape,
-    pub place: Place,
+    #[serde(rename = "shape")]
+    pub kind: ExprKind,
+    pub place: SourcePosition,
 }
 
 /// The form of an expression.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Shape {
+pub enum ExprKind {
     /// `()`
     Null,
     /// `true`
@@ -106,13 +108,15 @@ pub enum Shape {
     /// `7`
     Int(i64),
     /// `7.5`
-    Float(Real),
+    Float(FloatLiteral),
     /// `"text"`
     Text(String),
     /// A variable that the probe has declared.
-    Own(String),
+    #[serde(rename = "Own")]
+    Local(String),
     /// A variable of the method, live at the point: `p.name`.
-    Read(String),
+    #[serde(rename = "Read")]
+    MethodVariable(String),
     /// `value.name`
     Field(Box<Expr>, String),
     /// `array[index]`
@@ -127,9 +131,11 @@ pub enum Shape {
     /// this name accepts `a`, the expression calls the function, otherwise the method.
     Invoke(Box<Expr>, String, Vec<Expr>),
     /// `table.get(object)`: the value that one of the plan's tables stores for an object.
-    OfObject { table: u32, object: Box<Expr> },
+    #[serde(rename = "OfObject")]
+    PerObjectValue { table: u32, object: Box<Expr> },
     /// `stack.pop()`: the last value that the thread has pushed on one of the plan's stacks.
-    Stacked {
+    #[serde(rename = "Stacked")]
+    StackOperation {
         table: u32,
         /// The operation: `pop` or `top` for numbers, `take` or `peek` for objects.
         operation: String,
@@ -138,15 +144,15 @@ pub enum Shape {
 
 /// A floating-point number, stored as its bits so that trees can be compared and hashed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Real(u64);
+pub struct FloatLiteral(u64);
 
-impl From<f64> for Real {
+impl From<f64> for FloatLiteral {
     fn from(x: f64) -> Self {
         Self(x.to_bits())
     }
 }
 
-impl Real {
+impl FloatLiteral {
     pub fn get(self) -> f64 {
         f64::from_bits(self.0)
     }
@@ -179,7 +185,7 @@ pub enum Operator {
 
 impl Operator {
     /// Returns the operator's symbol in plans.
-    pub fn text(self) -> &'static str {
+    pub fn symbol(self) -> &'static str {
         match self {
             Self::Add => "+",
             Self::Subtract | Self::Negate => "-",
@@ -204,7 +210,7 @@ impl Operator {
     }
 
     /// Returns the binary operator with this symbol.
-    pub fn of(text: &str) -> Option<Self> {
+    pub fn from_symbol(text: &str) -> Option<Self> {
         const BINARY: [Operator; 18] = [
             Operator::Add,
             Operator::Subtract,
@@ -225,12 +231,12 @@ impl Operator {
             Operator::Greater,
             Operator::GreaterEqual,
         ];
-        BINARY.into_iter().find(|o| o.text() == text)
+        BINARY.into_iter().find(|o| o.symbol() == text)
     }
 }
 
 impl std::fmt::Display for Operator {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.text())
+        f.write_str(self.symbol())
     }
 }

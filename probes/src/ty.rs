@@ -29,7 +29,7 @@ pub const STRING: &str = "java/lang/String";
 
 impl Ty {
     /// Returns the type for a Java type descriptor; `None` if the text is not a type descriptor.
-    pub fn of(descriptor: &str) -> Option<Self> {
+    pub fn from_descriptor(descriptor: &str) -> Option<Self> {
         Some(match descriptor.as_bytes().first()? {
             b'B' | b'S' | b'C' | b'I' | b'J' => Self::Long,
             b'F' | b'D' => Self::Double,
@@ -73,7 +73,7 @@ impl fmt::Display for Ty {
             Self::Double => f.write_str("floating-point number"),
             Self::Bool => f.write_str("boolean"),
             Self::Object(class) => f.write_str(&class.replace('/', ".")),
-            Self::Array(element) => match Self::of(element) {
+            Self::Array(element) => match Self::from_descriptor(element) {
                 Some(of) => write!(f, "array of {of}"),
                 None => f.write_str("array"),
             },
@@ -89,15 +89,22 @@ mod tests {
 
     #[test]
     fn java_types_become_types_of_probes() {
-        assert_eq!(Ty::of("C"), Some(Ty::Long));
+        assert_eq!(Ty::from_descriptor("C"), Some(Ty::Long));
         assert_eq!(
-            Ty::of("[[I").map(|t| t.to_string()).as_deref(),
+            Ty::from_descriptor("[[I").map(|t| t.to_string()).as_deref(),
             Some("array of array of integer")
         );
         assert_eq!(
-            Ty::of("Ljava/lang/String;").map(|t| t.is_text()),
+            Ty::from_descriptor("Ljava/lang/String;").map(|t| t.is_text()),
             Some(true)
         );
-        assert_eq!((Ty::of("V"), Ty::of(""), Ty::of("Lx")), (None, None, None));
+        assert_eq!(
+            (
+                Ty::from_descriptor("V"),
+                Ty::from_descriptor(""),
+                Ty::from_descriptor("Lx")
+            ),
+            (None, None, None)
+        );
     }
 }

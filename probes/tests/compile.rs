@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use veneer_probes::compile::invoke::{list, parts};
+use veneer_probes::compile::invoke::{format_types, split_descriptor};
 use veneer_probes::compile::{MAX_LOCAL_SLOTS, MAX_STEPS};
-use veneer_probes::step::{Callee, Kind, Owner};
-use veneer_probes::tree::{Code, Expr, Operator, Place, Shape, Statement};
-use veneer_probes::{Field, Label, Method, ProbeError, Reason, Scope, Step, Ty, compile};
+use veneer_probes::step::{Callee, ComputationalType, HelperClass};
+use veneer_probes::tree::{ProbeCode, Expr, Operator, SourcePosition, ExprKind, Statement};
+use veneer_probes::{Field, Label, ProbeMethod, ProbeError, Reason, Scope, Step, Ty, compile};
 
 /// A point with the variables `long total`, `int[] lines`, `Order order` with `User user`, `double
 /// sum`, `boolean paid` and `String text`.
@@ -83,7 +83,7 @@ impl Scope for Shop {
                 return Err(Reason::NoMethod {
                     of: Ty::Object(class.into()),
                     name: name.into(),
-                    arguments: list(arguments),
+                    arguments: format_types(arguments),
                     candidates: vec!["pay".into()],
                 });
             }
@@ -97,37 +97,37 @@ impl Scope for Shop {
     }
 }
 
-fn expression(shape: Shape) -> Expr {
+fn expression(shape: ExprKind) -> Expr {
     Expr {
-        shape,
-        place: Place { line: 3, column: 7 },
+        kind: shape,
+        place: SourcePosition { line: 3, column: 7 },
     }
 }
 
 fn read(name: &str) -> Expr {
-    expression(Shape::Read(name.into()))
+    expression(ExprKind::MethodVariable(name.into()))
 }
 
 fn binary(operator: Operator, a: Expr, b: Expr) -> Expr {
-    expression(Shape::Binary(operator, a.into(), b.into()))
+    expression(ExprKind::Binary(operator, a.into(), b.into()))
 }
 
 fn aggregate(values: Vec<Expr>) -> Statement {
-    Statement::Give {
+    Statement::UpdateTable {
         table: 4,
         operation: "add".into(),
         values,
-        place: Place::default(),
+        place: SourcePosition::default(),
     }
 }
 
-fn compiled(body: Vec<Statement>) -> Result<Method, ProbeError> {
-    compile(&Code { body }, &Shop)
+fn compiled(body: Vec<Statement>) -> Result<ProbeMethod, ProbeError> {
+    compile(&ProbeCode { body }, &Shop)
 }
 
 /// Returns how many words a step pops and how many it pushes.
 fn effect(step: &Step) -> (i32, i32) {
-    let words = |kind: &Kind| i32::from(kind.words());
+    let words = |kind: &ComputationalType| i32::from(kind.words());
     match step {
         Step::Int(_) | Step::Text(_) | Step::Null => (0, 1),
         Step::Long(_) | Step::Double(_) | Step::Table(_) => (0, 2),
@@ -162,23 +162,24 @@ fn effect(step: &Step) -> (i32, i32) {
         }
         Step::Cast(_) => (1, 1),
         Step::Invoke(callee) => {
-            let (parameters, result) = parts(&callee.descriptor).expect("a descriptor");
-            let one = |d: &str| Kind::of(d).map_or(0, |kind| words(&kind));
+            let (parameters, result) = split_descriptor(&callee.descriptor).expect("a descriptor");
+            let one =
+                |d: &str| ComputationalType::from_descriptor(d).map_or(0, |kind| words(&kind));
             let taken: i32 = parameters.iter().map(|p| one(p)).sum();
             (1 + taken, one(result))
         }
         Step::IfZero(_) => (1, 0),
-        Step::Goto(_) | Step::Here(_) | Step::Return => (0, 0),
+        Step::Goto(_) | Step::BindLabel(_) | Step::Return => (0, 0),
     }
 }
 
 /// Fails unless the stack is empty at labels and jumps, its depth never exceeds `max_stack`, and
 /// every label is defined once.
-fn well_formed(method: &Method) {
+fn well_formed(method: &ProbeMethod) {
     let (mut depth, mut deepest) = (0, 0);
     let mut here = BTreeSet::new();
     let mut wanted: BTreeSet<Label> = BTreeSet::new();
-    let mut kinds: BTreeMap<u16, Kind> = BTreeMap::new();
+    let mut kinds: BTreeMap<u16, ComputationalType> = BTreeMap::new();
     for step in &method.steps {
         let (pops, pushes) = effect(step);
         assert!(
@@ -188,7 +189,7 @@ fn well_formed(method: &Method) {
         depth += pushes - pops;
         deepest = deepest.max(depth);
         match step {
-            Step::Here(label) => {
+            Step::BindLabel(label) => {
                 assert!(here.insert(*label) && depth == 0, "{method:?}");
             }
             Step::IfZero(label) | Step::Goto(label) => {
@@ -209,7 +210,7 @@ fn well_formed(method: &Method) {
 
 #[test]
 fn a_value_is_added_to_its_table() {
-    let one = binary(Operator::Add, read("total"), expression(Shape::Int(1)));
+    let one = binary(Operator::Add, read("total"), expression(ExprKind::Int(1)));
     let method = compiled(vec![aggregate(vec![one])]).expect("it compiles");
     well_formed(&method);
     assert_eq!(method.descriptor(), "(J)V");
@@ -220,11 +221,11 @@ fn a_value_is_added_to_its_table() {
         Step::Long(0),
         Step::Long(0),
         Step::Long(0),
-        Step::Load(Kind::Long, 0),
+        Step::Load(ComputationalType::Long, 0),
         Step::Long(1),
         Step::Plain(97),
         Step::Helper {
-            of: Owner::Tables,
+            of: HelperClass::Tables,
             name: "add",
             descriptor: "(JJJJJJJ)V".into(),
         },
@@ -235,11 +236,11 @@ fn a_value_is_added_to_its_table() {
 
 #[test]
 fn a_sample_evaluates_values_only_if_drawn() {
-    let method = compiled(vec![Statement::Give {
+    let method = compiled(vec![Statement::UpdateTable {
         table: 4,
         operation: "put_sample".into(),
         values: vec![read("total")],
-        place: Place::default(),
+        place: SourcePosition::default(),
     }])
     .expect("it compiles");
     well_formed(&method);
@@ -248,7 +249,7 @@ fn a_sample_evaluates_values_only_if_drawn() {
         at(&|s| matches!(s, Step::Helper { name: found, .. } if *found == name))
     };
     let (drawn, jump) = (helper("draw"), at(&|s| matches!(s, Step::IfZero(_))));
-    let read = at(&|s| *s == Step::Load(Kind::Long, 0));
+    let read = at(&|s| *s == Step::Load(ComputationalType::Long, 0));
     let put = helper("putSample");
     assert!(drawn.is_some(), "{method:?}");
     assert!(drawn < jump && jump < read && read < put, "{method:?}");
@@ -258,11 +259,11 @@ fn a_sample_evaluates_values_only_if_drawn() {
 fn a_distinct_table_has_at_most_three_keys() {
     let values = |n| vec![read("total"); n];
     let add = |n| {
-        compiled(vec![Statement::Give {
+        compiled(vec![Statement::UpdateTable {
             table: 4,
             operation: "add_distinct".into(),
             values: values(n),
-            place: Place { line: 3, column: 7 },
+            place: SourcePosition { line: 3, column: 7 },
         }])
     };
     well_formed(&add(4).expect("it compiles"));
@@ -275,9 +276,9 @@ fn a_distinct_table_has_at_most_three_keys() {
 
 #[test]
 fn fields_are_read_through_objects_by_offset() {
-    let user = expression(Shape::Field(read("order").into(), "user".into()));
-    let age = expression(Shape::Field(user.clone().into(), "age".into()));
-    let name = expression(Shape::Field(user.into(), "name".into()));
+    let user = expression(ExprKind::Field(read("order").into(), "user".into()));
+    let age = expression(ExprKind::Field(user.clone().into(), "age".into()));
+    let name = expression(ExprKind::Field(user.into(), "name".into()));
     let method = compiled(vec![aggregate(vec![name, age])]).expect("it compiles");
     well_formed(&method);
     let offsets: Vec<&Step> = method
@@ -298,9 +299,17 @@ fn fields_are_read_through_objects_by_offset() {
 
 #[test]
 fn the_right_operand_of_and_is_evaluated_lazily() {
-    let some = binary(Operator::NotEqual, read("total"), expression(Shape::Int(0)));
-    let ratio = binary(Operator::Divide, expression(Shape::Int(100)), read("total"));
-    let large = binary(Operator::Greater, ratio, expression(Shape::Int(3)));
+    let some = binary(
+        Operator::NotEqual,
+        read("total"),
+        expression(ExprKind::Int(0)),
+    );
+    let ratio = binary(
+        Operator::Divide,
+        expression(ExprKind::Int(100)),
+        read("total"),
+    );
+    let large = binary(Operator::Greater, ratio, expression(ExprKind::Int(3)));
     let both = binary(Operator::And, some, large);
     let method = compiled(vec![Statement::If {
         condition: both,
@@ -320,7 +329,7 @@ fn loops_iterate_over_arrays() {
     let method = compiled(vec![Statement::For {
         name: "x".into(),
         array: read("lines"),
-        body: vec![aggregate(vec![expression(Shape::Own("x".into()))])],
+        body: vec![aggregate(vec![expression(ExprKind::Local("x".into()))])],
     }])
     .expect("it compiles");
     well_formed(&method);
@@ -356,11 +365,11 @@ fn compile_errors_have_positions() {
             "3:7: `cost` cannot be read here: these can total, sum, paid, text, lines, order",
         ),
         (
-            expression(Shape::Field(read("order").into(), "price".into())),
+            expression(ExprKind::Field(read("order").into(), "price".into())),
             "3:7: shop.Order has no field `price`: it has user",
         ),
         (
-            expression(Shape::Own("x".into())),
+            expression(ExprKind::Local("x".into())),
             "3:7: no variable `x`: declare it with `let x = …;`, or write `p.x` for one of the method",
         ),
         (
@@ -372,7 +381,7 @@ fn compile_errors_have_positions() {
             "3:7: this is boolean, and integer is needed here",
         ),
         (
-            expression(Shape::Call("println".into(), vec![])),
+            expression(ExprKind::Call("println".into(), vec![])),
             "3:7: `println` has no compiled form here: there are starts_with, ends_with, contains, identity, class_of, is_a, thread_id, thread_name, one_in, per_second, stack, now_ns, to_int, to_float, as_a, here",
         ),
         (
@@ -380,7 +389,7 @@ fn compile_errors_have_positions() {
             "3:7: shop.Late is not loaded yet: the code is put in when it is",
         ),
         (
-            expression(Shape::Call(
+            expression(ExprKind::Call(
                 "as_a".into(),
                 vec![read("order"), read("text")],
             )),
@@ -399,9 +408,9 @@ fn compile_errors_have_positions() {
             "3:7: shop.Order.close() returns nothing: code at points calls methods for what they return",
         ),
         (
-            expression(Shape::Element(
+            expression(ExprKind::Element(
                 read("total").into(),
-                expression(Shape::Int(0)).into(),
+                expression(ExprKind::Int(0)).into(),
             )),
             "3:7: this is integer, and an array is needed here",
         ),
@@ -417,34 +426,34 @@ fn compile_errors_have_positions() {
 }
 
 fn cast(value: Expr, class: &str) -> Expr {
-    let class = expression(Shape::Text(class.into()));
-    expression(Shape::Call("as_a".into(), vec![value, class]))
+    let class = expression(ExprKind::Text(class.into()));
+    expression(ExprKind::Call("as_a".into(), vec![value, class]))
 }
 
 fn invoke(of: Expr, name: &str, values: Vec<Expr>) -> Expr {
-    expression(Shape::Invoke(of.into(), name.into(), values))
+    expression(ExprKind::Invoke(of.into(), name.into(), values))
 }
 
 #[test]
 fn fields_of_a_cast_are_those_of_its_class() {
-    let age = expression(Shape::Field(
+    let age = expression(ExprKind::Field(
         cast(read("text"), "shop.User").into(),
         "age".into(),
     ));
     let method = compiled(vec![aggregate(vec![age])]).expect("it compiles");
     well_formed(&method);
     let expected = [
-        Step::Load(Kind::Reference, 0),
+        Step::Load(ComputationalType::Reference, 0),
         Step::Long(7),
         Step::Helper {
-            of: Owner::Probe,
+            of: HelperClass::Probe,
             name: "asA",
             descriptor: "(Ljava/lang/Object;J)Ljava/lang/Object;".into(),
         },
         Step::Long(20),
     ];
     assert_eq!(method.steps[6..10], expected);
-    assert_eq!(method.entered, None);
+    assert_eq!(method.enter_flag, None);
 }
 
 #[test]
@@ -452,9 +461,9 @@ fn method_calls_are_guarded_by_enter_and_null_check() {
     let pay = invoke(read("order"), "pay", vec![read("count"), read("share")]);
     let method = compiled(vec![aggregate(vec![pay]), Statement::Return]).expect("it compiles");
     well_formed(&method);
-    let entered = method.entered.expect("it is entered");
+    let entered = method.enter_flag.expect("it is entered");
     let helper = |name, descriptor: &str| Step::Helper {
-        of: Owner::Probe,
+        of: HelperClass::Probe,
         name,
         descriptor: descriptor.into(),
     };
@@ -476,13 +485,16 @@ fn method_calls_are_guarded_by_enter_and_null_check() {
         enter < asked && asked < taken && taken < called,
         "{method:?}"
     );
-    assert_eq!(method.steps[enter + 1], Step::Store(Kind::Int, entered));
+    assert_eq!(
+        method.steps[enter + 1],
+        Step::Store(ComputationalType::Int, entered)
+    );
     // The argument has the type of the method's parameter, and the result has the probe's type.
     assert_eq!(method.steps[called - 1], Step::Plain(144));
     assert_eq!(method.steps[called + 1], Step::Plain(133));
     // The probe calls `leave` on each exit except the one where `enter` has returned false.
     let leave = [
-        Step::Load(Kind::Int, entered),
+        Step::Load(ComputationalType::Int, entered),
         helper("leave", "(Z)V"),
         Step::Return,
     ];
@@ -521,12 +533,12 @@ fn narrow_variables_are_widened_once() {
     well_formed(&method);
     assert_eq!(method.descriptor(), "(IF)V");
     let widened = [
-        Step::Load(Kind::Int, 0),
+        Step::Load(ComputationalType::Int, 0),
         Step::Plain(133),
-        Step::Store(Kind::Long, 2),
-        Step::Load(Kind::Float, 1),
+        Step::Store(ComputationalType::Long, 2),
+        Step::Load(ComputationalType::Float, 1),
         Step::Plain(141),
-        Step::Store(Kind::Double, 4),
+        Step::Store(ComputationalType::Double, 4),
     ];
     assert_eq!(method.steps[..6], widened);
 }
@@ -537,10 +549,10 @@ fn expressions() -> impl Strategy<Value = Expr> {
     ];
     let leaf = prop_oneof![
         prop::sample::select(names.to_vec()).prop_map(read),
-        any::<i64>().prop_map(|n| expression(Shape::Int(n))),
-        any::<bool>().prop_map(|b| expression(Shape::Bool(b))),
-        Just(expression(Shape::Null)),
-        Just(expression(Shape::Text("x".into()))),
+        any::<i64>().prop_map(|n| expression(ExprKind::Int(n))),
+        any::<bool>().prop_map(|b| expression(ExprKind::Bool(b))),
+        Just(expression(ExprKind::Null)),
+        Just(expression(ExprKind::Text("x".into()))),
     ];
     leaf.prop_recursive(5, 40, 3, |inner| {
         let operators = ["+", "/", "&&", "||", "==", "<", "<<", "&"];
@@ -550,17 +562,21 @@ fn expressions() -> impl Strategy<Value = Expr> {
                 inner.clone(),
                 inner.clone()
             )
-                .prop_map(|(o, a, b)| binary(Operator::of(o).expect("one"), a, b)),
+                .prop_map(|(o, a, b)| binary(
+                    Operator::from_symbol(o).expect("one"),
+                    a,
+                    b
+                )),
             (
                 inner.clone(),
                 prop::sample::select(vec!["user", "name", "age", "len"])
             )
-                .prop_map(|(a, f)| expression(Shape::Field(a.into(), f.into()))),
+                .prop_map(|(a, f)| expression(ExprKind::Field(a.into(), f.into()))),
             (inner.clone(), inner.clone())
-                .prop_map(|(a, b)| expression(Shape::Element(a.into(), b.into()))),
+                .prop_map(|(a, b)| expression(ExprKind::Element(a.into(), b.into()))),
             inner
                 .clone()
-                .prop_map(|a| expression(Shape::Unary(Operator::Not, a.into()))),
+                .prop_map(|a| expression(ExprKind::Unary(Operator::Not, a.into()))),
             (
                 inner.clone(),
                 prop::sample::select(vec!["pay", "owner", "call", "contains"]),
@@ -568,7 +584,7 @@ fn expressions() -> impl Strategy<Value = Expr> {
             )
                 .prop_map(|(a, name, values)| invoke(a, name, values)),
             inner.clone().prop_map(|a| cast(a, "shop.User")),
-            inner.prop_map(|a| expression(Shape::Call("class_of".into(), vec![a]))),
+            inner.prop_map(|a| expression(ExprKind::Call("class_of".into(), vec![a]))),
         ]
     })
 }
@@ -614,7 +630,7 @@ proptest! {
         if let Ok(method) = compiled(body) {
             well_formed(&method);
             prop_assert!(method.steps.len() <= MAX_STEPS);
-            let words: u16 = method.reads.iter().map(|r| r.1.words()).sum();
+            let words: u16 = method.parameters.iter().map(|r| r.1.words()).sum();
             prop_assert!(words <= MAX_LOCAL_SLOTS);
         }
     }

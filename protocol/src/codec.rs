@@ -1,4 +1,4 @@
-//! Messages on a byte stream: one JSON object per line, at most [`MESSAGE_LIMIT`] bytes each.
+//! Messages on a byte stream: one JSON object per line, at most [`MAX_MESSAGE_BYTES`] bytes each.
 //!
 //! JSON text from `serde_json` contains no raw line feed, so a line feed ends a message and no
 //! escaping is needed. The reader never buffers more than the limit, so a broken or hostile peer
@@ -11,11 +11,11 @@ use serde::de::DeserializeOwned;
 use thiserror::Error;
 
 /// The largest message, in bytes, without its line feed: 16 MiB.
-pub const MESSAGE_LIMIT: usize = 16 << 20;
+pub const MAX_MESSAGE_BYTES: usize = 16 << 20;
 
 /// The largest request that an agent reads, in bytes: 1 MiB. The limit is lower than
-/// [`MESSAGE_LIMIT`] because every connected client can make the agent buffer one request.
-pub const REQUEST_LIMIT: usize = 1 << 20;
+/// [`MAX_MESSAGE_BYTES`] because every connected client can make the agent buffer one request.
+pub const MAX_REQUEST_BYTES: usize = 1 << 20;
 
 /// Why a message could not be sent or received. The text is the problem, `; ` and the remedy.
 #[derive(Debug, Error)]
@@ -77,9 +77,9 @@ impl WireError {
 /// Writes one message and its line feed, and flushes.
 pub fn write_message<T: Serialize>(to: &mut impl Write, message: &T) -> Result<(), WireError> {
     let mut line = serde_json::to_vec(message).map_err(WireError::Unserialisable)?;
-    if line.len() > MESSAGE_LIMIT {
+    if line.len() > MAX_MESSAGE_BYTES {
         return Err(WireError::TooLong {
-            limit: MESSAGE_LIMIT,
+            limit: MAX_MESSAGE_BYTES,
         });
     }
     line.push(b'\n');
@@ -88,14 +88,14 @@ pub fn write_message<T: Serialize>(to: &mut impl Write, message: &T) -> Result<(
     Ok(())
 }
 
-/// Reads the next message of at most [`MESSAGE_LIMIT`] bytes. Returns `None` if the stream ends
+/// Reads the next message of at most [`MAX_MESSAGE_BYTES`] bytes. Returns `None` if the stream ends
 /// between two messages. Skips empty lines.
 ///
 /// # Errors
 /// After [`WireError::Malformed`] the stream is positioned after the bad line, and the caller can
 /// read the next message. After any other error the stream is unusable.
 pub fn read_message<T: DeserializeOwned>(from: &mut impl BufRead) -> Result<Option<T>, WireError> {
-    read_message_within(from, MESSAGE_LIMIT)
+    read_message_within(from, MAX_MESSAGE_BYTES)
 }
 
 /// Like [`read_message`], with a limit in bytes that the caller chooses.
@@ -211,12 +211,12 @@ mod tests {
         let frame = serde_json::to_string(&Reply::Print(String::new()))
             .unwrap()
             .len();
-        let fits = Reply::Print("x".repeat(MESSAGE_LIMIT - frame));
+        let fits = Reply::Print("x".repeat(MAX_MESSAGE_BYTES - frame));
         let mut stream = Vec::new();
         write_message(&mut stream, &fits).unwrap();
         assert_eq!(read_message(&mut stream.as_slice()).unwrap(), Some(fits));
 
-        let large = Reply::Print("x".repeat(MESSAGE_LIMIT - frame + 1));
+        let large = Reply::Print("x".repeat(MAX_MESSAGE_BYTES - frame + 1));
         let error = write_message(&mut Vec::new(), &large).unwrap_err();
         assert!(matches!(error, WireError::TooLong { .. }));
         let endless = std::io::repeat(b'x');

@@ -41,7 +41,7 @@ pub struct AgentConfig {
     #[serde(default)]
     pub report: Option<PathBuf>,
     /// Whether several processes use this configuration. Then each process writes its own report;
-    /// see [`AgentConfig::report_of`].
+    /// see [`AgentConfig::report_path`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub children: bool,
     /// Directory of the memory-mapped data files. The directory must exist, belong to the JVM's
@@ -59,7 +59,7 @@ pub struct AgentConfig {
     pub keep_data: bool,
     /// The output of `print` in a plan.
     #[serde(default)]
-    pub prints: Prints,
+    pub prints: PrintTarget,
     /// A loopback TCP address at which the agent accepts clients in addition to the Unix socket:
     /// `127.0.0.1:4712`. Port 0 selects any free port.
     #[serde(default)]
@@ -85,7 +85,7 @@ impl AgentConfig {
             strict: false,
             check: false,
             keep_data: false,
-            prints: Prints::default(),
+            prints: PrintTarget::default(),
             listen: None,
             token_file: None,
         }
@@ -105,7 +105,7 @@ impl AgentConfig {
 
     /// The path to which the process `pid` writes its report. Without `children`, this is
     /// `report`. With `children`, the file name has the process id: `r.json` becomes `r.4711.json`.
-    pub fn report_of(&self, pid: u32) -> Option<PathBuf> {
+    pub fn report_path(&self, pid: u32) -> Option<PathBuf> {
         let path = self.report.as_ref()?;
         if !self.children {
             return Some(path.clone());
@@ -220,7 +220,7 @@ impl FromStr for Policy {
 /// own connection instead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Prints {
+pub enum PrintTarget {
     /// The standard error of the JVM.
     #[default]
     Stderr,
@@ -256,13 +256,13 @@ mod tests {
     #[test]
     fn each_of_several_processes_has_a_report_of_its_own() {
         let mut config = AgentConfig::new("/tmp/d");
-        assert_eq!(config.report_of(7), None);
+        assert_eq!(config.report_path(7), None);
         config.report = Some("/r/a.b.json".into());
-        assert_eq!(config.report_of(7), Some("/r/a.b.json".into()));
+        assert_eq!(config.report_path(7), Some("/r/a.b.json".into()));
         config.children = true;
-        assert_eq!(config.report_of(7), Some("/r/a.b.7.json".into()));
+        assert_eq!(config.report_path(7), Some("/r/a.b.7.json".into()));
         config.report = Some("/r/report".into());
-        assert_eq!(config.report_of(7), Some("/r/report.7".into()));
+        assert_eq!(config.report_path(7), Some("/r/report.7".into()));
     }
 
     #[test]

@@ -19,12 +19,16 @@ mod event_log;
 mod layout;
 mod metadata_journal;
 
-pub use event::{Drained, Value, decode};
-pub use event_log::{Spilled, read_segment, segment_header, spill};
+pub use event::{DecodedEvent, Value, decode};
+pub use event_log::{EventRecord, append_event_record, read_segment, segment_header};
 pub use layout::{
-    CATALOGUE, COUNTERS, EVENTS, ROTATED, Rings, SEGMENT, Shards, TALLIES, is_data_directory,
+    COUNTERS_FILE, EVENT_LOG_FILES, EVENTS_FILE, JOURNAL_FILE, MAX_EVENT_LOG_BYTES, Rings,
+    ShardLayout, TALLIES_FILE, is_data_directory,
 };
-pub use metadata_journal::{Catalogue, Record, Recorded, Stand, Standing, encode, read_catalogue};
+pub use metadata_journal::{
+    JournalContent, PointRecord, Record, RecordedInstrument, RecordedPoint, encode_record,
+    read_journal,
+};
 
 use std::io;
 use std::path::PathBuf;
@@ -38,7 +42,7 @@ pub enum DataError {
     #[error(
         "{0} holds no data of a JVM: name the directory given with --data, or one that `veneer run` told of"
     )]
-    Nothing(PathBuf),
+    NoData(PathBuf),
     /// A file is missing, or this user may not read it.
     #[error("{path} cannot be read: {source}; the directory must be complete, and yours", path = .path.display())]
     Unreadable { path: PathBuf, source: io::Error },

@@ -29,16 +29,24 @@ mod table;
 mod update;
 
 pub use codec::{
-    MESSAGE_LIMIT, REQUEST_LIMIT, WireError, read_message, read_message_within, write_message,
+    MAX_MESSAGE_BYTES, MAX_REQUEST_BYTES, WireError, read_message, read_message_within,
+    write_message,
 };
-pub use config::{AgentConfig, ConfigError, PlanSource, Policy, Prints, UnknownPolicy};
-pub use message::{PROTOCOL, Reply, Request};
+pub use config::{AgentConfig, ConfigError, PlanSource, Policy, PrintTarget, UnknownPolicy};
+pub use message::{PROTOCOL_VERSION, Reply, Request};
 pub use report::{
-    Edit, Instrument, Jvm, Kind, Patch, Point, Problem, Readings, Refusal, Report, SCHEMA, Totals,
+    Edit, Instrument, InstrumentKind, JvmInfo, Patch, PointReadings, Problem, Readings, Refusal,
+    Report, SCHEMA_VERSION, Totals,
 };
 pub use socket::{
-    AddressError, TOKEN_LENGTH, data_directory, loopback_address, socket_directory, socket_path,
+    AddressError, TOKEN_CHARS, data_directory, loopback_address, socket_directory, socket_path,
 };
-pub use status::{Analysis, Attached, Component, Detached, Edited, Left, Load, Status, Which};
-pub use table::{Bucket, Figures, Second, Table, TableEntry, TableKind, bucket_bounds};
-pub use update::{EVENTS_AT_ONCE, EVERY, Event, POINTS_AT_ONCE, Subscription, Update};
+pub use status::{
+    Analysis, Component, DetachReport, DetachTarget, InstrumentStatus, PatchStatus,
+    PlanInstanceStatus, Status, UnrestoredClass,
+};
+pub use table::{Bucket, EntryMetrics, SecondCount, Table, TableEntry, TableKind, bucket_bounds};
+pub use update::{
+    LogEvent, MAX_EVENTS_PER_UPDATE, MAX_POINTS_PER_UPDATE, Subscription, UPDATE_PERIOD_MILLIS,
+    Update,
+};

@@ -36,12 +36,12 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use crate::report::{Refusal, Report};
-use crate::status::{Analysis, Detached, Status, Which};
+use crate::status::{Analysis, DetachReport, DetachTarget, Status};
 use crate::update::{Subscription, Update};
 
 /// The version of this protocol, which `hello` reports. The version is raised when an old peer
 /// would misunderstand a message.
-pub const PROTOCOL: u32 = 3;
+pub const PROTOCOL_VERSION: u32 = 3;
 
 /// A message from a client to the agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -97,7 +97,7 @@ pub enum Request {
     /// Asks for all attachments with their owners and ages.
     Status {},
     /// Detaches instruments or patches of any owner.
-    Detach(Which),
+    Detach(DetachTarget),
     /// Runs the analyser of a component and asks for its result.
     Analyse {
         /// The component's name, or the id of its plan instance (`l3`).
@@ -119,7 +119,7 @@ pub enum Reply {
         version: String,
         /// The process id in the JVM's own process namespace.
         pid: u32,
-        /// The agent's value of [`PROTOCOL`].
+        /// The agent's value of [`PROTOCOL_VERSION`].
         protocol: u32,
     },
     /// A line that the program of `exec` or `input` printed. Further replies follow.
@@ -141,7 +141,7 @@ pub enum Reply {
     /// Answers `status`.
     Status(Box<Status>),
     /// Answers `detach`.
-    Detached(Box<Detached>),
+    Detached(Box<DetachReport>),
     /// Answers `analyse`.
     Analysis(Box<Analysis>),
     /// Answers `subscribe` periodically until the subscription ends.
@@ -201,13 +201,13 @@ mod tests {
             (Request::Keep {}, r#"{"keep":{}}"#),
             (Request::Renew {}, r#"{"renew":{}}"#),
             (Request::Status {}, r#"{"status":{}}"#),
-            (Request::Detach(Which::All), r#"{"detach":"all"}"#),
+            (Request::Detach(DetachTarget::All), r#"{"detach":"all"}"#),
             (
-                Request::Detach(Which::These(vec!["i7".into()])),
+                Request::Detach(DetachTarget::Ids(vec!["i7".into()])),
                 r#"{"detach":{"these":["i7"]}}"#,
             ),
             (
-                Request::Detach(Which::Components(vec!["slow orders".into()])),
+                Request::Detach(DetachTarget::Components(vec!["slow orders".into()])),
                 r#"{"detach":{"components":["slow orders"]}}"#,
             ),
             (
@@ -221,7 +221,7 @@ mod tests {
                     every: 500,
                     instruments: vec!["i1".into()],
                     events: true,
-                    points: crate::POINTS_AT_ONCE,
+                    points: crate::MAX_POINTS_PER_UPDATE,
                 }),
                 r#"{"subscribe":{"every":500,"instruments":["i1"],"events":true}}"#,
             ),
@@ -248,7 +248,7 @@ mod tests {
                 Reply::Hello {
                     version: "0.1.0".into(),
                     pid: 7,
-                    protocol: PROTOCOL,
+                    protocol: PROTOCOL_VERSION,
                 },
                 r#"{"hello":{"version":"0.1.0","pid":7,"protocol":3}}"#,
             ),

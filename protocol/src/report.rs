@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 use crate::table::Table;
 
 /// The version of the report format, written to the field `schema`.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 1;
 
 /// A report of one JVM.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Report {
-    /// The report format, [`SCHEMA`].
+    /// The report format, [`SCHEMA_VERSION`].
     pub schema: u32,
-    pub jvm: Jvm,
+    pub jvm: JvmInfo,
     /// All instruments of the run, including detached ones, in the order of attachment.
     pub instruments: Vec<Instrument>,
     /// All tallies (aggregation maps) that probes fill, in the order of creation.
@@ -32,9 +32,9 @@ pub struct Report {
 
 impl Report {
     /// An empty report of this JVM.
-    pub fn new(jvm: Jvm) -> Self {
+    pub fn new(jvm: JvmInfo) -> Self {
         Report {
-            schema: SCHEMA,
+            schema: SCHEMA_VERSION,
             jvm,
             instruments: Vec::new(),
             tables: Vec::new(),
@@ -48,7 +48,7 @@ impl Report {
 
 /// The JVM of a report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Jvm {
+pub struct JvmInfo {
     /// The process id in the JVM's own process namespace.
     pub pid: u32,
     /// `java.vm.name`, for instance `OpenJDK 64-Bit Server VM`.
@@ -62,7 +62,7 @@ pub struct Jvm {
 /// The kind of an instrument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum InstrumentKind {
     /// Counts how often a point was passed.
     Counter,
     /// Measures the time from a method's entry to its exit.
@@ -81,17 +81,17 @@ pub struct Instrument {
     /// The name in the plan, or a name that the agent derives from kind and pattern.
     pub name: String,
     /// The kind of the instrument, which selects the variant of the points' [`Readings`].
-    pub kind: Kind,
+    pub kind: InstrumentKind,
     /// The name of the plan that attached the instrument.
     pub plan: String,
     /// Whether the instrument was attached when the agent wrote the report.
     pub attached: bool,
-    pub points: Vec<Point>,
+    pub points: Vec<PointReadings>,
 }
 
 /// The readings of one instrument at one point.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Point {
+pub struct PointReadings {
     /// The class name with dots: `a.b.C`, `a.b.C$D`.
     pub class: String,
     /// The method's name and descriptor: `m(I)I`.

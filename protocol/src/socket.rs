@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 /// Length of a token in hexadecimal digits: 256 bits.
-pub const TOKEN_LENGTH: usize = 64;
+pub const TOKEN_CHARS: usize = 64;
 
 /// Why an address cannot be the address of the control port.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

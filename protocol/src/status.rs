@@ -1,12 +1,12 @@
 //! The status of an agent: its age, the attached instruments and patches, and their owners.
 //!
-//! A running plan is a *plan instance*, with an id such as `l3`. The type is called [`Load`].
+//! A running plan is a *plan instance*, with an id such as `l3`.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::report::Kind;
+use crate::report::InstrumentKind;
 
 /// The answer to `status`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,7 +30,7 @@ pub struct Status {
     /// Number of connected clients, including the client that asks.
     pub clients: u32,
     /// Plan instances with attachments or callbacks, the oldest first.
-    pub loads: Vec<Load>,
+    pub loads: Vec<PlanInstanceStatus>,
     /// Components, the oldest first.
     #[serde(default)]
     pub components: Vec<Component>,
@@ -48,7 +48,7 @@ pub struct Component {
     pub version: Option<String>,
     /// The plan's name.
     pub plan: String,
-    /// The owner, as in [`Load::owner`].
+    /// The owner, as in [`PlanInstanceStatus::owner`].
     pub owner: String,
     /// Whether the agent detaches the component when its client disconnects.
     pub held: bool,
@@ -85,7 +85,7 @@ pub struct Analysis {
 /// A plan instance: a plan that was run. The instance exists as long as it has attachments or
 /// callbacks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Load {
+pub struct PlanInstanceStatus {
     /// For instance `l3`; unique in the run.
     pub id: String,
     /// The plan's name.
@@ -100,19 +100,19 @@ pub struct Load {
     /// Number of callbacks that wait for their time or for the end of the JVM.
     pub callbacks: u64,
     /// Instruments that are attached now.
-    pub instruments: Vec<Attached>,
+    pub instruments: Vec<InstrumentStatus>,
     /// Patches that are in effect now.
-    pub patches: Vec<Edited>,
+    pub patches: Vec<PatchStatus>,
 }
 
 /// An attached instrument.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Attached {
+pub struct InstrumentStatus {
     /// For instance `i7`.
     pub id: String,
     /// The name in the plan, or a name that the agent derives from kind and pattern.
     pub name: String,
-    pub kind: Kind,
+    pub kind: InstrumentKind,
     /// Number of methods in which the instrument is installed.
     pub methods: u64,
     /// Number of points at which the instrument is installed.
@@ -121,7 +121,7 @@ pub struct Attached {
 
 /// A patch (edits of control-flow graphs) that is in effect.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Edited {
+pub struct PatchStatus {
     /// For instance `p7`.
     pub id: String,
     /// The method patterns in the plan.
@@ -133,21 +133,22 @@ pub struct Edited {
 /// The target of a `detach` request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Which {
+pub enum DetachTarget {
     /// All attachments of all plans. Their callbacks end too.
     All,
     /// Like `All`; then the agent restores the original code of armed classes and closes its
     /// socket.
     Unload,
     /// Single attachments by id: `i7`, `p7`, or `l3` for all attachments of a plan instance.
-    These(Vec<String>),
+    #[serde(rename = "these")]
+    Ids(Vec<String>),
     /// Whole components by name: `slow orders`.
     Components(Vec<String>),
 }
 
 /// The result of a `detach` request.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Detached {
+pub struct DetachReport {
     /// Ids of the detached instruments and patches: `i7`, `p7`.
     pub taken: Vec<String>,
     /// Requested ids and names without any attachment.
@@ -162,12 +163,12 @@ pub struct Detached {
     pub running: u64,
     /// For `unload`: classes that are still armed, with the reasons.
     #[serde(default)]
-    pub left: Vec<Left>,
+    pub left: Vec<UnrestoredClass>,
 }
 
 /// A class whose original code could not be restored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Left {
+pub struct UnrestoredClass {
     /// The class name with dots.
     pub class: String,
     /// The JVM's error.

@@ -37,7 +37,7 @@ pub enum TableKind {
 
 impl TableKind {
     /// The function that creates a table of this kind in a plan.
-    pub fn word(self) -> &'static str {
+    pub fn plan_function(self) -> &'static str {
         match self {
             TableKind::Tally => "tally",
             TableKind::Sums => "sums",
@@ -59,7 +59,7 @@ pub struct Table {
     pub id: String,
     /// The name in the plan, or the name of the kind.
     pub name: String,
-    /// The kind of the table, which selects the variant of the entries' [`Figures`].
+    /// The kind of the table, which selects the variant of the entries' [`EntryMetrics`].
     pub kind: TableKind,
     /// The name of the plan that created the table.
     pub plan: String,
@@ -76,7 +76,7 @@ pub struct Table {
     pub omitted: u64,
     /// Metrics, without keys, of the values that the full table could not store or that the sample
     /// did not select.
-    pub rest: Figures,
+    pub rest: EntryMetrics,
 }
 
 /// The metrics of one combination of keys.
@@ -88,7 +88,7 @@ pub struct TableEntry {
     pub keys: Vec<Value>,
     /// The metrics, written as members beside the keys.
     #[serde(flatten)]
-    pub figures: Figures,
+    pub figures: EntryMetrics,
 }
 
 /// The metrics of an entry, by kind of table.
@@ -97,7 +97,7 @@ pub struct TableEntry {
 /// Therefore a variant must precede every variant that has a subset of its fields.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Figures {
+pub enum EntryMetrics {
     /// For `histogram` and `linear`. If `count` is 0, the other numbers are 0.
     Distribution {
         /// Number of values.
@@ -120,7 +120,7 @@ pub enum Figures {
         /// most 60. An average rate is a mean over this number of seconds.
         whole: u64,
         /// Numbers of values in each of the last seconds, except zeros, the newest second first.
-        seconds: Vec<Second>,
+        seconds: Vec<SecondCount>,
     },
     /// For `distinct`.
     Distinct {
@@ -130,7 +130,7 @@ pub enum Figures {
         distinct: u64,
     },
     /// For `top`. The true number of values is between `count` − `error` and `count`.
-    Bound {
+    UpperBound {
         /// Upper bound of the number of values.
         count: u64,
         /// The largest part of `count` that may belong to other combinations.
@@ -148,7 +148,7 @@ pub enum Figures {
         max: i64,
     },
     /// For `last` and `sample`.
-    Moment {
+    Occurrence {
         /// Number of combinations that were recorded before this one.
         number: u64,
         /// Time since the agent's start, in nanoseconds.
@@ -163,17 +163,17 @@ pub enum Figures {
     },
 }
 
-impl Figures {
-    /// How often the combination was recorded; 1 for [`Figures::Moment`].
+impl EntryMetrics {
+    /// How often the combination was recorded; 1 for [`EntryMetrics::Occurrence`].
     pub fn count(&self) -> u64 {
         match *self {
-            Figures::Distribution { count, .. }
-            | Figures::Sums { count, .. }
-            | Figures::Rate { count, .. }
-            | Figures::Distinct { count, .. }
-            | Figures::Bound { count, .. }
-            | Figures::Count { count } => count,
-            Figures::Moment { .. } => 1,
+            EntryMetrics::Distribution { count, .. }
+            | EntryMetrics::Sums { count, .. }
+            | EntryMetrics::Rate { count, .. }
+            | EntryMetrics::Distinct { count, .. }
+            | EntryMetrics::UpperBound { count, .. }
+            | EntryMetrics::Count { count } => count,
+            EntryMetrics::Occurrence { .. } => 1,
         }
     }
 }
@@ -204,7 +204,7 @@ pub struct Bucket {
 
 /// One second of a rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Second {
+pub struct SecondCount {
     /// Age of the second, up to 60; the current second has age 0.
     pub ago: u64,
     /// Number of values in this second.
@@ -240,7 +240,7 @@ mod tests {
             (r#"{"count":3,"error":1}"#, 3),
             (r#"{"number":9,"time_ns":4,"thread":1}"#, 1),
         ] {
-            let figures: Figures = serde_json::from_str(text).unwrap();
+            let figures: EntryMetrics = serde_json::from_str(text).unwrap();
             assert_eq!(figures.count(), count);
             assert_eq!(serde_json::to_string(&figures).unwrap(), text);
         }

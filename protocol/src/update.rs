@@ -12,8 +12,8 @@
 //!
 //! * **Points.** An update has at most `points` changed points; the other changed points follow in
 //!   the next updates.
-//! * **Logged values.** An update has the newest [`EVENTS_AT_ONCE`] events at most; `events_lost`
-//!   is
+//! * **Logged values.** An update has the newest [`MAX_EVENTS_PER_UPDATE`] events at most;
+//!   `events_lost` is
 //!   the number of events that were not sent.
 
 use std::collections::BTreeMap;
@@ -23,17 +23,17 @@ use serde::{Deserialize, Serialize};
 use crate::report::Instrument;
 
 /// The largest number of logged events in an update.
-pub const EVENTS_AT_ONCE: usize = 4096;
+pub const MAX_EVENTS_PER_UPDATE: usize = 4096;
 /// The largest number of points in an update. A message has room for this number of points even if
 /// all names have the longest permitted length.
-pub const POINTS_AT_ONCE: usize = 10_000;
+pub const MAX_POINTS_PER_UPDATE: usize = 10_000;
 /// The permitted periods of updates, in milliseconds.
-pub const EVERY: std::ops::RangeInclusive<u64> = 50..=3_600_000;
+pub const UPDATE_PERIOD_MILLIS: std::ops::RangeInclusive<u64> = 50..=3_600_000;
 
 /// A request for periodic updates.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subscription {
-    /// Period of the updates in milliseconds, within [`EVERY`].
+    /// Period of the updates in milliseconds, within [`UPDATE_PERIOD_MILLIS`].
     pub every: u64,
     /// Ids of the wanted instruments (`i7`). An empty list selects all instruments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -41,17 +41,17 @@ pub struct Subscription {
     /// Whether the updates contain logged values.
     #[serde(default)]
     pub events: bool,
-    /// The largest number of points in an update; at most [`POINTS_AT_ONCE`].
+    /// The largest number of points in an update; at most [`MAX_POINTS_PER_UPDATE`].
     #[serde(default = "all_points", skip_serializing_if = "is_all_points")]
     pub points: usize,
 }
 
 fn all_points() -> usize {
-    POINTS_AT_ONCE
+    MAX_POINTS_PER_UPDATE
 }
 
 fn is_all_points(points: &usize) -> bool {
-    *points == POINTS_AT_ONCE
+    *points == MAX_POINTS_PER_UPDATE
 }
 
 fn is_zero(n: &u64) -> bool {
@@ -70,7 +70,7 @@ pub struct Update {
     pub instruments: Vec<Instrument>,
     /// Logged events, the oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub events: Vec<Event>,
+    pub events: Vec<LogEvent>,
     /// Number of logged events that were not sent, or that the application thread dropped.
     #[serde(default)]
     pub events_lost: u64,
@@ -81,7 +81,7 @@ pub struct Update {
 
 /// The values that a log recorded in one pass of a point.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Event {
+pub struct LogEvent {
     /// The instrument's id: `i7`.
     pub instrument: String,
     /// The class name with dots.

@@ -11,8 +11,8 @@ fn schema() -> jsonschema::Validator {
     jsonschema::validator_for(&schema).expect("the schema compiles")
 }
 
-fn point(fragment: Option<u32>, to: Option<u32>, readings: Readings) -> Point {
-    Point {
+fn point(fragment: Option<u32>, to: Option<u32>, readings: Readings) -> PointReadings {
+    PointReadings {
         class: "a.b.C$D".into(),
         method: "m(I)I".into(),
         fragment,
@@ -23,7 +23,7 @@ fn point(fragment: Option<u32>, to: Option<u32>, readings: Readings) -> Point {
     }
 }
 
-fn instrument(id: &str, kind: Kind, points: Vec<Point>) -> Instrument {
+fn instrument(id: &str, kind: InstrumentKind, points: Vec<PointReadings>) -> Instrument {
     Instrument {
         id: id.into(),
         name: "hits".into(),
@@ -34,7 +34,7 @@ fn instrument(id: &str, kind: Kind, points: Vec<Point>) -> Instrument {
     }
 }
 
-fn table(id: &str, kind: TableKind, figures: Figures, rest: Figures) -> Table {
+fn table(id: &str, kind: TableKind, figures: EntryMetrics, rest: EntryMetrics) -> Table {
     Table {
         id: id.into(),
         name: "orders".into(),
@@ -53,8 +53,8 @@ fn table(id: &str, kind: TableKind, figures: Figures, rest: Figures) -> Table {
 /// A table of each kind.
 fn tables() -> Vec<Table> {
     let (sum, min, max) = (-3, i64::MIN, i64::MAX);
-    let count = Figures::Count { count: u64::MAX };
-    let sums = Figures::Sums {
+    let count = EntryMetrics::Count { count: u64::MAX };
+    let sums = EntryMetrics::Sums {
         count: 4,
         sum,
         min,
@@ -65,28 +65,28 @@ fn tables() -> Vec<Table> {
         to: -1,
         count: 4,
     };
-    let distribution = Figures::Distribution {
+    let distribution = EntryMetrics::Distribution {
         count: 4,
         sum,
         min,
         max,
         buckets: vec![bucket],
     };
-    let moment = Figures::Moment {
+    let moment = EntryMetrics::Occurrence {
         number: 3,
         time_ns: 5_000,
         thread: 1,
     };
-    let rate = Figures::Rate {
+    let rate = EntryMetrics::Rate {
         count: 4,
         whole: 60,
-        seconds: vec![Second { ago: 0, count: 4 }],
+        seconds: vec![SecondCount { ago: 0, count: 4 }],
     };
-    let distinct = Figures::Distinct {
+    let distinct = EntryMetrics::Distinct {
         count: 4,
         distinct: 3,
     };
-    let bound = Figures::Bound { count: 4, error: 3 };
+    let bound = EntryMetrics::UpperBound { count: 4, error: 3 };
     vec![
         table("t1", TableKind::Tally, count.clone(), count.clone()),
         table("t2", TableKind::Sums, sums.clone(), sums),
@@ -107,7 +107,7 @@ fn tables() -> Vec<Table> {
 
 /// A report that uses every field and every variant.
 fn sample() -> Report {
-    let mut report = Report::new(Jvm {
+    let mut report = Report::new(JvmInfo {
         pid: 4711,
         name: "OpenJDK 64-Bit Server VM".into(),
         version: "17.0.15+6".into(),
@@ -127,19 +127,19 @@ fn sample() -> Report {
     report.instruments = vec![
         instrument(
             "i1",
-            Kind::Counter,
+            InstrumentKind::Counter,
             vec![
                 point(Some(3), None, count),
                 point(Some(3), Some(4), count),
                 point(None, None, count),
             ],
         ),
-        instrument("i2", Kind::Timer, vec![point(None, None, time)]),
-        instrument("i3", Kind::Log, vec![point(Some(0), None, log)]),
+        instrument("i2", InstrumentKind::Timer, vec![point(None, None, time)]),
+        instrument("i3", InstrumentKind::Log, vec![point(Some(0), None, log)]),
         instrument(
             "i4",
-            Kind::Code,
-            vec![Point {
+            InstrumentKind::Code,
+            vec![PointReadings {
                 what: Some("call a.b.C::n @17".into()),
                 ..point(Some(0), None, count)
             }],

@@ -16,13 +16,17 @@ mod tally_row;
 mod timing;
 
 use crate::component::Components;
-use crate::context::Context;
+use crate::context::PlanContext;
 use rhai::Engine;
 use std::sync::Arc;
 
 /// Registers the functions of a plan with its engine. `components` are the components of the
 /// session.
-pub(crate) fn register(engine: &mut Engine, context: &Arc<Context>, components: &Arc<Components>) {
+pub(crate) fn register(
+    engine: &mut Engine,
+    context: &Arc<PlanContext>,
+    components: &Arc<Components>,
+) {
     selection::register(engine, context);
     instrument::register(engine);
     json::register(engine);

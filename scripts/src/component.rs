@@ -15,24 +15,24 @@
 //!
 //! This module holds no lock while a plan runs or the runtime is called.
 
-use crate::context::Context;
+use crate::context::PlanContext;
 use crate::error::PlanError;
 use crate::json;
 use crate::limits;
 use crate::lock::lock;
-use crate::ownership::{Ownership, Thing};
-use crate::running_plan::{Call, RunningPlan};
+use crate::ownership::{Attachment, Ownership};
+use crate::running_plan::{CallbackCall, RunningPlan};
 use rhai::{Dynamic, EvalAltResult};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Instant;
-use veneer_instruments::table::count;
+use veneer_instruments::table::format_count;
 
 /// The current state of a component.
 #[derive(Clone, Debug)]
 pub struct Component {
-    /// The number of the plan instance; see `Session::reserve`.
+    /// The number of the plan instance; see `PlanSession::reserve`.
     pub load: u64,
     /// The declared name, otherwise the plan's name.
     pub name: String,
@@ -45,8 +45,8 @@ pub struct Component {
     /// The parameters that the plan has requested with `param(…)`, and their values as text.
     pub parameters: BTreeMap<String, String>,
     /// The instruments and edits that are attached now, oldest first.
-    pub things: Vec<Thing>,
-    /// The number of waiting callbacks. Only [`crate::Session::components`] sets this number.
+    pub things: Vec<Attachment>,
+    /// The number of waiting callbacks. Only [`crate::PlanSession::components`] sets this number.
     pub callbacks: usize,
     /// Whether the component has an analyser.
     pub analyser: bool,
@@ -95,10 +95,10 @@ fn known(others: &[String]) -> String {
 }
 
 struct ComponentEntry {
-    context: Arc<Context>,
+    context: Arc<PlanContext>,
     /// Alive as long as a callback or the analyser of the plan exists.
     running_plan: Weak<RunningPlan>,
-    analyser: Option<Arc<Call>>,
+    analyser: Option<Arc<CallbackCall>>,
 }
 
 impl ComponentEntry {
@@ -108,34 +108,34 @@ impl ComponentEntry {
     }
 
     fn name(&self) -> String {
-        let declared = self.context.declared();
+        let declared = self.context.component_declaration();
         declared.map_or_else(|| self.context.name.clone(), |d| d.name)
     }
 
     /// Whether the component is listed even if it has nothing attached.
     fn is_lasting(&self) -> bool {
-        self.analyser.is_some() || self.context.declared().is_some()
+        self.analyser.is_some() || self.context.component_declaration().is_some()
     }
 
     /// Whether the component is still listed: it has something attached, or can have.
-    fn is_listed(&self, things: &BTreeMap<u64, Vec<Thing>>) -> bool {
+    fn is_listed(&self, things: &BTreeMap<u64, Vec<Attachment>>) -> bool {
         if self.analyser.is_some() {
             return true;
         }
         if self.context.is_detached() {
             return false;
         }
-        self.context.declared().is_some()
+        self.context.component_declaration().is_some()
             || self.running_plan.strong_count() > 0
             || things.contains_key(&self.context.load)
     }
 
-    fn to_component(&self, things: &BTreeMap<u64, Vec<Thing>>) -> Component {
+    fn to_component(&self, things: &BTreeMap<u64, Vec<Attachment>>) -> Component {
         let text = |(name, value): (String, Dynamic)| (name, value.to_string());
         Component {
             load: self.context.load,
             name: self.name(),
-            version: self.context.declared().map(|d| d.version),
+            version: self.context.component_declaration().map(|d| d.version),
             plan: self.context.name.clone(),
             since: self.context.began,
             parameters: self
@@ -158,14 +158,14 @@ impl ComponentEntry {
 pub(crate) struct Components(Mutex<Vec<ComponentEntry>>);
 
 /// The result of an analyser.
-pub(crate) struct Report {
+pub(crate) struct AnalyserReport {
     pub(crate) value: Dynamic,
     pub(crate) text: String,
     pub(crate) json: String,
 }
 
 /// Detaches everything that a plan has attached. Its callbacks do not run any more.
-pub(crate) fn detach_all(context: &Context) {
+pub(crate) fn detach_all(context: &PlanContext) {
     context.set_detached();
     context
         .ownership
@@ -178,8 +178,8 @@ impl Components {
     pub(crate) fn add(
         &self,
         running_plan: &Arc<RunningPlan>,
-        analyser: Option<Call>,
-    ) -> Vec<Arc<Context>> {
+        analyser: Option<CallbackCall>,
+    ) -> Vec<Arc<PlanContext>> {
         let entry = ComponentEntry {
             context: running_plan.context.clone(),
             running_plan: Arc::downgrade(running_plan),
@@ -187,13 +187,13 @@ impl Components {
         };
         let name = running_plan
             .context
-            .declared()
+            .component_declaration()
             .map(|declared| declared.name);
         let mut removed = Vec::new();
         {
             let mut all = lock(&self.0);
             let same = |old: &ComponentEntry| {
-                let old = old.context.declared();
+                let old = old.context.component_declaration();
                 old.is_some() && old.map(|declared| declared.name) == name
             };
             for at in (0..all.len()).rev() {
@@ -252,14 +252,14 @@ impl Components {
     }
 
     /// Returns the components with this name (or plan instance, `l3`), oldest first.
-    pub(crate) fn by_name(&self, name: &str) -> Vec<Arc<Context>> {
+    pub(crate) fn by_name(&self, name: &str) -> Vec<Arc<PlanContext>> {
         let all = lock(&self.0);
         let named = all.iter().filter(|entry| entry.has_name(name));
         named.map(|entry| entry.context.clone()).collect()
     }
 
     /// Returns the plan instance with this number.
-    pub(crate) fn by_instance(&self, load: u64) -> Option<Arc<Context>> {
+    pub(crate) fn by_instance(&self, load: u64) -> Option<Arc<PlanContext>> {
         let all = lock(&self.0);
         let found = all.iter().find(|entry| entry.context.load == load);
         found.map(|entry| entry.context.clone())
@@ -267,11 +267,11 @@ impl Components {
 
     /// Calls the analyser of the newest component with this name that has an analyser. `level` is
     /// the call depth of the plan that requests the report.
-    pub(crate) fn ask(
+    pub(crate) fn run_analyser(
         &self,
         name: &str,
         level: usize,
-    ) -> Result<(Arc<Context>, Report), AnalysisError> {
+    ) -> Result<(Arc<PlanContext>, AnalyserReport), AnalysisError> {
         let (context, analyser) = {
             let all = lock(&self.0);
             let named = || all.iter().rev().filter(|entry| entry.has_name(name));
@@ -297,7 +297,7 @@ impl Components {
 
     /// Returns the analysers that run when the JVM exits: those of the components that are not
     /// detached.
-    pub(crate) fn last_reports(&self) -> Vec<(Arc<Context>, Arc<Call>)> {
+    pub(crate) fn last_reports(&self) -> Vec<(Arc<PlanContext>, Arc<CallbackCall>)> {
         let all = lock(&self.0);
         let standing = all.iter().filter(|entry| !entry.context.is_detached());
         let analysers = standing.filter_map(|e| Some((e.context.clone(), e.analyser.clone()?)));
@@ -306,7 +306,7 @@ impl Components {
 }
 
 /// Runs an analyser.
-pub(crate) fn analyse(analyser: &Call, level: usize) -> Result<Report, PlanError> {
+pub(crate) fn analyse(analyser: &CallbackCall, level: usize) -> Result<AnalyserReport, PlanError> {
     analyser
         .running_plan
         .guard(analyser.position, |running_plan| {
@@ -319,19 +319,19 @@ pub(crate) fn analyse(analyser: &Call, level: usize) -> Result<Report, PlanError
                 Err(error) => return Err(error),
             };
             let text = running_plan.show(value.clone(), None)?;
-            let json = json::text_within(&value, limits::MAX_REPORT_BYTES)
+            let json = json::to_json_within(&value, limits::MAX_REPORT_BYTES)
                 .filter(|_| text.len() <= limits::MAX_REPORT_BYTES)
                 .ok_or_else(|| {
-                    let limit = count(limits::MAX_REPORT_BYTES as u64);
+                    let limit = format_count(limits::MAX_REPORT_BYTES as u64);
                     format!("the report is larger than {limit} bytes, the limit of an analyser")
                 })?;
-            Ok(Report { value, text, json })
+            Ok(AnalyserReport { value, text, json })
         })
 }
 
 impl Analysis {
-    pub(crate) fn from_report(context: &Context, report: Report) -> Self {
-        let declared = context.declared();
+    pub(crate) fn from_report(context: &PlanContext, report: AnalyserReport) -> Self {
+        let declared = context.component_declaration();
         let name = declared.as_ref().map_or(&context.name, |d| &d.name).clone();
         Analysis {
             name,

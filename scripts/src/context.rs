@@ -2,8 +2,8 @@
 //! callbacks that the plan registers.
 //!
 //! No lock is held during a call of the runtime. Plans call the runtime only through
-//! [`Context::ask`]. Registered callbacks go to an inbox, which the session empties after the call
-//! of the plan.
+//! [`PlanContext::with_runtime`]. Registered callbacks go to an inbox, which the session empties
+//! after the call of the plan.
 
 use crate::limits;
 use crate::link::ModuleRegistry;
@@ -35,25 +35,25 @@ pub(crate) struct Callback {
     pub(crate) position: Position,
     pub(crate) cancelled: Arc<AtomicBool>,
     /// Frees the callback's share of [`limits::MAX_CALLBACKS`] when the callback is dropped.
-    pub(crate) slot: Slot,
+    pub(crate) slot: CallbackSlot,
 }
 
 /// One of the callback slots of a session.
-pub(crate) struct Slot(Arc<AtomicUsize>);
+pub(crate) struct CallbackSlot(Arc<AtomicUsize>);
 
-impl Slot {
+impl CallbackSlot {
     /// Takes a slot; `None` if all slots are in use.
-    pub(crate) fn take(taken: &Arc<AtomicUsize>) -> Option<Self> {
+    pub(crate) fn reserve(taken: &Arc<AtomicUsize>) -> Option<Self> {
         taken
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| {
                 (n < limits::MAX_CALLBACKS).then_some(n + 1)
             })
             .ok()
-            .map(|_| Slot(taken.clone()))
+            .map(|_| CallbackSlot(taken.clone()))
     }
 }
 
-impl Drop for Slot {
+impl Drop for CallbackSlot {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
@@ -61,13 +61,13 @@ impl Drop for Slot {
 
 /// The name and version that a plan has declared as a component.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Declared {
+pub(crate) struct ComponentDeclaration {
     pub(crate) name: String,
     pub(crate) version: String,
 }
 
 /// The state of one plan instance. See the module documentation.
-pub(crate) struct Context {
+pub(crate) struct PlanContext {
     /// The plan's name: its file name.
     pub(crate) name: String,
     /// The number of this plan instance, which distinguishes plans of the same name.
@@ -89,7 +89,7 @@ pub(crate) struct Context {
     pub(crate) began: Instant,
     inbox: Mutex<Vec<Callback>>,
     /// The component name and version that the plan has declared.
-    declared: Mutex<Option<Declared>>,
+    declared: Mutex<Option<ComponentDeclaration>>,
     analyser: Mutex<Option<Analyser>>,
     /// Whether the analyser is running.
     pub(crate) analysing: AtomicBool,
@@ -103,7 +103,7 @@ pub(crate) struct Context {
     deadline: AtomicU64,
 }
 
-impl Context {
+impl PlanContext {
     pub(crate) fn new(
         load: u64,
         runtime: Arc<dyn Runtime>,
@@ -111,7 +111,7 @@ impl Context {
         slots: Arc<AtomicUsize>,
         plan: &Plan,
     ) -> Self {
-        Context {
+        PlanContext {
             name: plan.name().to_owned(),
             load,
             runtime,
@@ -150,12 +150,12 @@ impl Context {
         ActiveCall(self)
     }
 
-    pub(crate) fn out_of_time(&self) -> bool {
+    pub(crate) fn is_past_deadline(&self) -> bool {
         self.elapsed() > self.deadline.load(Ordering::Relaxed)
     }
 
     /// Calls the runtime. The duration of the call does not count towards the plan's time limit.
-    pub(crate) fn ask<R>(&self, question: impl FnOnce(&dyn Runtime) -> R) -> R {
+    pub(crate) fn with_runtime<R>(&self, question: impl FnOnce(&dyn Runtime) -> R) -> R {
         let begin = self.elapsed();
         let answer = question(self.runtime.as_ref());
         let took = self.elapsed().saturating_sub(begin);
@@ -178,12 +178,15 @@ impl Context {
     }
 
     /// Returns the component that the plan has declared.
-    pub(crate) fn declared(&self) -> Option<Declared> {
+    pub(crate) fn component_declaration(&self) -> Option<ComponentDeclaration> {
         lock(&self.declared).clone()
     }
 
     /// Declares the plan as a component. A second declaration fails and returns the first one.
-    pub(crate) fn declare(&self, declared: Declared) -> Result<(), Declared> {
+    pub(crate) fn declare_component(
+        &self,
+        declared: ComponentDeclaration,
+    ) -> Result<(), ComponentDeclaration> {
         let mut known = lock(&self.declared);
         match &*known {
             Some(first) => Err(first.clone()),
@@ -195,7 +198,12 @@ impl Context {
     }
 
     /// Sets the analyser. Returns false if the plan already has one.
-    pub(crate) fn set_analyser(&self, function: FnPtr, position: Position, slot: Slot) -> bool {
+    pub(crate) fn set_analyser(
+        &self,
+        function: FnPtr,
+        position: Position,
+        slot: CallbackSlot,
+    ) -> bool {
         let mut known = lock(&self.analyser);
         let is_first = known.is_none();
         if is_first {
@@ -234,16 +242,16 @@ impl Context {
     }
 
     /// Removes and returns the callbacks that were registered since the last call.
-    pub(crate) fn registered(&self) -> Vec<Callback> {
+    pub(crate) fn take_callbacks(&self) -> Vec<Callback> {
         std::mem::take(&mut *lock(&self.inbox))
     }
 }
 
 /// A registered analyser, with the position and the callback slot.
-pub(crate) type Analyser = (FnPtr, Position, Slot);
+pub(crate) type Analyser = (FnPtr, Position, CallbackSlot);
 
 /// Guard of a running call. The call ends when the guard is dropped.
-pub(crate) struct ActiveCall<'a>(&'a Context);
+pub(crate) struct ActiveCall<'a>(&'a PlanContext);
 
 impl Drop for ActiveCall<'_> {
     fn drop(&mut self) {

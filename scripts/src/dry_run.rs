@@ -8,11 +8,12 @@
 use crate::error::PlanError;
 use crate::lock::lock;
 use crate::plan::Plan;
-use crate::scheduler::Session;
+use crate::scheduler::PlanSession;
 use std::sync::{Arc, Mutex};
 use veneer_instruments::{
-    ArmedMethod, AttachError, Attached, EditSpec, Event, Graph, InstrumentId, MethodPattern,
-    PatchId, RefusalRow, Row, Runtime, Sample, Spec, Summary, Tally, TallyKind,
+    ArmedMethod, AttachError, AttachSummary, EditSpec, Graph, InstrumentId, InstrumentSpec,
+    InstrumentSummary, LogEvent, MethodPattern, PatchId, PointRow, RandomSample, RefusalRow,
+    Runtime, Tally, TallyKind,
 };
 
 impl Plan {
@@ -24,22 +25,22 @@ impl Plan {
     /// # Errors
     /// The errors that loading the plan into a JVM would also report.
     pub fn dry_run(&self) -> Result<(), PlanError> {
-        let session = Session::new(Arc::new(NoJvm::default()));
+        let session = PlanSession::new(Arc::new(NoJvm::default()));
         session.load(self.clone()).map(drop)
     }
 }
 
 #[derive(Default)]
 struct NoJvm {
-    instruments: Mutex<Vec<Summary>>,
+    instruments: Mutex<Vec<InstrumentSummary>>,
     patches: Mutex<u32>,
 }
 
 impl Runtime for NoJvm {
-    fn attach(&self, spec: Spec) -> Result<Attached, AttachError> {
+    fn attach(&self, spec: InstrumentSpec) -> Result<AttachSummary, AttachError> {
         let mut instruments = lock(&self.instruments);
         let id = InstrumentId(u32::try_from(instruments.len()).unwrap_or(u32::MAX));
-        instruments.push(Summary {
+        instruments.push(InstrumentSummary {
             id,
             name: spec.name.clone().unwrap_or_else(|| spec.to_string()),
             kind: spec.kind.to_string(),
@@ -48,7 +49,7 @@ impl Runtime for NoJvm {
             points: 0,
             attached: true,
         });
-        Ok(Attached {
+        Ok(AttachSummary {
             id,
             methods: 0,
             points: 0,
@@ -65,11 +66,11 @@ impl Runtime for NoJvm {
         Ok(())
     }
 
-    fn rows(&self, _: InstrumentId) -> Vec<Row> {
+    fn rows(&self, _: InstrumentId) -> Vec<PointRow> {
         Vec::new()
     }
 
-    fn events(&self, _: InstrumentId, _: usize) -> Vec<Event> {
+    fn events(&self, _: InstrumentId, _: usize) -> Vec<LogEvent> {
         Vec::new()
     }
 
@@ -84,21 +85,21 @@ impl Runtime for NoJvm {
         Ok(())
     }
 
-    fn tally(&self, _: TallyKind, _: u32) -> Result<u32, AttachError> {
+    fn create_table(&self, _: TallyKind, _: u32) -> Result<u32, AttachError> {
         Ok(0)
     }
 
-    fn tally_now(&self, _: u32) -> Tally {
+    fn read_table(&self, _: u32) -> Tally {
         Tally::default()
     }
 
-    fn tally_clear(&self, _: u32) {}
+    fn clear_table(&self, _: u32) {}
 
-    fn armed(&self, _: &[MethodPattern], _: Option<Sample>) -> Vec<ArmedMethod> {
+    fn armed_methods(&self, _: &[MethodPattern], _: Option<RandomSample>) -> Vec<ArmedMethod> {
         Vec::new()
     }
 
-    fn graphs(&self, _: &[MethodPattern]) -> Vec<Graph> {
+    fn flow_graphs(&self, _: &[MethodPattern]) -> Vec<Graph> {
         Vec::new()
     }
 
@@ -106,11 +107,11 @@ impl Runtime for NoJvm {
         Vec::new()
     }
 
-    fn instruments(&self) -> Vec<Summary> {
+    fn instruments(&self) -> Vec<InstrumentSummary> {
         lock(&self.instruments).clone()
     }
 
-    fn stale(&self) -> u64 {
+    fn stale_activation_count(&self) -> u64 {
         0
     }
 

@@ -11,11 +11,11 @@ use crate::reference::{nearest_usage, usage};
 use crate::source_map::SourceMap;
 use rhai::{EvalAltResult, ParseError, ParseErrorType, Position};
 use std::fmt;
-use veneer_instruments::table::count;
+use veneer_instruments::table::format_count;
 
 /// The stage at which a plan failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
+pub enum PlanStage {
     /// The plan could not be parsed.
     Compile,
     /// The plan failed while it ran.
@@ -27,7 +27,7 @@ pub enum Stage {
 /// An error in a plan. `Display` prints `file:line:column: message`, the source line and a caret.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct PlanError {
-    pub stage: Stage,
+    pub stage: PlanStage,
     /// The plan's name: its file name.
     pub file: String,
     /// The line, from 1; 0 if the error has no position.
@@ -42,7 +42,7 @@ pub struct PlanError {
 
 impl PlanError {
     pub(crate) fn new(
-        stage: Stage,
+        stage: PlanStage,
         within: &SourceMap,
         position: Position,
         message: String,
@@ -60,7 +60,7 @@ impl PlanError {
 
     pub(crate) fn compile(within: &SourceMap, error: &ParseError) -> Self {
         let message = parse_message(error.err_type());
-        Self::new(Stage::Compile, within, error.position(), message)
+        Self::new(PlanStage::Compile, within, error.position(), message)
     }
 
     /// Converts an error of the engine. `around` is the position to show if the error has none of
@@ -100,13 +100,13 @@ fn parse_message(error: &ParseErrorType) -> String {
     }
 }
 
-fn run_message(error: &EvalAltResult, within: &SourceMap) -> (Stage, String) {
+fn run_message(error: &EvalAltResult, within: &SourceMap) -> (PlanStage, String) {
     use EvalAltResult as E;
-    let limit = |what: String| (Stage::Limit, format!("stopped: {what}"));
+    let limit = |what: String| (PlanStage::Limit, format!("stopped: {what}"));
     match error {
         E::ErrorTooManyOperations(_) => limit(format!(
             "more than {} operations in one call, the limit of a plan; for what goes on, use every(seconds, …) in place of a loop",
-            count(limits::MAX_OPERATIONS)
+            format_count(limits::MAX_OPERATIONS)
         )),
         E::ErrorTerminated(token, _) => limit(token.to_string()),
         E::ErrorStackOverflow(_) => limit(format!(
@@ -120,18 +120,19 @@ fn run_message(error: &EvalAltResult, within: &SourceMap) -> (Stage, String) {
         E::ErrorDataTooLarge(what, _) => limit(format!(
             "{}: a plan may hold strings of {} bytes, arrays of {} and maps of {} elements",
             lower(what),
-            count(limits::MAX_STRING_BYTES as u64),
-            count(limits::MAX_ARRAY_ELEMENTS as u64),
-            count(limits::MAX_MAP_PROPERTIES as u64)
+            format_count(limits::MAX_STRING_BYTES as u64),
+            format_count(limits::MAX_ARRAY_ELEMENTS as u64),
+            format_count(limits::MAX_MAP_PROPERTIES as u64)
         )),
         E::ErrorFunctionNotFound(signature, _) => {
-            (Stage::Run, not_found(&within.restore_names(signature)))
+            (PlanStage::Run, not_found(&within.restore_names(signature)))
         }
-        E::ErrorModuleNotFound(name, _) => {
-            (Stage::Run, format!("no module `{name}` has been imported"))
-        }
-        E::ErrorRuntime(value, _) => (Stage::Run, value.to_string()),
-        other => (Stage::Run, lower(&other.to_string())),
+        E::ErrorModuleNotFound(name, _) => (
+            PlanStage::Run,
+            format!("no module `{name}` has been imported"),
+        ),
+        E::ErrorRuntime(value, _) => (PlanStage::Run, value.to_string()),
+        other => (PlanStage::Run, lower(&other.to_string())),
     }
 }
 

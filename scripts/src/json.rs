@@ -7,12 +7,12 @@ use rhai::{Array, Dynamic, FLOAT, ImmutableString, Map};
 use std::fmt::Write;
 
 /// Formats a value as JSON. A value without a JSON form, such as NaN or a handle, becomes a string.
-pub(crate) fn text(value: &Dynamic) -> String {
-    text_within(value, usize::MAX).unwrap_or_default()
+pub(crate) fn to_json(value: &Dynamic) -> String {
+    to_json_within(value, usize::MAX).unwrap_or_default()
 }
 
 /// Formats a value as JSON; `None` if the text is longer than `limit` bytes.
-pub(crate) fn text_within(value: &Dynamic, limit: usize) -> Option<String> {
+pub(crate) fn to_json_within(value: &Dynamic, limit: usize) -> Option<String> {
     let mut out = Text {
         text: String::new(),
         limit,
@@ -22,7 +22,7 @@ pub(crate) fn text_within(value: &Dynamic, limit: usize) -> Option<String> {
 }
 
 /// Formats a map as a JSON object.
-pub(crate) fn map_text(map: &Map) -> String {
+pub(crate) fn map_to_json(map: &Map) -> String {
     let mut out = Text {
         text: String::new(),
         limit: usize::MAX,
@@ -112,10 +112,10 @@ mod tests {
 
     #[test]
     fn numbers_without_a_json_form_are_strings_and_long_texts_are_refused() {
-        assert_eq!(text(&Dynamic::from(FLOAT::NAN)), "\"NaN\"");
-        assert_eq!(text(&Dynamic::from(1e300)), "1e300");
+        assert_eq!(to_json(&Dynamic::from(FLOAT::NAN)), "\"NaN\"");
+        assert_eq!(to_json(&Dynamic::from(1e300)), "1e300");
         let long: Dynamic = vec![Dynamic::from("x".repeat(9)); 1000].into();
-        assert_eq!(text_within(&long, 12_001).map(|t| t.len()), Some(12_001));
-        assert_eq!(text_within(&long, 12_000), None);
+        assert_eq!(to_json_within(&long, 12_001).map(|t| t.len()), Some(12_001));
+        assert_eq!(to_json_within(&long, 12_000), None);
     }
 }

@@ -39,9 +39,9 @@ mod scheduler;
 mod source_map;
 
 pub use component::{Analysis, AnalysisError, Component};
-pub use error::{PlanError, Stage};
-pub use ownership::Thing;
+pub use error::{PlanError, PlanStage};
+pub use ownership::Attachment;
 pub use plan::Plan;
-pub use prompt::{Input, Prompt, TYPED};
-pub use reference::{Callable, callables, help, nearest, overview, reference};
-pub use scheduler::{Left, Session};
+pub use prompt::{PROMPT_PLAN_NAME, Prompt, PromptInput};
+pub use reference::{Callable, callables, help, nearest_name, overview, reference};
+pub use scheduler::{PlanSession, RemainingWork};

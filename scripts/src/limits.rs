@@ -38,10 +38,10 @@ pub const MAX_VARIABLES: usize = 1_000;
 pub const MAX_FUNCTIONS: usize = 1_000;
 
 /// Number of modules of a plan.
-pub const MODULES: usize = 32;
+pub const MAX_MODULES: usize = 32;
 
 /// Total size of the modules' source texts, in bytes.
-pub const MODULE_BYTES: usize = 1 << 20;
+pub const MAX_MODULE_BYTES: usize = 1 << 20;
 
 /// Size of an analyser's report as text and as JSON, in bytes each.
 pub const MAX_REPORT_BYTES: usize = 4 << 20;

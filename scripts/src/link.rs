@@ -30,46 +30,46 @@ mod program;
 mod renaming;
 
 pub(crate) use evaluated::{EvaluatedModules, ModuleRegistry};
-pub(crate) use program::{ExistingState, InputText, Linked, Program};
+pub(crate) use program::{ExistingState, InputText, LinkedModules, LinkedProgram};
 
-use crate::error::{PlanError, Stage};
+use crate::error::{PlanError, PlanStage};
 use crate::limits;
 use crate::lock::lock;
 use crate::modules::resolve;
 use crate::parser_engine;
 use crate::source_map::SourceMap;
-use exports::{callable, constants, exports, is_closure};
+use exports::{callable_functions, constants, exports, is_closure};
 use program::ParsedModule;
 use renaming::Renaming;
 use rhai::{AST, ASTNode, Expr, Module, Position, Scope, Shared, Stmt, Token};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
-use veneer_instruments::table::count;
+use veneer_instruments::table::format_count;
 
 type Tokens = Vec<(Token, Position)>;
 
 /// Parses a text and the modules that it imports.
-pub(crate) fn link(text: &InputText, before: &ExistingState) -> Result<Program, PlanError> {
+pub(crate) fn link(text: &InputText, before: &ExistingState) -> Result<LinkedProgram, PlanError> {
     let first = before
         .source_map
         .with_text(text.name, text.source, text.shown);
     let bytes: usize = text.modules.values().map(String::len).sum();
-    if text.modules.len() > limits::MODULES || bytes > limits::MODULE_BYTES {
+    if text.modules.len() > limits::MAX_MODULES || bytes > limits::MAX_MODULE_BYTES {
         let message = format!(
             "{} modules of {} bytes in all came with this plan: {} of {} bytes are the limit",
             text.modules.len(),
-            count(bytes as u64),
-            limits::MODULES,
-            count(limits::MODULE_BYTES as u64)
+            format_count(bytes as u64),
+            limits::MAX_MODULES,
+            format_count(limits::MAX_MODULE_BYTES as u64)
         );
         return Err(PlanError::new(
-            Stage::Limit,
+            PlanStage::Limit,
             &first,
             Position::NONE,
             message,
         ));
     }
-    let alone = |tree: &AST| Program {
+    let alone = |tree: &AST| LinkedProgram {
         tree: before.functions.merge(tree),
         source_map: first.clone(),
         linked: before.linked.clone(),
@@ -128,19 +128,19 @@ pub(crate) fn link(text: &InputText, before: &ExistingState) -> Result<Program, 
     if tree.iter_functions().count() > limits::MAX_FUNCTIONS {
         let message = format!(
             "this plan and its modules define more than {} functions, the limit of a plan",
-            count(limits::MAX_FUNCTIONS as u64)
+            format_count(limits::MAX_FUNCTIONS as u64)
         );
         return Err(PlanError::new(
-            Stage::Limit,
+            PlanStage::Limit,
             &source_map,
             Position::NONE,
             message,
         ));
     }
-    Ok(Program {
+    Ok(LinkedProgram {
         source_map,
         tree,
-        linked: Linked {
+        linked: LinkedModules {
             modules: linker.linked.modules,
             aliases,
         },
@@ -238,7 +238,7 @@ fn find_imports(
 ) -> Result<Vec<ImportStatement>, PlanError> {
     let no = |at, message: &str| {
         Err(PlanError::new(
-            Stage::Compile,
+            PlanStage::Compile,
             within,
             at,
             message.to_owned(),
@@ -307,7 +307,7 @@ struct Linker<'a> {
     name_prefix: String,
     source_map: SourceMap,
     functions: AST,
-    linked: Linked,
+    linked: LinkedModules,
     /// The modules that are being parsed, to detect circular imports.
     open: Vec<String>,
 }
@@ -325,7 +325,7 @@ impl Linker<'_> {
         let mut paths = HashMap::new();
         let mut here = BTreeMap::new();
         for import in imports {
-            let no = |message| PlanError::new(Stage::Compile, within, import.at, message);
+            let no = |message| PlanError::new(PlanStage::Compile, within, import.at, message);
             let key = resolve(from, &import.path).map_err(|error| no(error.to_string()))?;
             let id = self.module(&key, within, import.at)?;
             if !import.alias.is_empty() {
@@ -351,13 +351,13 @@ impl Linker<'_> {
         if self.open.iter().any(|open| open == key) {
             let circle = self.open.join(" imports ");
             return no(
-                Stage::Compile,
+                PlanStage::Compile,
                 format!("modules import each other in a circle: {circle} imports {key}"),
             );
         }
         let Some(text) = self.given.get(key) else {
             return no(
-                Stage::Compile,
+                PlanStage::Compile,
                 format!(
                     "no module `{key}` came with this plan: a plan's modules are sent by the `veneer` command"
                 ),
@@ -400,7 +400,7 @@ impl Linker<'_> {
         let module = ParsedModule {
             key: key.to_owned(),
             text: text.clone(),
-            functions: callable(&parsed, &id),
+            functions: callable_functions(&parsed, &id),
             constants: constants(&parsed),
             exports: exports(&parsed, &id),
             tree: all,
@@ -417,10 +417,10 @@ impl Linker<'_> {
         }
         let message = format!(
             "a plan and its modules have {} lines together at most",
-            count(limits::MAX_LINES as u64)
+            format_count(limits::MAX_LINES as u64)
         );
         Err(PlanError::new(
-            Stage::Limit,
+            PlanStage::Limit,
             source_map,
             Position::NONE,
             message,

@@ -11,56 +11,56 @@ use veneer_instruments::{AttachError, InstrumentId, PatchId, Runtime};
 
 /// An instrument or an edit that is attached and can be removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Thing {
+pub enum Attachment {
     Instrument(InstrumentId),
     /// An edit of flow graphs.
     Patch(PatchId),
 }
 
-impl fmt::Display for Thing {
+impl fmt::Display for Attachment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Thing::Instrument(id) => write!(f, "{id}"),
-            Thing::Patch(id) => write!(f, "{id}"),
+            Attachment::Instrument(id) => write!(f, "{id}"),
+            Attachment::Patch(id) => write!(f, "{id}"),
         }
     }
 }
 
-impl Thing {
+impl Attachment {
     pub(crate) fn detach(self, runtime: &dyn Runtime) -> Result<(), AttachError> {
         match self {
-            Thing::Instrument(id) => runtime.detach(id),
-            Thing::Patch(id) => runtime.undo(id),
+            Attachment::Instrument(id) => runtime.detach(id),
+            Attachment::Patch(id) => runtime.undo(id),
         }
     }
 }
 
-struct OwnedThing {
+struct OwnedAttachment {
     load: u64,
     plan: String,
-    thing: Thing,
+    thing: Attachment,
 }
 
 /// The attached instruments and edits of all plans, in order of attachment.
 #[derive(Default)]
-pub(crate) struct Ownership(Mutex<Vec<OwnedThing>>);
+pub(crate) struct Ownership(Mutex<Vec<OwnedAttachment>>);
 
 impl Ownership {
-    pub(crate) fn record_attached(&self, load: u64, plan: &str, thing: Thing) {
-        lock(&self.0).push(OwnedThing {
+    pub(crate) fn record_attached(&self, load: u64, plan: &str, thing: Attachment) {
+        lock(&self.0).push(OwnedAttachment {
             load,
             plan: plan.to_owned(),
             thing,
         });
     }
 
-    pub(crate) fn record_detached(&self, thing: Thing) {
+    pub(crate) fn record_detached(&self, thing: Attachment) {
         lock(&self.0).retain(|entry| entry.thing != thing);
     }
 
     /// Returns the instruments and edits of one plan instance with the plan's name, newest first.
     /// Callers detach them in this order.
-    pub(crate) fn of_instance(&self, load: u64) -> Vec<(String, Thing)> {
+    pub(crate) fn instance_attachments(&self, load: u64) -> Vec<(String, Attachment)> {
         let entries = lock(&self.0);
         let of_instance = entries.iter().rev().filter(|entry| entry.load == load);
         of_instance
@@ -70,7 +70,7 @@ impl Ownership {
 
     /// Detaches everything that one plan instance has attached, newest first. Errors are printed.
     pub(crate) fn detach_instance(&self, load: u64, runtime: &dyn Runtime) {
-        for (plan, thing) in self.of_instance(load) {
+        for (plan, thing) in self.instance_attachments(load) {
             if let Err(error) = thing.detach(runtime) {
                 runtime.print(&format!("{plan}: while taking the plan back: {error}"));
             }
@@ -79,8 +79,8 @@ impl Ownership {
     }
 
     /// Returns the attached instruments and edits by plan instance.
-    pub(crate) fn by_instance(&self) -> BTreeMap<u64, Vec<Thing>> {
-        let mut loads = BTreeMap::<u64, Vec<Thing>>::new();
+    pub(crate) fn by_instance(&self) -> BTreeMap<u64, Vec<Attachment>> {
+        let mut loads = BTreeMap::<u64, Vec<Attachment>>::new();
         for entry in lock(&self.0).iter() {
             loads.entry(entry.load).or_default().push(entry.thing);
         }
@@ -88,7 +88,7 @@ impl Ownership {
     }
 
     /// Returns all attached instruments and edits, newest first.
-    pub(crate) fn all(&self) -> Vec<Thing> {
+    pub(crate) fn all(&self) -> Vec<Attachment> {
         lock(&self.0)
             .iter()
             .rev()
@@ -100,7 +100,7 @@ impl Ownership {
     pub(crate) fn instruments_of(&self, plan: &str) -> Vec<InstrumentId> {
         let entries = lock(&self.0);
         let instruments = entries.iter().filter_map(|entry| match entry.thing {
-            Thing::Instrument(id) if entry.plan == plan => Some(id),
+            Attachment::Instrument(id) if entry.plan == plan => Some(id),
             _ => None,
         });
         instruments.collect()

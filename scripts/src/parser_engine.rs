@@ -4,8 +4,8 @@ use crate::limits;
 use rhai::Engine;
 use rhai::module_resolvers::DummyModuleResolver;
 
-/// Returns an engine that can parse plans. Only `engine::for_plan` returns an engine that can run
-/// them.
+/// Returns an engine that can parse plans. Only `engine::plan_engine` returns an engine that can
+/// run them.
 pub(crate) fn new() -> Engine {
     let mut engine = Engine::new();
     engine

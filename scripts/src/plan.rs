@@ -1,7 +1,7 @@
 //! A plan that has been parsed.
 
 use crate::error::PlanError;
-use crate::link::{self, ExistingState, InputText, Linked, Program};
+use crate::link::{self, ExistingState, InputText, LinkedModules, LinkedProgram};
 use crate::source_map::SourceMap;
 use rhai::{AST, Scope};
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicBool;
 /// A plan: its name, source texts and syntax tree. Parsing a plan runs no code.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    program: Program,
+    program: LinkedProgram,
     params: BTreeMap<String, String>,
     /// At a prompt, the value of `unsafe_calls(…)`, which all inputs share.
     calls: Option<Arc<AtomicBool>>,
@@ -45,19 +45,22 @@ impl Plan {
             shown: Some(1),
             modules,
         };
-        Self::continuing(
+        Self::compile_input(
             &text,
             &ExistingState {
                 source_map: &SourceMap::default(),
                 functions: &AST::empty(),
                 variables: &Scope::new(),
-                linked: &Linked::default(),
+                linked: &LinkedModules::default(),
             },
         )
     }
 
     /// Parses a text that may use existing functions, variables and modules.
-    pub(crate) fn continuing(text: &InputText, before: &ExistingState) -> Result<Self, PlanError> {
+    pub(crate) fn compile_input(
+        text: &InputText,
+        before: &ExistingState,
+    ) -> Result<Self, PlanError> {
         Ok(Plan {
             program: link::link(text, before)?,
             params: BTreeMap::new(),
@@ -66,14 +69,14 @@ impl Plan {
     }
 
     /// Makes the plan share the value of `unsafe_calls(…)` with the other inputs of a prompt.
-    pub(crate) fn sharing(mut self, calls: &Arc<AtomicBool>) -> Self {
+    pub(crate) fn with_shared_calls(mut self, calls: &Arc<AtomicBool>) -> Self {
         self.calls = Some(calls.clone());
         self
     }
 
     /// Returns the plan with values for its `param(…)` calls, by name.
     #[must_use]
-    pub fn with(mut self, params: BTreeMap<String, String>) -> Self {
+    pub fn with_params(mut self, params: BTreeMap<String, String>) -> Self {
         self.params = params;
         self
     }
@@ -106,7 +109,7 @@ impl Plan {
         &self.program.tree
     }
 
-    pub(crate) fn linked(&self) -> &Linked {
+    pub(crate) fn program(&self) -> &LinkedModules {
         &self.program.linked
     }
 }

@@ -16,14 +16,18 @@ mod names;
 mod statement;
 mod table_operation;
 
-pub(crate) use names::Environment;
+pub(crate) use names::CaptureScope;
 
-use names::{Binding, Names, ProbeResult, captured_binding, refuse};
+use names::{Binding, ProbeNames, ProbeResult, captured_binding, refuse};
 use rhai::{AST, FnPtr, Position, Stmt};
-use veneer_probes::tree::Code;
+use veneer_probes::tree::ProbeCode;
 
 /// Converts a closure.
-pub(crate) fn code(tree: &AST, closure: &FnPtr, environment: &Environment) -> ProbeResult<Code> {
+pub(crate) fn code(
+    tree: &AST,
+    closure: &FnPtr,
+    environment: &CaptureScope,
+) -> ProbeResult<ProbeCode> {
     let table = environment.table;
     let name = closure.fn_name();
     let library = tree.shared_lib();
@@ -62,10 +66,10 @@ pub(crate) fn code(tree: &AST, closure: &FnPtr, environment: &Environment) -> Pr
         }
         true
     });
-    let mut names = Names {
+    let mut names = ProbeNames {
         bindings,
         environment,
     };
     let body = names.block(&body)?;
-    Ok(Code { body })
+    Ok(ProbeCode { body })
 }

@@ -10,11 +10,11 @@
 //! **Invariant:** an input that fails changes nothing: no variable, no function and no attached
 //! instrument.
 
-use crate::error::{PlanError, Stage};
+use crate::error::{PlanError, PlanStage};
 use crate::limits;
-use crate::link::{EvaluatedModules, ExistingState, InputText, Linked};
+use crate::link::{EvaluatedModules, ExistingState, InputText, LinkedModules};
 use crate::plan::Plan;
-use crate::scheduler::Session;
+use crate::scheduler::PlanSession;
 use crate::source_map::SourceMap;
 use rhai::{AST, Position, Scope};
 use std::collections::BTreeMap;
@@ -31,14 +31,14 @@ pub struct Prompt {
     source_map: SourceMap,
     /// The last value of `unsafe_calls(…)`.
     calls: Arc<AtomicBool>,
-    linked: Linked,
+    linked: LinkedModules,
     /// The evaluated modules.
     ready: EvaluatedModules,
 }
 
 /// An input at a prompt.
 #[derive(Clone, Copy, Debug)]
-pub struct Input<'a> {
+pub struct PromptInput<'a> {
     /// The file name, if the input is the content of a file; `None` for typed input.
     pub file: Option<&'a str>,
     pub text: &'a str,
@@ -51,25 +51,25 @@ pub struct Input<'a> {
 }
 
 /// The file name of typed input in messages.
-pub const TYPED: &str = "shell";
+pub const PROMPT_PLAN_NAME: &str = "shell";
 
 impl Prompt {
-    /// Runs an input as a plan instance of its own (a number of [`Session::reserve`]). Returns its
-    /// value as text; empty for `()`.
+    /// Runs an input as a plan instance of its own (a number of [`PlanSession::reserve`]). Returns
+    /// its value as text; empty for `()`.
     ///
     /// # Errors
     /// The error of the input. All state is then as before. Also fails if the prompt exceeds the
     /// [`limits`].
     pub fn run(
         &mut self,
-        session: &Session,
+        session: &PlanSession,
         load: u64,
-        input: Input,
+        input: PromptInput,
         now: Instant,
     ) -> Result<String, PlanError> {
         let (name, shown) = match input.file {
             Some(file) => (file, Some(1)),
-            None => (TYPED, None),
+            None => (PROMPT_PLAN_NAME, None),
         };
         // The scope keeps only the newest variable of each name, because a `let` hides older ones.
         let mut variables = self.variables.clone_visible();
@@ -79,7 +79,7 @@ impl Prompt {
             shown,
             modules: input.modules,
         };
-        let plan = Plan::continuing(
+        let plan = Plan::compile_input(
             &text,
             &ExistingState {
                 source_map: &self.source_map,
@@ -88,7 +88,7 @@ impl Prompt {
                 linked: &self.linked,
             },
         )?
-        .sharing(&self.calls);
+        .with_shared_calls(&self.calls);
         let calls = self.calls.load(Ordering::Relaxed);
         let grown = plan.source_map().next_line() > limits::MAX_LINES
             || plan.source_map().bytes() > limits::MAX_PROMPT_BYTES;
@@ -102,13 +102,13 @@ impl Prompt {
             );
             let within = plan.source_map();
             return Err(PlanError::new(
-                Stage::Limit,
+                PlanStage::Limit,
                 within,
                 Position::NONE,
                 message,
             ));
         }
-        let (source_map, linked) = (plan.source_map().clone(), plan.linked().clone());
+        let (source_map, linked) = (plan.source_map().clone(), plan.program().clone());
         let mut ready = self.ready.clone();
         let ran = session.run(load, plan, &mut variables, &mut ready, input.look, now);
         let value = ran.inspect_err(|_| self.calls.store(calls, Ordering::Relaxed))?;

@@ -32,12 +32,12 @@ pub(crate) fn usage(name: &str) -> Option<&'static str> {
 
 /// Returns the usage of the function with the most similar name.
 pub(crate) fn nearest_usage(name: &str) -> Option<&'static str> {
-    usage(nearest(name)?)
+    usage(nearest_name(name)?)
 }
 
 /// Returns the function with the most similar name. Functions that are called without a receiver
 /// have priority.
-pub fn nearest(name: &str) -> Option<&'static str> {
+pub fn nearest_name(name: &str) -> Option<&'static str> {
     let (alone, others): (Vec<_>, Vec<_>) =
         all().partition(|f| f.usage.starts_with(&format!("{}(", f.name)));
     let nearest = |some: &[&'static Function]| {
@@ -94,12 +94,12 @@ pub fn help(name: &str) -> Option<String> {
     }
     for f in veneer_probes::function::FUNCTIONS {
         if f.name == name {
-            let takes: Vec<String> = f.takes.iter().map(ToString::to_string).collect();
+            let takes: Vec<String> = f.parameters.iter().map(ToString::to_string).collect();
             entries.push(format!(
                 "{name}({}), in code at a point\n  returns {}\n  {}\n",
                 takes.join(", "),
-                f.gives,
-                f.text.replace('`', "")
+                f.result,
+                f.description.replace('`', "")
             ));
         }
     }
@@ -140,15 +140,15 @@ pub fn reference() -> String {
     out += "| `as_a(…, \"a.b.C\")` | object, constant | object | the object, if it is an instance of this class or interface, otherwise `()` |\n";
     out += "| `here()` | | string | the name of the point, `shop.Desk.serve:41`; its last 64 characters |\n";
     for f in veneer_probes::function::FUNCTIONS {
-        let takes: Vec<String> = f.takes.iter().map(ToString::to_string).collect();
+        let takes: Vec<String> = f.parameters.iter().map(ToString::to_string).collect();
         let _ = writeln!(
             out,
             "| `{}({})` | {} | {} | {} |",
             f.name,
             vec!["…"; takes.len()].join(", "),
             takes.join(", "),
-            f.gives,
-            cell(f.text)
+            f.result,
+            cell(f.description)
         );
     }
     out
@@ -842,7 +842,7 @@ mod tests {
         );
         assert!(help("starts_with").is_some_and(|text| text.contains("in code at a point")));
         assert_eq!(help("countr"), None);
-        assert_eq!(nearest("countr"), Some("counter"));
+        assert_eq!(nearest_name("countr"), Some("counter"));
     }
 
     #[test]
@@ -857,9 +857,9 @@ mod tests {
         }
         for function in veneer_probes::function::FUNCTIONS {
             assert!(
-                text.contains(function.text),
+                text.contains(function.description),
                 "docs/plans.md: {}",
-                function.text
+                function.description
             );
         }
     }

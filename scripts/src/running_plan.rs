@@ -1,7 +1,7 @@
 //! A plan with the engine that runs it, and the calls of its callbacks.
 
-use crate::context::{Context, Slot};
-use crate::error::{PlanError, Stage};
+use crate::context::{CallbackSlot, PlanContext};
+use crate::error::{PlanError, PlanStage};
 use crate::plan::Plan;
 use rhai::{AST, Dynamic, Engine, EvalAltResult, FnPtr, INT, NativeCallContext, Position};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,28 +13,28 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(crate) struct RunningPlan {
     pub(crate) engine: Engine,
     pub(crate) plan: Plan,
-    pub(crate) context: Arc<Context>,
+    pub(crate) context: Arc<PlanContext>,
 }
 
 /// A callback and the plan that it belongs to.
-pub(crate) struct Call {
+pub(crate) struct CallbackCall {
     pub(crate) running_plan: Arc<RunningPlan>,
     pub(crate) function: FnPtr,
     pub(crate) condition: Option<FnPtr>,
     pub(crate) position: Position,
     pub(crate) cancelled: Arc<AtomicBool>,
-    pub(crate) _slot: Slot,
+    pub(crate) _slot: CallbackSlot,
 }
 
 /// Runs script code within the time limit. Converts errors for display; an error without a position
 /// is shown at `place`. Catches a panic of the engine, because a panic must not abort the JVM.
 pub(crate) fn guard<R>(
-    context: &Context,
+    context: &PlanContext,
     plan: &Plan,
     place: Position,
     code: impl FnOnce() -> Result<R, Box<EvalAltResult>>,
 ) -> Result<R, PlanError> {
-    context.runtime.speaks(context.load);
+    context.runtime.set_current_plan(context.load);
     let _call = context.begin_call();
     let within = plan.source_map();
     match catch_unwind(AssertUnwindSafe(code)) {
@@ -44,7 +44,12 @@ pub(crate) fn guard<R>(
             let message =
                 "the script engine failed inside; this is a fault of veneer, not of the plan";
             let message = message.to_owned();
-            Err(PlanError::new(Stage::Run, within, Position::NONE, message))
+            Err(PlanError::new(
+                PlanStage::Run,
+                within,
+                Position::NONE,
+                message,
+            ))
         }
     }
 }
@@ -104,7 +109,7 @@ impl RunningPlan {
     }
 }
 
-impl Call {
+impl CallbackCall {
     /// Whether the callback was cancelled or its plan detached.
     pub(crate) fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed) || self.running_plan.context.is_detached()

@@ -10,15 +10,15 @@
 
 use crate::api::component::registered_analyser;
 use crate::component::{self, Analysis, AnalysisError, Component, Components};
-use crate::context::{Callback, Context, Schedule};
+use crate::context::{Callback, PlanContext, Schedule};
 use crate::engine;
-use crate::error::{PlanError, Stage};
+use crate::error::{PlanError, PlanStage};
 use crate::limits;
 use crate::link::EvaluatedModules;
 use crate::lock::lock;
-use crate::ownership::{Ownership, Thing};
+use crate::ownership::{Attachment, Ownership};
 use crate::plan::Plan;
-use crate::running_plan::{Call, RunningPlan, guard};
+use crate::running_plan::{CallbackCall, RunningPlan, guard};
 use rhai::{Dynamic, Position, Scope};
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicUsize;
@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 use veneer_instruments::{AttachError, InstrumentId, Runtime};
 
 /// The plans of one JVM and their callbacks.
-pub struct Session {
+pub struct PlanSession {
     runtime: Arc<dyn Runtime>,
     ownership: Arc<Ownership>,
     slots: Arc<AtomicUsize>,
@@ -40,7 +40,7 @@ struct State {
     /// In order of registration.
     timers: Vec<Timer>,
     /// In order of registration.
-    at_exit: Vec<Call>,
+    at_exit: Vec<CallbackCall>,
     /// The last number given to a plan instance or a timer. For timers, the number defines the
     /// order of equal deadlines.
     next: u64,
@@ -49,15 +49,15 @@ struct State {
 
 /// The attached things and waiting callbacks of a plan instance.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Left {
+pub struct RemainingWork {
     /// The instruments and edits that are attached now, oldest first.
-    pub things: Vec<Thing>,
+    pub attachments: Vec<Attachment>,
     /// The number of callbacks that wait for a time or for the exit of the JVM.
     pub callbacks: usize,
 }
 
 struct Timer {
-    call: Call,
+    call: CallbackCall,
     due: Instant,
     /// The registration number: callbacks with equal deadlines run in this order.
     order: u64,
@@ -68,10 +68,10 @@ struct Timer {
     reported: Option<PlanError>,
 }
 
-impl Session {
+impl PlanSession {
     /// Creates a session without plans.
     pub fn new(runtime: Arc<dyn Runtime>) -> Self {
-        Session {
+        PlanSession {
             runtime,
             ownership: Arc::default(),
             slots: Arc::default(),
@@ -104,15 +104,15 @@ impl Session {
         self.detach(load);
     }
 
-    /// Detaches a plan instance as [`Session::unload`] does, but keeps its analyser callable.
+    /// Detaches a plan instance as [`PlanSession::unload`] does, but keeps its analyser callable.
     pub fn detach(&self, load: u64) {
         if let Some(context) = self.components.by_instance(load) {
             context.set_detached();
         }
         // The callbacks own values of plans, so they are dropped after the lock is released.
-        let removed: (Vec<Timer>, Vec<Call>) = {
+        let removed: (Vec<Timer>, Vec<CallbackCall>) = {
             let mut state = lock(&self.state);
-            let of_load = |call: &Call| call.running_plan.context.load == load;
+            let of_load = |call: &CallbackCall| call.running_plan.context.load == load;
             let timers = std::mem::take(&mut state.timers).into_iter();
             let (timers, left) = timers.partition(|timer| of_load(&timer.call));
             state.timers = left;
@@ -145,14 +145,14 @@ impl Session {
     /// # Errors
     /// No component has this name, the component has no analyser, or the analyser fails.
     pub fn analyse(&self, name: &str) -> Result<Analysis, AnalysisError> {
-        let (context, report) = self.components.ask(name, 0)?;
+        let (context, report) = self.components.run_analyser(name, 0)?;
         Ok(Analysis::from_report(&context, report))
     }
 
     /// Returns the components in order of loading, including detached ones whose analysers can be
     /// called.
     pub fn components(&self) -> Vec<Component> {
-        let left = self.left();
+        let left = self.remaining_work();
         let mut all = self.components.list(&self.ownership);
         for one in &mut all {
             one.callbacks = left.get(&one.load).map_or(0, |left| left.callbacks);
@@ -160,19 +160,19 @@ impl Session {
         all
     }
 
-    /// Loads a plan as [`Session::load`] does, with `now` as the time from which delays count.
+    /// Loads a plan as [`PlanSession::load`] does, with `now` as the time from which delays count.
     ///
     /// # Errors
-    /// The errors of [`Session::load`].
+    /// The errors of [`PlanSession::load`].
     pub fn load_at(&self, plan: Plan, now: Instant) -> Result<String, PlanError> {
         self.load_as(self.reserve(), plan, now)
     }
 
-    /// Loads a plan as [`Session::load_at`] does, under a number of [`Session::reserve`]. A number
-    /// must not be used twice.
+    /// Loads a plan as [`PlanSession::load_at`] does, under a number of [`PlanSession::reserve`]. A
+    /// number must not be used twice.
     ///
     /// # Errors
-    /// The errors of [`Session::load`].
+    /// The errors of [`PlanSession::load`].
     pub fn load_as(&self, load: u64, plan: Plan, now: Instant) -> Result<String, PlanError> {
         let (mut variables, mut ready) = (Scope::new(), EvaluatedModules::new());
         self.run(load, plan, &mut variables, &mut ready, None, now)
@@ -195,23 +195,23 @@ impl Session {
             if state.finished {
                 let message = "the JVM is shutting down: no plan can begin".to_owned();
                 return Err(PlanError::new(
-                    Stage::Run,
+                    PlanStage::Run,
                     plan.source_map(),
                     Position::NONE,
                     message,
                 ));
             }
         }
-        let context = Arc::new(Context::new(
+        let context = Arc::new(PlanContext::new(
             load,
             self.runtime.clone(),
             self.ownership.clone(),
             self.slots.clone(),
             &plan,
         ));
-        let mut engine = engine::for_plan(&context, &self.components);
+        let mut engine = engine::plan_engine(&context, &self.components);
         let modules = guard(&context, &plan, Position::NONE, || {
-            context.modules.evaluate(&mut engine, plan.linked(), ready)
+            context.modules.evaluate(&mut engine, plan.program(), ready)
         });
         let running_plan = Arc::new(RunningPlan {
             engine,
@@ -239,7 +239,7 @@ impl Session {
                 Ok(value)
             }
             Err(error) => {
-                drop(running_plan.context.registered());
+                drop(running_plan.context.take_callbacks());
                 drop(running_plan.context.take_analyser());
                 self.ownership.detach_instance(load, self.runtime.as_ref());
                 Err(error)
@@ -250,12 +250,12 @@ impl Session {
     /// Adds a plan whose top level has run as a component. The plan replaces the component of the
     /// same name.
     fn deploy(&self, running_plan: &Arc<RunningPlan>) {
-        let new = running_plan.context.declared();
+        let new = running_plan.context.component_declaration();
         for old in self
             .components
             .add(running_plan, registered_analyser(running_plan))
         {
-            if let (Some(was), Some(new)) = (old.declared(), &new) {
+            if let (Some(was), Some(new)) = (old.component_declaration(), &new) {
                 let line = format!(
                     "{} {} is replaced by {}",
                     new.name, was.version, new.version
@@ -271,7 +271,7 @@ impl Session {
 
     /// Moves the callbacks that a plan has registered to the session. Delays count from `now`.
     fn keep(&self, running_plan: &Arc<RunningPlan>, now: Instant) {
-        let registered = running_plan.context.registered();
+        let registered = running_plan.context.take_callbacks();
         let mut state = lock(&self.state);
         if state.finished {
             return;
@@ -285,7 +285,7 @@ impl Session {
                 cancelled,
                 slot,
             } = callback;
-            let call = Call {
+            let call = CallbackCall {
                 running_plan: running_plan.clone(),
                 function,
                 condition,
@@ -314,7 +314,7 @@ impl Session {
         }
     }
 
-    /// Returns the time of the next call of [`Session::run_due`] that has a callback to run.
+    /// Returns the time of the next call of [`PlanSession::run_due`] that has a callback to run.
     pub fn next_deadline(&self) -> Option<Instant> {
         let state = lock(&self.state);
         let live = state
@@ -402,7 +402,7 @@ impl Session {
             if let Err(error) = call.run() {
                 self.runtime.print(&error.to_string());
             }
-            drop(call.running_plan.context.registered());
+            drop(call.running_plan.context.take_callbacks());
         }
         for (context, analyser) in self.components.last_reports() {
             if context.is_detached() {
@@ -418,10 +418,10 @@ impl Session {
 
     /// Returns, for each plan instance, its attached instruments and edits, oldest first, and the
     /// number of its waiting callbacks.
-    pub fn left(&self) -> BTreeMap<u64, Left> {
-        let mut all = BTreeMap::<u64, Left>::new();
+    pub fn remaining_work(&self) -> BTreeMap<u64, RemainingWork> {
+        let mut all = BTreeMap::<u64, RemainingWork>::new();
         for (load, things) in self.ownership.by_instance() {
-            all.entry(load).or_default().things = things;
+            all.entry(load).or_default().attachments = things;
         }
         let state = lock(&self.state);
         let timers = state.timers.iter().map(|timer| &timer.call);
@@ -440,7 +440,7 @@ impl Session {
     ///
     /// # Errors
     /// The error of the runtime. The instrument or edit then counts as detached nevertheless.
-    pub fn take_off_one(&self, name: &str) -> Result<bool, AttachError> {
+    pub fn detach_by_id(&self, name: &str) -> Result<bool, AttachError> {
         let thing = self
             .ownership
             .all()
@@ -455,9 +455,9 @@ impl Session {
 
     /// Removes instruments from the ownership records, because the runtime has detached them by
     /// itself.
-    pub fn forget(&self, taken: &[InstrumentId]) {
+    pub fn record_detached(&self, taken: &[InstrumentId]) {
         for id in taken {
-            self.ownership.record_detached(Thing::Instrument(*id));
+            self.ownership.record_detached(Attachment::Instrument(*id));
         }
     }
 

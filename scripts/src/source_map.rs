@@ -38,7 +38,7 @@ pub(crate) struct SourceMap {
 impl SourceMap {
     /// Creates a source map with one text.
     #[cfg(test)]
-    pub(crate) fn of_text(name: &str, text: &str) -> Self {
+    pub(crate) fn from_text(name: &str, text: &str) -> Self {
         SourceMap::default().with_text(name, text, Some(1))
     }
 
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn positions_are_mapped_to_their_texts() {
-        let all = SourceMap::of_text("shell", "let a = 1;")
+        let all = SourceMap::from_text("shell", "let a = 1;")
             .with_text("shell", "fn half(x) {\n  x / 2 }\n", None)
             .with_text("hot.rhai", "let top = 5;\nlet low = 1;", Some(1))
             .with_text("shell", "a", None);

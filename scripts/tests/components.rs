@@ -6,11 +6,11 @@ use recorder::Recorder;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use veneer_scripts::{AnalysisError, Plan, PlanError, Session};
+use veneer_scripts::{AnalysisError, Plan, PlanError, PlanSession};
 
 struct Jvm {
     recorder: Arc<Recorder>,
-    session: Session,
+    session: PlanSession,
     zero: Instant,
 }
 
@@ -173,7 +173,7 @@ fn a_detached_component_runs_nothing_and_returns_reports() {
         assert_eq!(jvm.recorder.calls(), ["undo p1", "detach i1"], "{by}");
         assert_eq!(jvm.at(1), NOTHING);
         assert_eq!(jvm.session.next_deadline(), None);
-        assert!(jvm.session.left().is_empty());
+        assert!(jvm.session.remaining_work().is_empty());
         assert_eq!(jvm.listed(), ["slow orders 1.1 0 false"]);
         let (text, json) = jvm.report("slow orders").unwrap();
         assert_eq!(json, "{\"hits\":3000,\"version\":\"1.1\"}");
@@ -330,7 +330,7 @@ fn components_are_listed_with_parameters_and_instruments() {
     let settings = settings.map(|(name, value)| (name.to_owned(), value.to_owned()));
     let plan = Plan::compile("dir/c.rhai", source)
         .unwrap()
-        .with(BTreeMap::from(settings));
+        .with_params(BTreeMap::from(settings));
     assert_eq!(plan.dry_run(), Ok(()));
     jvm.session.load(plan).unwrap();
     let shown = jvm.load(

@@ -129,13 +129,13 @@ fn every_example_runs() {
 
 #[test]
 fn the_limits_in_the_text_are_those_of_the_code() {
-    use veneer_instruments::table::count;
+    use veneer_instruments::table::format_count;
     use veneer_scripts::limits::*;
     let documents = documents();
     for (page, limit) in [
         (
             "plans/running",
-            format!("{} operations", count(MAX_OPERATIONS)),
+            format!("{} operations", format_count(MAX_OPERATIONS)),
         ),
         (
             "plans/running",
@@ -147,21 +147,27 @@ fn the_limits_in_the_text_are_those_of_the_code() {
         ),
         (
             "plans/running",
-            format!("strings of {} bytes", count(MAX_STRING_BYTES as u64)),
+            format!("strings of {} bytes", format_count(MAX_STRING_BYTES as u64)),
         ),
         (
             "plans/running",
-            format!("arrays of {} elements", count(MAX_ARRAY_ELEMENTS as u64)),
+            format!(
+                "arrays of {} elements",
+                format_count(MAX_ARRAY_ELEMENTS as u64)
+            ),
         ),
         (
             "plans/running",
-            format!("maps of {} elements", count(MAX_MAP_PROPERTIES as u64)),
+            format!(
+                "maps of {} elements",
+                format_count(MAX_MAP_PROPERTIES as u64)
+            ),
         ),
         (
             "plans/running",
             format!(
                 "{} variables, functions and waiting callbacks",
-                count(MAX_VARIABLES as u64)
+                format_count(MAX_VARIABLES as u64)
             ),
         ),
         ("plans", format!("({MIN_PERIOD_SECONDS} at least)")),

@@ -4,7 +4,7 @@ mod recorder;
 
 use recorder::run;
 use std::time::{Duration, Instant};
-use veneer_scripts::{Plan, Stage, limits};
+use veneer_scripts::{Plan, PlanStage, limits};
 
 /// Compares the text of the error with the expected text.
 #[track_caller]
@@ -33,7 +33,7 @@ let h = m.before(counter();
 #[test]
 fn variables_are_checked_when_the_plan_is_parsed() {
     let error = Plan::compile("p.rhai", "every(1.0, || print(hist.table(10)));").unwrap_err();
-    assert_eq!(error.stage, Stage::Compile);
+    assert_eq!(error.stage, PlanStage::Compile);
     assert_eq!((error.line, error.column), (1, 21));
     assert!(error.message.starts_with("no variable `hist`"), "{error}");
     let error = Plan::compile("p.rhai", "methods(\"a.B\").before(counter)").unwrap_err();
@@ -183,7 +183,7 @@ fn endless_loops_are_stopped() {
         assert!(error.message.contains(limit), "{source}: {error}");
         assert!(error.line > 0, "{source}: {error}");
         if limit.starts_with("stopped") {
-            assert_eq!(error.stage, Stage::Limit, "{source}: {error}");
+            assert_eq!(error.stage, PlanStage::Limit, "{source}: {error}");
         }
     }
 }

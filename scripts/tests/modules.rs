@@ -6,7 +6,7 @@ use recorder::Recorder;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use veneer_scripts::{Plan, PlanError, Session, Stage, limits};
+use veneer_scripts::{Plan, PlanError, PlanSession, PlanStage, limits};
 
 fn texts(modules: &[(&str, &str)]) -> BTreeMap<String, String> {
     let own = |(name, text): &(&str, &str)| ((*name).to_owned(), (*text).to_owned());
@@ -21,7 +21,7 @@ fn read(plan: &str, modules: &[(&str, &str)]) -> Result<Plan, PlanError> {
 fn run(
     plan: &str,
     modules: &[(&str, &str)],
-) -> (Result<String, PlanError>, Arc<Recorder>, Session) {
+) -> (Result<String, PlanError>, Arc<Recorder>, PlanSession) {
     let (recorder, session) = Recorder::session();
     let result = read(plan, modules).and_then(|plan| session.load_at(plan, Instant::now()));
     (result, recorder, session)
@@ -161,7 +161,7 @@ fn a_module_runs_once_before_the_plan_and_may_ask_for_parameters() {
     let plan = "print(\"plan\"); import \"lib/x\" as x; import \"base\" as base; print(x::top() + base::top);";
     let (recorder, session) = Recorder::session();
     let settings = BTreeMap::from([("top".to_owned(), "21".to_owned())]);
-    let plan = read(plan, &[base, lib]).unwrap().with(settings);
+    let plan = read(plan, &[base, lib]).unwrap().with_params(settings);
     assert_eq!(plan.dry_run(), Ok(()));
     session.load(plan).unwrap();
     assert_eq!(recorder.printed(), ["base", "lib", "plan", "42"]);
@@ -286,7 +286,7 @@ fn errors_name_their_file() {
         error.to_string(),
         "plans/b.rhai:2:8: modules import each other in a circle: a imports b imports a\nimport \"a\" as a;\n       ^"
     );
-    assert_eq!(error.stage, Stage::Compile);
+    assert_eq!(error.stage, PlanStage::Compile);
 }
 
 #[test]
@@ -336,9 +336,9 @@ fn a_plan_whose_module_fails_leaves_nothing_behind() {
 
 #[test]
 fn modules_are_limited() {
-    let many: Vec<String> = (0..=limits::MODULES).map(|n| format!("m{n}")).collect();
+    let many: Vec<String> = (0..=limits::MAX_MODULES).map(|n| format!("m{n}")).collect();
     let many: Vec<(&str, &str)> = many.iter().map(|name| (name.as_str(), "")).collect();
-    let large = " ".repeat(limits::MODULE_BYTES + 1);
+    let large = " ".repeat(limits::MAX_MODULE_BYTES + 1);
     let long = "\n".repeat(limits::MAX_LINES);
     let functions: String = (0..600).map(|n| format!("fn f{n}() {{}} ")).collect();
     let words = "x".repeat(70_000);
@@ -354,13 +354,13 @@ fn modules_are_limited() {
         ),
     ] {
         let error = read("import \"a\" as a; import \"b\" as b;", &modules).unwrap_err();
-        assert_eq!(error.stage, Stage::Limit, "{error}");
+        assert_eq!(error.stage, PlanStage::Limit, "{error}");
         assert!(error.message.contains(expected), "{expected}: {error}");
     }
     // An endless loop in a module is stopped as in a plan.
     for module in ["loop { }", "fn f() { f() } f();"] {
         let error = run("import \"a\" as a;", &[("a", module)]).0.unwrap_err();
-        assert_eq!(error.stage, Stage::Limit, "{error}");
+        assert_eq!(error.stage, PlanStage::Limit, "{error}");
         assert_eq!(error.file, "plans/a.rhai");
     }
 }

@@ -5,11 +5,11 @@ mod recorder;
 use recorder::Recorder;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use veneer_scripts::{Plan, Session};
+use veneer_scripts::{Plan, PlanSession};
 
 struct Clock {
     recorder: Arc<Recorder>,
-    session: Session,
+    session: PlanSession,
     zero: Instant,
 }
 

@@ -30,7 +30,7 @@ fn is_measurement(name: &str) -> bool {
 
 /// Merges the rows of several JVMs into one list, sorted by descending `total_ns`, `hits` or
 /// `count`.
-pub fn merge(lists: &[&Vec<Value>]) -> Vec<Value> {
+pub fn merge_rows(lists: &[&Vec<Value>]) -> Vec<Value> {
     let mut rows: BTreeMap<String, Map<String, Value>> = BTreeMap::new();
     for row in lists.iter().flat_map(|list| list.iter()) {
         let Value::Object(row) = row else { continue };
@@ -182,7 +182,7 @@ mod tests {
             json!({"class":"A","method":"m()V","fragment":null,"count":1,"total_ns":5,"min_ns":5,"max_ns":5}),
             json!({"class":"B","method":"m()V","fragment":null,"count":1,"total_ns":90,"min_ns":90,"max_ns":90}),
         ];
-        let all = merge(&[&first, &second]);
+        let all = merge_rows(&[&first, &second]);
         assert_eq!(
             all,
             [
@@ -201,7 +201,7 @@ mod tests {
             json!({"keys":["a"],"count":2,"sum":6,"avg":3.0,"min":1,"max":5,"buckets":[[1,1],[3,1]]}),
             json!({"keys":["b"],"count":1,"sum":1,"avg":1.0,"min":1,"max":1,"buckets":[[1,1]]}),
         ];
-        let all = merge(&[&first, &second]);
+        let all = merge_rows(&[&first, &second]);
         assert_eq!(
             all[0],
             json!({"keys":["a"],"count":4,"sum":11,"avg":2.75,"min":1,"max":5,"buckets":[[1,1],[2,1],[3,2]]})

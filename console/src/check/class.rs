@@ -20,7 +20,7 @@ use veneer_fragmenter::advice::{Action, Probe, Site};
 use veneer_fragmenter::arming::{self, ArmedCode, Request};
 use veneer_fragmenter::cell_path::on_cell_path;
 use veneer_fragmenter::classfile::ClassFile;
-use veneer_fragmenter::counting::Counting;
+use veneer_fragmenter::counting::CounterPlan;
 use veneer_fragmenter::inference::modern;
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::patch::{self, Edit};
@@ -31,7 +31,7 @@ use veneer_fragmenter::version::{self, Bodies, Plan, ProtectedMembers};
 use veneer_fragmenter::{Refusal, anchor};
 
 use super::proof;
-use super::totals::{Failure, PolicyTotals, Stage, Totals};
+use super::totals::{CheckFailure, CheckStage, CheckTotals, PolicyTotals};
 
 /// Maximum number of methods in one version class; the same limit as in the agent.
 const MAX_METHODS_PER_CLASS: usize = 100;
@@ -64,12 +64,12 @@ pub fn record_panics() {
 }
 
 /// Checks a class. `place` is the name of the class according to its path.
-pub fn check_class(place: &str, bytes: &[u8], task: &Task) -> Totals {
+pub fn check_class(place: &str, bytes: &[u8], task: &Task) -> CheckTotals {
     let began = processor_time();
-    let mut totals = Totals {
+    let mut totals = CheckTotals {
         classes: 1,
         policies: vec![PolicyTotals::default(); task.policies.len()],
-        ..Totals::default()
+        ..CheckTotals::default()
     };
     let mut check = ClassCheck {
         class: place.replace('/', "."),
@@ -105,12 +105,12 @@ struct Prepared<'f> {
 
 struct ClassCheck {
     class: String,
-    failures: Vec<Failure>,
+    failures: Vec<CheckFailure>,
 }
 
 impl ClassCheck {
     fn fail(&mut self, doing: &str, method: &str, reason: impl ToString) {
-        self.failures.push(Failure {
+        self.failures.push(CheckFailure {
             class: self.class.clone(),
             method: method.to_string(),
             doing: doing.to_string(),
@@ -127,14 +127,20 @@ impl ClassCheck {
     }
 
     /// Counts a refusal. The refusal `Internal` reports a fault in Veneer, so it is also a failure.
-    fn refuse(&mut self, to: &mut PolicyTotals, stage: Stage, at: (&str, &str), reason: &Refusal) {
+    fn refuse(
+        &mut self,
+        to: &mut PolicyTotals,
+        stage: CheckStage,
+        at: (&str, &str),
+        reason: &Refusal,
+    ) {
         to.refuse(stage, reason, 1);
         if let Refusal::Internal(_) = reason {
             self.fail(at.0, at.1, reason);
         }
     }
 
-    fn all(&mut self, bytes: &[u8], task: &Task, totals: &mut Totals) {
+    fn all(&mut self, bytes: &[u8], task: &Task, totals: &mut CheckTotals) {
         let file = match ClassFile::parse(bytes) {
             Ok(file) => file,
             Err(error) => return self.fail("read", "", error),
@@ -198,7 +204,11 @@ impl ClassCheck {
         doing: &str,
         sum: &mut PolicyTotals,
     ) {
-        let stage = if named { Stage::Named } else { Stage::Arm };
+        let stage = if named {
+            CheckStage::Named
+        } else {
+            CheckStage::Arm
+        };
         let request = Request {
             policy,
             first_id: 0,
@@ -224,7 +234,7 @@ impl ClassCheck {
                 (false, _) => self.refuse(sum, stage, (doing, method), reason),
                 // Places are refused in the same way with and without the name. They are counted
                 // for the named run only, because that run arms all methods.
-                (true, true) => self.refuse(sum, Stage::Place, (doing, method), reason),
+                (true, true) => self.refuse(sum, CheckStage::Place, (doing, method), reason),
                 (true, false) => {}
             }
         }
@@ -302,7 +312,7 @@ impl ClassCheck {
                 // A method is counted once, even if several of its bodies are refused.
                 if refused.insert(id) {
                     let label = label(&prepared[id as usize].method);
-                    self.refuse(sum, Stage::Emit, (doing, &label), &reason);
+                    self.refuse(sum, CheckStage::Emit, (doing, &label), &reason);
                 }
             }
         }
@@ -323,7 +333,7 @@ impl ClassCheck {
             sum.edited += (plans.len() - bad.len()) as u64;
             for (id, reason) in bad {
                 let label = label(&prepared[id as usize].method);
-                self.refuse(sum, Stage::Edit, (doing, &label), &reason);
+                self.refuse(sum, CheckStage::Edit, (doing, &label), &reason);
             }
         }
     }
@@ -435,9 +445,9 @@ fn prepare<'f>(file: &'f ClassFile<'f>, policy: &Policy) -> Vec<Prepared<'f>> {
                     }
                 });
             let direct = each.collect();
-            let counting = Counting::of(&method, &armed.points);
+            let counting = CounterPlan::place_counters(&method, &armed.points);
             let derived = counting.probes(slots + 1);
-            slots += counting.flow.width();
+            slots += counting.flow.counter_count();
             Prepared {
                 method,
                 armed,

@@ -26,9 +26,9 @@ use rayon::prelude::*;
 use crate::cli::CheckArguments;
 use crate::fragments::policy;
 use crate::inputs::{self, NamedClass};
-use crate::output::complain;
+use crate::output::print_error;
 use class::{Task, check_class};
-use totals::Totals;
+use totals::CheckTotals;
 
 /// Exit code if a class failed.
 const CLASS_FAILED: u8 = 1;
@@ -61,17 +61,17 @@ pub fn run(arguments: CheckArguments) -> Result<u8> {
     };
     let mut progress = Progress::new();
     let mut code = 0;
-    let mut sums: Vec<(String, Totals)> = Vec::new();
+    let mut sums: Vec<(String, CheckTotals)> = Vec::new();
     for path in &arguments.paths {
-        let mut sum = Totals::default();
+        let mut sum = CheckTotals::default();
         let mut batch: Vec<NamedClass> = Vec::new();
         let mut classes = match inputs::class_bytes_with_jdk(path, None, arguments.jdk.as_deref()) {
             Ok(classes) => classes,
             // An error in one path does not prevent checking the others.
             Err(error) => {
                 progress.clear();
-                complain(&error);
-                code = crate::exit_code::FAILED;
+                print_error(&error);
+                code = crate::exit_code::EXIT_FAILED;
                 continue;
             }
         };
@@ -82,13 +82,13 @@ pub fn run(arguments: CheckArguments) -> Result<u8> {
                 Some(Ok(class)) => batch.push(class),
                 Some(Err(error)) => {
                     progress.clear();
-                    complain(&error);
-                    code = crate::exit_code::FAILED;
+                    print_error(&error);
+                    code = crate::exit_code::EXIT_FAILED;
                 }
                 None => {}
             }
             if end || batch.len() >= BATCH_CLASSES {
-                let done: Vec<Totals> = pool.install(|| {
+                let done: Vec<CheckTotals> = pool.install(|| {
                     let each = batch.par_iter();
                     each.map(|(place, bytes)| check_class(place, bytes, &task))
                         .collect()

@@ -7,7 +7,7 @@ use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::version::{Plan, VersionClass};
 
 /// The checker's result for one class.
-pub struct Proved {
+pub struct ProofResult {
     /// Number of bodies that were proved.
     pub count: u64,
     /// Methods that were not proved, with the reasons.
@@ -15,7 +15,7 @@ pub struct Proved {
 }
 
 /// Proves that each armed method behaves as its original. `written` is the parsed armed class.
-pub fn armed(original: &ClassFile, written: &ClassFile, armed: &Armed) -> Proved {
+pub fn armed(original: &ClassFile, written: &ClassFile, armed: &Armed) -> ProofResult {
     let Armed {
         anchor, methods, ..
     } = armed;
@@ -29,16 +29,16 @@ pub fn version(
     anchor: &str,
     plans: &[Plan],
     class: &VersionClass,
-) -> Proved {
+) -> ProofResult {
     let plan = |id: &u32| plans.iter().find(|p| p.id == *id).map(Expected::of);
     let expected: Vec<Expected> = class.methods.iter().filter_map(plan).collect();
     proved(check::version_class(host, emitted, anchor, &expected))
 }
 
-fn proved(checked: Checked) -> Proved {
+fn proved(checked: Checked) -> ProofResult {
     let failed = checked.failures.len();
     let failures = checked.failures.into_iter();
-    Proved {
+    ProofResult {
         count: checked.methods.saturating_sub(failed) as u64,
         failures: failures
             .map(|(method, failure)| (method, failure.to_string()))

@@ -7,7 +7,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 
 use super::explain::explain;
-use super::totals::{Failure, PolicyTotals, Stage, Totals, percent};
+use super::totals::{CheckFailure, CheckStage, CheckTotals, PolicyTotals, percent};
 use crate::output::Style;
 use crate::table;
 
@@ -18,9 +18,9 @@ const MAX_SHOWN_FAILURES: usize = 40;
 const JSON_VERSION: u32 = 1;
 
 /// Writes the totals of all paths to standard output.
-pub fn write(policies: &[&str], mut sums: Vec<(String, Totals)>, json: bool) -> Result<()> {
+pub fn write(policies: &[&str], mut sums: Vec<(String, CheckTotals)>, json: bool) -> Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
-    let mut total = Totals::default();
+    let mut total = CheckTotals::default();
     for (_, sum) in &sums {
         total.add(sum.clone());
     }
@@ -46,7 +46,7 @@ pub fn write(policies: &[&str], mut sums: Vec<(String, Totals)>, json: bool) -> 
     Ok(())
 }
 
-fn path_json(path: &str, sum: &Totals, policies: &[&str]) -> Value {
+fn path_json(path: &str, sum: &CheckTotals, policies: &[&str]) -> Value {
     let policies: Vec<Value> = policies
         .iter()
         .zip(padded(sum, policies.len()))
@@ -78,7 +78,7 @@ fn path_json(path: &str, sum: &Totals, policies: &[&str]) -> Value {
     })
 }
 
-fn refusals(sum: &Totals, policy: &PolicyTotals) -> Vec<Value> {
+fn refusals(sum: &CheckTotals, policy: &PolicyTotals) -> Vec<Value> {
     let rows = policy.refused.iter();
     rows.map(|((stage, name), n)| {
         json!({
@@ -93,7 +93,7 @@ fn refusals(sum: &Totals, policy: &PolicyTotals) -> Vec<Value> {
 }
 
 /// Returns the totals of all policies, even if no class had a method and `sum` contains none.
-fn padded(sum: &Totals, policies: usize) -> Vec<PolicyTotals> {
+fn padded(sum: &CheckTotals, policies: usize) -> Vec<PolicyTotals> {
     let mut all = sum.policies.clone();
     all.resize(policies, PolicyTotals::default());
     all
@@ -102,8 +102,8 @@ fn padded(sum: &Totals, policies: usize) -> Vec<PolicyTotals> {
 fn write_tables(
     out: &mut impl Write,
     policies: &[&str],
-    sums: &[(String, Totals)],
-    total: &Totals,
+    sums: &[(String, CheckTotals)],
+    total: &CheckTotals,
     style: Style,
 ) -> io::Result<()> {
     let mut rows = Vec::new();
@@ -147,7 +147,7 @@ fn write_tables(
     write_remarks(out, total)
 }
 
-impl Failure {
+impl CheckFailure {
     /// Whether the failure occurred under this policy, or independently of policies.
     fn concerns(&self, policy: &str) -> bool {
         match self.doing.rsplit_once(' ') {
@@ -160,10 +160,10 @@ impl Failure {
 fn write_refusals(
     out: &mut impl Write,
     policies: &[&str],
-    total: &Totals,
+    total: &CheckTotals,
     style: Style,
 ) -> io::Result<()> {
-    let mut counts: BTreeMap<(Stage, &str), Vec<u64>> = BTreeMap::new();
+    let mut counts: BTreeMap<(CheckStage, &str), Vec<u64>> = BTreeMap::new();
     for (i, policy) in total.policies.iter().enumerate() {
         for ((stage, name), n) in &policy.refused {
             let row = counts.entry((*stage, name));
@@ -197,7 +197,7 @@ fn write_refusals(
     )
 }
 
-fn write_failures(out: &mut impl Write, failures: &[Failure], style: Style) -> io::Result<()> {
+fn write_failures(out: &mut impl Write, failures: &[CheckFailure], style: Style) -> io::Result<()> {
     if failures.is_empty() {
         return Ok(());
     }
@@ -216,7 +216,7 @@ fn write_failures(out: &mut impl Write, failures: &[Failure], style: Style) -> i
     Ok(())
 }
 
-fn write_remarks(out: &mut impl Write, total: &Totals) -> io::Result<()> {
+fn write_remarks(out: &mut impl Write, total: &CheckTotals) -> io::Result<()> {
     writeln!(out)?;
     if let Some((oldest, newest)) = total.versions {
         writeln!(
@@ -256,20 +256,20 @@ mod tests {
             points: 300,
             ..PolicyTotals::default()
         };
-        policy.refuse(Stage::Arm, &Refusal::InlineLimit(300, 330), 1);
-        let sum = Totals {
+        policy.refuse(CheckStage::Arm, &Refusal::InlineLimit(300, 330), 1);
+        let sum = CheckTotals {
             classes: 7,
             identical: 6,
             methods: 100,
             versions: Some((52, 61)),
             policies: vec![policy],
-            failures: vec![Failure {
+            failures: vec![CheckFailure {
                 class: "a.B".into(),
                 method: String::new(),
                 doing: "write".into(),
                 reason: "the written class differs from the class that was read".into(),
             }],
-            ..Totals::default()
+            ..CheckTotals::default()
         };
         let style = Style {
             colour: false,

@@ -8,7 +8,7 @@ use veneer_fragmenter::Refusal;
 /// The step at which a method was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Stage {
+pub enum CheckStage {
     /// Arming without a plan that names the method.
     Arm,
     /// Arming with a plan that names the method.
@@ -21,22 +21,22 @@ pub enum Stage {
     Place,
 }
 
-impl Stage {
+impl CheckStage {
     /// The name in tables.
     pub fn name(self) -> &'static str {
         match self {
-            Stage::Arm => "arm",
-            Stage::Named => "arm by name",
-            Stage::Emit => "emit",
-            Stage::Edit => "emit edited",
-            Stage::Place => "place",
+            CheckStage::Arm => "arm",
+            CheckStage::Named => "arm by name",
+            CheckStage::Emit => "emit",
+            CheckStage::Edit => "emit edited",
+            CheckStage::Place => "place",
         }
     }
 }
 
 /// A failure: the check of a class or method did not succeed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Failure {
+pub struct CheckFailure {
     /// Name with dots. If the class file cannot be parsed, the name according to its path.
     pub class: String,
     /// Name and descriptor. Empty for the whole class.
@@ -62,12 +62,12 @@ pub struct PolicyTotals {
     /// Armed bodies and versions that the checker proved.
     pub proved: u64,
     /// Number of refusals, by step and name.
-    pub refused: BTreeMap<(Stage, String), u64>,
+    pub refused: BTreeMap<(CheckStage, String), u64>,
 }
 
 /// The totals of a class, of a path, or of all paths.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Totals {
+pub struct CheckTotals {
     /// Number of classes that were read.
     pub classes: u64,
     /// Number of classes that are written byte for byte as they were read.
@@ -84,14 +84,14 @@ pub struct Totals {
     pub versions: Option<(u16, u16)>,
     /// In the order of the policies on the command line.
     pub policies: Vec<PolicyTotals>,
-    pub failures: Vec<Failure>,
+    pub failures: Vec<CheckFailure>,
     /// Processor time of all threads, in nanoseconds.
     pub nanos: u64,
 }
 
 impl PolicyTotals {
     /// Counts a refusal of `n` methods or places.
-    pub fn refuse(&mut self, stage: Stage, reason: &Refusal, n: u64) {
+    pub fn refuse(&mut self, stage: CheckStage, reason: &Refusal, n: u64) {
         if n > 0 {
             *self
                 .refused
@@ -113,9 +113,9 @@ impl PolicyTotals {
     }
 }
 
-impl Totals {
+impl CheckTotals {
     /// Adds other totals.
-    pub fn add(&mut self, other: Totals) {
+    pub fn add(&mut self, other: CheckTotals) {
         self.classes += other.classes;
         self.identical += other.identical;
         self.methods += other.methods;
@@ -163,20 +163,20 @@ mod tests {
                 armed,
                 ..PolicyTotals::default()
             };
-            policy.refuse(Stage::Arm, &Refusal::MonitorHeld, 2);
-            Totals {
+            policy.refuse(CheckStage::Arm, &Refusal::MonitorHeld, 2);
+            CheckTotals {
                 classes: 1,
                 versions: Some((version, version)),
                 policies: vec![policy],
-                ..Totals::default()
+                ..CheckTotals::default()
             }
         };
-        let mut sum = Totals::default();
+        let mut sum = CheckTotals::default();
         sum.add(one(61, 3));
         sum.add(one(45, 4));
         assert_eq!((sum.classes, sum.versions), (2, Some((45, 61))));
         assert_eq!(sum.policies[0].armed, 7);
-        let key = (Stage::Arm, "MonitorHeld".to_string());
+        let key = (CheckStage::Arm, "MonitorHeld".to_string());
         assert_eq!(sum.policies[0].refused.get(&key), Some(&4));
         assert_eq!((percent(1, 4), percent(0, 0)), (25.0, 100.0));
     }

@@ -7,9 +7,9 @@ use thiserror::Error;
 use veneer_export::otlp;
 use veneer_protocol::Report;
 
-use super::time::{began, otlp_context};
+use super::time::{otlp_context, start_time};
 use crate::cli::ExportArguments;
-use crate::output::complain;
+use crate::output::print_error;
 
 /// How long to wait for the collector.
 const PUSH_TIMEOUT: Duration = Duration::from_secs(5);
@@ -84,19 +84,19 @@ impl Pusher {
     /// Pushes a report. A failure is reported once, and the next push is attempted as usual. The
     /// metrics are totals, so a failed push loses nothing.
     pub fn push(&mut self, report: &Report) {
-        let began = *self.began.get_or_insert_with(|| began(report));
-        let body = otlp::protobuf(report, &otlp_context(&self.service, began));
+        let began = *self.began.get_or_insert_with(|| start_time(report));
+        let body = otlp::encode_protobuf(report, &otlp_context(&self.service, began));
         match self.send(&body) {
             Ok(()) => {
                 if self.failing {
-                    complain(&format!("{} accepts metrics again", self.address));
+                    print_error(&format!("{} accepts metrics again", self.address));
                 }
                 (self.failing, self.succeeded) = (false, true);
             }
             Err(reason) => {
                 if !self.failing {
                     let (address, seconds) = (&self.address, self.every.as_secs_f64());
-                    complain(&format!(
+                    print_error(&format!(
                         "{address} did not accept the metrics: {reason}; the next attempts are {seconds} s apart"
                     ));
                 }
@@ -134,7 +134,7 @@ fn endpoint(address: &str) -> Result<String> {
         bail!("--otlp {address}: write http://HOST:PORT, such as http://127.0.0.1:4318");
     }
     Ok(match path {
-        "" => format!("http://{host}{}", otlp::PATH),
+        "" => format!("http://{host}{}", otlp::METRICS_PATH),
         path => format!("http://{host}/{path}"),
     })
 }

@@ -22,9 +22,9 @@ use veneer_client::token;
 use veneer_export::openmetrics;
 
 use super::push::Pusher;
-use super::session::Session;
+use super::session::ExportSession;
 use crate::cli::ExportArguments;
-use crate::output::{complain, describe};
+use crate::output::{describe, print_error};
 
 /// Interval between two checks whether the JVM runs.
 const ALIVE_CHECK_INTERVAL: Duration = Duration::from_secs(1);
@@ -41,7 +41,7 @@ pub fn bind(arguments: &ExportArguments) -> Result<Option<MetricsServer>> {
         return Ok(None);
     };
     let token = match &arguments.token_file {
-        Some(path) => Some(token::read(&token::provide(path)?)?),
+        Some(path) => Some(token::read_token_file(&token::create_token_file(path)?)?),
         None => None,
     };
     let opened = Server::http(address);
@@ -57,7 +57,7 @@ pub fn bind(arguments: &ExportArguments) -> Result<Option<MetricsServer>> {
 /// Serves and pushes until the time is over or the JVM ends. Returns the exit code.
 pub fn run(
     arguments: &ExportArguments,
-    mut session: Session,
+    mut session: ExportSession,
     server: Option<MetricsServer>,
     mut pusher: Option<Pusher>,
 ) -> Result<u8> {
@@ -77,7 +77,7 @@ pub fn run(
         due = end.map_or(due, |end| due.min(end));
         wait(server.as_ref(), due, &mut session)?;
         if !session.is_alive()? {
-            complain(&format!("process {} has ended", session.pid()));
+            print_error(&format!("process {} has ended", session.pid()));
             break;
         }
         let over = end.is_some_and(|end| Instant::now() >= end);
@@ -101,7 +101,7 @@ pub fn run(
 }
 
 /// Answers requests until `due`.
-fn wait(server: Option<&MetricsServer>, due: Instant, session: &mut Session) -> Result<()> {
+fn wait(server: Option<&MetricsServer>, due: Instant, session: &mut ExportSession) -> Result<()> {
     loop {
         let left = due.saturating_duration_since(Instant::now());
         match server {
@@ -121,7 +121,7 @@ fn wait(server: Option<&MetricsServer>, due: Instant, session: &mut Session) -> 
     }
 }
 
-fn answer(request: Request, token: Option<&str>, session: &mut Session) {
+fn answer(request: Request, token: Option<&str>, session: &mut ExportSession) {
     let path = request.url().split(['?', '#']).next().unwrap_or_default();
     let response = if !is_for_this_machine(&request) {
         text(403, "ask by the address of this machine, 127.0.0.1\n")

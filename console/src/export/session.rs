@@ -11,11 +11,11 @@ use std::thread;
 
 use anyhow::{Result, bail};
 use veneer_client::{Client, ControlError, Target};
-use veneer_export::Scope;
+use veneer_export::ExportScope;
 use veneer_protocol::{Reply, Report, Request};
 
 use crate::cli::{ExportArguments, settings};
-use crate::output::complain;
+use crate::output::print_error;
 use crate::plans;
 use crate::remote::{LEASE_MILLIS, RENEWAL_INTERVAL};
 
@@ -23,20 +23,20 @@ use crate::remote::{LEASE_MILLIS, RENEWAL_INTERVAL};
 const MAX_PLAN_NAME_CHARS: usize = 200;
 
 /// A JVM whose metrics are exported.
-pub struct Session {
+pub struct ExportSession {
     pid: u32,
     requests: Client,
-    scope: Scope,
+    scope: ExportScope,
 }
 
-/// The result of [`Session::begin`].
+/// The result of [`ExportSession::begin`].
 pub enum SessionStart {
-    Session(Session),
+    Session(ExportSession),
     /// The agent refused the plan. The error was printed.
     PlanFailed,
 }
 
-impl Session {
+impl ExportSession {
     /// Connects to the agent, and attaches the plan if there is one.
     pub fn begin(arguments: &ExportArguments) -> Result<SessionStart> {
         let pid = arguments.pid;
@@ -44,18 +44,18 @@ impl Session {
             Some(path) => Some(plans::read(path, &settings(&arguments.settings))?),
             None => None,
         };
-        let mut session = Session {
+        let mut session = ExportSession {
             pid,
             requests: connect(pid, plan.is_some())?,
             scope: match arguments.all {
-                true => Scope::All,
-                false => Scope::Attached,
+                true => ExportScope::All,
+                false => ExportScope::Attached,
             },
         };
         if let Some(plan) = plan {
             let name = stored_name(&plan.name);
             let before = session.expect_whole_report()?;
-            session.scope = Scope::of_plan(&name, &before);
+            session.scope = ExportScope::for_plan(&name, &before);
             let mut holding = veneer_client::connect(pid)?;
             holding.send(&Request::Exec {
                 name,
@@ -70,7 +70,7 @@ impl Session {
                     Reply::Print(text) => eprintln!("{text}"),
                     Reply::Done { .. } => break,
                     Reply::Failed { message } => {
-                        complain(&message);
+                        print_error(&message);
                         return Ok(SessionStart::PlanFailed);
                     }
                     _ => return Err(ControlError::Unexpected(pid).into()),
@@ -81,7 +81,7 @@ impl Session {
                 while let Ok(reply) = holding.receive() {
                     match reply {
                         Reply::Print(text) => eprintln!("{text}"),
-                        Reply::Failed { message } => complain(&message),
+                        Reply::Failed { message } => print_error(&message),
                         _ => {}
                     }
                 }
@@ -95,7 +95,7 @@ impl Session {
     }
 
     /// The part of the metrics that is exported.
-    pub fn scope(&self) -> &Scope {
+    pub fn scope(&self) -> &ExportScope {
         &self.scope
     }
 
@@ -109,14 +109,14 @@ impl Session {
         let Some(mut report) = self.whole_report()? else {
             return Ok(None);
         };
-        self.scope.narrow(&mut report);
+        self.scope.filter_report(&mut report);
         // A JVM in a container reports the process id inside the container. Several JVMs may have
         // the same one.
         report.jvm.pid = self.pid;
         Ok(Some(report))
     }
 
-    /// Like [`Session::report`], but fails if the JVM has ended.
+    /// Like [`ExportSession::report`], but fails if the JVM has ended.
     pub fn expect_report(&mut self) -> Result<Report> {
         match self.report()? {
             Some(report) => Ok(report),

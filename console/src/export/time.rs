@@ -11,12 +11,12 @@ fn now() -> u64 {
 }
 
 /// The time at which the agent was loaded, in nanoseconds since 1970.
-pub(super) fn began(report: &Report) -> u64 {
+pub(super) fn start_time(report: &Report) -> u64 {
     now().saturating_sub(report.jvm.millis.saturating_mul(1_000_000))
 }
 
-pub(super) fn otlp_context(service: &str, began: u64) -> otlp::About {
-    otlp::About {
+pub(super) fn otlp_context(service: &str, began: u64) -> otlp::ResourceInfo {
+    otlp::ResourceInfo {
         service: service.into(),
         began,
         now: now(),

@@ -6,31 +6,35 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 use veneer_client::ControlError;
-use veneer_export::perfetto::Writer;
-use veneer_protocol::{EVERY, POINTS_AT_ONCE, Reply, Request, Subscription};
+use veneer_export::perfetto::TraceWriter;
+use veneer_protocol::{MAX_POINTS_PER_UPDATE, Reply, Request, Subscription, UPDATE_PERIOD_MILLIS};
 
 use super::output::Output;
-use super::session::Session;
-use super::time::began;
+use super::session::ExportSession;
+use super::time::start_time;
 use crate::cli::ExportArguments;
 
 /// Default interval between two readings, in seconds.
 const DEFAULT_INTERVAL_SECONDS: f64 = 0.2;
 
 /// Writes the trace until the time is over or the JVM ends. Returns the exit code.
-pub fn run(arguments: &ExportArguments, mut session: Session, mut output: Output) -> Result<u8> {
+pub fn run(
+    arguments: &ExportArguments,
+    mut session: ExportSession,
+    mut output: Output,
+) -> Result<u8> {
     let report = session.expect_report()?;
     let (pid, scope) = (session.pid(), session.scope().clone());
-    let (mut writer, first) = Writer::begin(scope, pid, &report.jvm.name, began(&report));
+    let (mut writer, first) = TraceWriter::begin(scope, pid, &report.jvm.name, start_time(&report));
     output.write(&first)?;
     let every = Duration::from_secs_f64(arguments.every.unwrap_or(DEFAULT_INTERVAL_SECONDS));
-    let every = u64::try_from(every.as_millis()).unwrap_or(*EVERY.end());
+    let every = u64::try_from(every.as_millis()).unwrap_or(*UPDATE_PERIOD_MILLIS.end());
     let mut client = session.into_requests();
     client.send(&Request::Subscribe(Subscription {
-        every: every.clamp(*EVERY.start(), *EVERY.end()),
+        every: every.clamp(*UPDATE_PERIOD_MILLIS.start(), *UPDATE_PERIOD_MILLIS.end()),
         instruments: Vec::new(),
         events: true,
-        points: POINTS_AT_ONCE,
+        points: MAX_POINTS_PER_UPDATE,
     }))?;
     let (sender, replies) = channel();
     // The thread ends with the command, or when the receiver is dropped.

@@ -17,7 +17,7 @@ use veneer_instruments::{ArmedMethod, MethodPattern};
 use super::graph::{Block, Graph, Variable};
 use super::output::List;
 use crate::matching;
-use crate::output::complain;
+use crate::output::print_error;
 
 pub(super) fn run(list: &mut List<impl Write>, path: &Path, pattern: &str) -> Result<u8> {
     let pattern = MethodPattern::parse(pattern)?;
@@ -31,7 +31,7 @@ pub(super) fn run(list: &mut List<impl Write>, path: &Path, pattern: &str) -> Re
         };
         if on_cell_path(&class) {
             if reported.insert(class.into_owned()) {
-                complain(&format_args!(
+                print_error(&format_args!(
                     "{} has no points: the JVM needs the class to run a cell; it is never armed",
                     armed.class
                 ));
@@ -41,7 +41,7 @@ pub(super) fn run(list: &mut List<impl Write>, path: &Path, pattern: &str) -> Re
         match analyse(file, index) {
             Ok(listed) => list.show(&graph(armed, listed)),
             Err(refusal) => {
-                complain(&format_args!(
+                print_error(&format_args!(
                     "{}::{} has no points: {refusal} ({})",
                     armed.class,
                     armed.method,

@@ -10,7 +10,7 @@ use super::graph::Graph;
 use super::output::List;
 use crate::ask::literal;
 use crate::exec;
-use crate::output::complain;
+use crate::output::print_error;
 
 pub(super) fn run(list: &mut List<impl Write>, pid: u32, pattern: &str) -> Result<u8> {
     let mut client = veneer_client::connect(pid)?;
@@ -29,7 +29,7 @@ pub(super) fn run(list: &mut List<impl Write>, pid: u32, pattern: &str) -> Resul
     })?;
     loop {
         match client.receive()? {
-            Reply::Print(text) if !text.starts_with('{') => complain(&text),
+            Reply::Print(text) if !text.starts_with('{') => print_error(&text),
             Reply::Print(text) => {
                 let graph: Graph =
                     serde_json::from_str(&text).context("the agent's answer is of another form")?;
@@ -37,8 +37,8 @@ pub(super) fn run(list: &mut List<impl Write>, pid: u32, pattern: &str) -> Resul
             }
             Reply::Done { .. } => return Ok(0),
             Reply::Failed { message } => {
-                complain(&message);
-                return Ok(exec::PROGRAM_FAILED);
+                print_error(&message);
+                return Ok(exec::EXIT_PROGRAM_FAILED);
             }
             _ => return Err(ControlError::Unexpected(client.pid()).into()),
         }

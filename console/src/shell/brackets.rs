@@ -12,7 +12,7 @@
 
 /// The kind of text that an input ends in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
+pub enum LexicalState {
     Code,
     /// A quoted string that is not closed. Its text starts at this byte, after the quote.
     OpenString(usize),
@@ -29,7 +29,7 @@ pub enum End {
 pub struct InputState {
     /// Number of open brackets. Negative if the input has more closing brackets than opening ones.
     pub depth: i32,
-    pub end: End,
+    pub end: LexicalState,
 }
 
 impl InputState {
@@ -39,57 +39,57 @@ impl InputState {
         // For each `${` inside a string in backticks: the bracket depth at which the string
         // continues.
         let mut nested: Vec<i32> = Vec::new();
-        let mut end = End::Code;
+        let mut end = LexicalState::Code;
         let mut comments = 0;
         let mut characters = text.char_indices().peekable();
         while let Some((at, c)) = characters.next() {
             let next = characters.peek().map(|(_, c)| *c);
             let pair = |other| next == Some(other);
             match (end, c) {
-                (End::Code, '/') if pair('/') => {
-                    end = End::LineComment;
+                (LexicalState::Code, '/') if pair('/') => {
+                    end = LexicalState::LineComment;
                     for (_, c) in characters.by_ref() {
                         if c == '\n' {
-                            end = End::Code;
+                            end = LexicalState::Code;
                             break;
                         }
                     }
                 }
-                (End::Code, '/') if pair('*') => {
+                (LexicalState::Code, '/') if pair('*') => {
                     characters.next();
-                    (end, comments) = (End::BlockComment, 1);
+                    (end, comments) = (LexicalState::BlockComment, 1);
                 }
-                (End::BlockComment, '*') if pair('/') => {
+                (LexicalState::BlockComment, '*') if pair('/') => {
                     characters.next();
                     comments -= 1;
                     if comments == 0 {
-                        end = End::Code;
+                        end = LexicalState::Code;
                     }
                 }
-                (End::BlockComment, '/') if pair('*') => {
+                (LexicalState::BlockComment, '/') if pair('*') => {
                     characters.next();
                     comments += 1;
                 }
-                (End::Code, '"') => end = End::OpenString(at + 1),
-                (End::OpenString(_), '"' | '\n') => end = End::Code,
-                (End::OpenString(_), '\\') => {
+                (LexicalState::Code, '"') => end = LexicalState::OpenString(at + 1),
+                (LexicalState::OpenString(_), '"' | '\n') => end = LexicalState::Code,
+                (LexicalState::OpenString(_), '\\') => {
                     characters.next();
                 }
-                (End::Code, '\'') => skip_character(&mut characters),
-                (End::Code, '`') => end = End::RawString,
-                (End::RawString, '`') => end = End::Code,
-                (End::RawString, '$') if pair('{') => {
+                (LexicalState::Code, '\'') => skip_character(&mut characters),
+                (LexicalState::Code, '`') => end = LexicalState::RawString,
+                (LexicalState::RawString, '`') => end = LexicalState::Code,
+                (LexicalState::RawString, '$') if pair('{') => {
                     characters.next();
                     nested.push(depth);
                     depth += 1;
-                    end = End::Code;
+                    end = LexicalState::Code;
                 }
-                (End::Code, '(' | '[' | '{') => depth += 1,
-                (End::Code, ')' | ']' | '}') => {
+                (LexicalState::Code, '(' | '[' | '{') => depth += 1,
+                (LexicalState::Code, ')' | ']' | '}') => {
                     depth -= 1;
                     if c == '}' && nested.last() == Some(&depth) {
                         nested.pop();
-                        end = End::RawString;
+                        end = LexicalState::RawString;
                     }
                 }
                 _ => {}
@@ -102,9 +102,9 @@ impl InputState {
     /// whether or not it is closed, unless the line ends with a backslash.
     pub fn is_open(&self, text: &str) -> bool {
         match self.end {
-            End::OpenString(_) => text.ends_with('\\'),
-            End::RawString | End::BlockComment => true,
-            End::LineComment | End::Code => self.depth > 0,
+            LexicalState::OpenString(_) => text.ends_with('\\'),
+            LexicalState::RawString | LexicalState::BlockComment => true,
+            LexicalState::LineComment | LexicalState::Code => self.depth > 0,
         }
     }
 }
@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn an_open_string_is_found() {
         let state = InputState::scan("let m = methods(\"shop.De");
-        assert_eq!(state.end, End::OpenString(17));
-        assert_eq!(InputState::scan("m(\"a\").x").end, End::Code);
+        assert_eq!(state.end, LexicalState::OpenString(17));
+        assert_eq!(InputState::scan("m(\"a\").x").end, LexicalState::Code);
     }
 }

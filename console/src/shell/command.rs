@@ -50,7 +50,7 @@ pub const COMMANDS: [CommandDescription; 7] = [
 
 /// A parsed command with its arguments.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Command {
+pub enum ShellCommand {
     /// Help about everything, or about one function.
     Help(Option<String>),
     Instruments,
@@ -82,7 +82,7 @@ fn command_names() -> String {
 }
 
 /// Parses a line that begins with a colon.
-pub fn parse(line: &str) -> Result<Command, CommandError> {
+pub fn parse(line: &str) -> Result<ShellCommand, CommandError> {
     let text = line.trim().trim_start_matches(':');
     let (name, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let rest = rest.trim();
@@ -101,21 +101,21 @@ pub fn parse(line: &str) -> Result<Command, CommandError> {
     match name {
         "help" | "h" | "?" => {
             let function = rest.trim_end_matches(['(', ')']).trim_start_matches('.');
-            Ok(Command::Help(
+            Ok(ShellCommand::Help(
                 (!function.is_empty()).then(|| function.into()),
             ))
         }
-        "instruments" => alone(Command::Instruments),
-        "keep" => alone(Command::Keep),
-        "quit" | "q" | "exit" => Ok(Command::Quit),
-        "detach" if rest == "all" => Ok(Command::Detach(Vec::new())),
+        "instruments" => alone(ShellCommand::Instruments),
+        "keep" => alone(ShellCommand::Keep),
+        "quit" | "q" | "exit" => Ok(ShellCommand::Quit),
+        "detach" if rest == "all" => Ok(ShellCommand::Detach(Vec::new())),
         "detach" | "watch" | "load" if rest.is_empty() => Err(usage(name)),
         "detach" => {
             let ids = rest.split([' ', ',']).filter(|id| !id.is_empty());
-            Ok(Command::Detach(ids.map(str::to_owned).collect()))
+            Ok(ShellCommand::Detach(ids.map(str::to_owned).collect()))
         }
-        "watch" => Ok(Command::Watch(rest.into())),
-        "load" => Ok(Command::Load(rest.into())),
+        "watch" => Ok(ShellCommand::Watch(rest.into())),
+        "load" => Ok(ShellCommand::Load(rest.into())),
         _ => Err(CommandError::Unknown { name: name.into() }),
     }
 }
@@ -127,18 +127,21 @@ mod tests {
     #[test]
     fn commands_are_parsed() {
         for (line, command) in [
-            (":help", Command::Help(None)),
-            (":help before()", Command::Help(Some("before".into()))),
-            (":instruments", Command::Instruments),
-            (":detach all", Command::Detach(vec![])),
+            (":help", ShellCommand::Help(None)),
+            (":help before()", ShellCommand::Help(Some("before".into()))),
+            (":instruments", ShellCommand::Instruments),
+            (":detach all", ShellCommand::Detach(vec![])),
             (
                 ":detach i1, p2",
-                Command::Detach(vec!["i1".into(), "p2".into()]),
+                ShellCommand::Detach(vec!["i1".into(), "p2".into()]),
             ),
-            (":watch c.table(5)", Command::Watch("c.table(5)".into())),
-            (":load a b.rhai", Command::Load("a b.rhai".into())),
-            (":keep", Command::Keep),
-            (" :q ", Command::Quit),
+            (
+                ":watch c.table(5)",
+                ShellCommand::Watch("c.table(5)".into()),
+            ),
+            (":load a b.rhai", ShellCommand::Load("a b.rhai".into())),
+            (":keep", ShellCommand::Keep),
+            (" :q ", ShellCommand::Quit),
         ] {
             assert_eq!(parse(line), Ok(command), "{line}");
         }

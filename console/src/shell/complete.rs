@@ -18,7 +18,7 @@
 
 use veneer_scripts::callables;
 
-use super::brackets::{End, InputState};
+use super::brackets::{InputState, LexicalState};
 use super::command::COMMANDS;
 
 /// The completions of an incomplete input.
@@ -27,21 +27,21 @@ pub struct Completions {
     /// The byte at which the completion begins. A candidate replaces the text from this byte to the
     /// cursor.
     pub from: usize,
-    pub candidates: Vec<Candidate>,
+    pub candidates: Vec<Completion>,
 }
 
 /// A completion that Tab offers.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Candidate {
+pub struct Completion {
     /// The text in the list of candidates.
     pub shown: String,
     /// The text that is inserted.
     pub typed: String,
 }
 
-impl From<String> for Candidate {
-    fn from(text: String) -> Candidate {
-        Candidate {
+impl From<String> for Completion {
+    fn from(text: String) -> Completion {
+        Completion {
             shown: text.clone(),
             typed: text,
         }
@@ -53,7 +53,7 @@ const PATTERN_FUNCTIONS: [&str; 6] = ["methods", "classes", "calls", "reads", "w
 
 /// The kind of text that the cursor is in.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Typing<'a> {
+pub enum CompletionContext<'a> {
     /// An incomplete pattern. The JVM knows the names that can follow.
     Pattern(&'a str),
     /// The path of a file, which begins at this byte.
@@ -63,9 +63,9 @@ pub enum Typing<'a> {
 }
 
 /// Analyses the text before the cursor.
-pub fn typing<'a>(before: &'a str, variables: &[String]) -> Typing<'a> {
+pub fn completion_context<'a>(before: &'a str, variables: &[String]) -> CompletionContext<'a> {
     let nothing = |from| {
-        Typing::Known(Completions {
+        CompletionContext::Known(Completions {
             from,
             candidates: Vec::new(),
         })
@@ -74,40 +74,44 @@ pub fn typing<'a>(before: &'a str, variables: &[String]) -> Typing<'a> {
         return offer;
     }
     match InputState::scan(before).end {
-        End::OpenString(from) => match (before.get(from..), before.get(..from - 1)) {
-            (Some(text), Some(code)) if is_pattern_argument(code) => Typing::Pattern(text),
+        LexicalState::OpenString(from) => match (before.get(from..), before.get(..from - 1)) {
+            (Some(text), Some(code)) if is_pattern_argument(code) => {
+                CompletionContext::Pattern(text)
+            }
             _ => nothing(before.len()),
         },
-        End::RawString | End::LineComment | End::BlockComment => nothing(before.len()),
-        End::Code => Typing::Known(word(before, variables)),
+        LexicalState::RawString | LexicalState::LineComment | LexicalState::BlockComment => {
+            nothing(before.len())
+        }
+        LexicalState::Code => CompletionContext::Known(word(before, variables)),
     }
 }
 
 /// Completes commands and their arguments.
-fn command(before: &str) -> Option<Typing<'_>> {
+fn command(before: &str) -> Option<CompletionContext<'_>> {
     let rest = before.strip_prefix(':')?;
     let Some((name, argument)) = rest.split_once(' ') else {
         let fits = COMMANDS.iter().filter(|c| c.name.starts_with(rest));
         let candidates = fits.map(|c| format!(":{}", c.name).into()).collect();
-        return Some(Typing::Known(Completions {
+        return Some(CompletionContext::Known(Completions {
             from: 0,
             candidates,
         }));
     };
     let from = before.len() - argument.trim_start().len();
     match name {
-        "load" => Some(Typing::Path(from)),
+        "load" => Some(CompletionContext::Path(from)),
         "help" => {
             let start = before.get(from..).unwrap_or_default();
             let mut names: Vec<&str> = callables().iter().map(|c| c.name).collect();
             names.dedup();
             let fits = names.into_iter().filter(|name| name.starts_with(start));
             let candidates = fits.map(|name| name.to_owned().into()).collect();
-            Some(Typing::Known(Completions { from, candidates }))
+            Some(CompletionContext::Known(Completions { from, candidates }))
         }
         // The argument of `:watch` is an expression, which is completed like an input.
         "watch" => None,
-        _ => Some(Typing::Known(Completions {
+        _ => Some(CompletionContext::Known(Completions {
             from: before.len(),
             candidates: Vec::new(),
         })),
@@ -149,16 +153,16 @@ fn word(before: &str, variables: &[String]) -> Completions {
         .get(..from)
         .is_some_and(|code| code.trim_end().ends_with('.'));
     let calls = callables().into_iter();
-    let mut candidates: Vec<Candidate> = calls
+    let mut candidates: Vec<Completion> = calls
         .filter(|c| c.of_something == of_something && c.name.starts_with(start))
-        .map(|c| Candidate {
+        .map(|c| Completion {
             shown: format!("{}()", c.name),
             typed: format!("{}(", c.name),
         })
         .collect();
     if !of_something {
         let fits = variables.iter().filter(|name| name.starts_with(start));
-        candidates.extend(fits.cloned().map(Candidate::from));
+        candidates.extend(fits.cloned().map(Completion::from));
     }
     candidates.sort();
     candidates.dedup();
@@ -171,7 +175,7 @@ fn word(before: &str, variables: &[String]) -> Completions {
 }
 
 /// Returns the names of the variables, constants and functions that an input declares.
-pub fn declared(source: &str) -> Vec<String> {
+pub fn declared_variables(source: &str) -> Vec<String> {
     let words = source.split(|c: char| !c.is_alphanumeric() && c != '_');
     let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
     let mut names = Vec::new();
@@ -188,8 +192,8 @@ mod tests {
     use super::*;
 
     fn offered(before: &str) -> (usize, Vec<String>) {
-        match typing(before, &["counted".into(), "cut".into()]) {
-            Typing::Known(offer) => {
+        match completion_context(before, &["counted".into(), "cut".into()]) {
+            CompletionContext::Known(offer) => {
                 let typed = offer.candidates.into_iter().map(|c| c.typed);
                 (offer.from, typed.collect())
             }
@@ -217,7 +221,10 @@ mod tests {
         assert_eq!(offered(":he"), (0, vec![":help".to_string()]));
         assert_eq!(offered(":help blo").1, ["block", "blocks"]);
         assert_eq!(offered(":watch cut").1, ["cut"]);
-        assert_eq!(typing(":load ho", &[]), Typing::Path(6));
+        assert_eq!(
+            completion_context(":load ho", &[]),
+            CompletionContext::Path(6)
+        );
     }
 
     #[test]
@@ -228,16 +235,23 @@ mod tests {
             ("m.calls(\"java.", "java."),
             (":watch methods(\"a", "a"),
         ] {
-            assert_eq!(typing(before, &[]), Typing::Pattern(pattern), "{before}");
+            assert_eq!(
+                completion_context(before, &[]),
+                CompletionContext::Pattern(pattern),
+                "{before}"
+            );
         }
         for before in ["print(\"shop", "if x { \"shop", "methods(\"a\").named(\"b"] {
-            assert!(matches!(typing(before, &[]), Typing::Known(_)), "{before}");
+            assert!(
+                matches!(completion_context(before, &[]), CompletionContext::Known(_)),
+                "{before}"
+            );
         }
     }
 
     #[test]
     fn declared_names_are_found() {
         let source = "let a = 1; const B = 2;\nfn half(x) { x / 2 }";
-        assert_eq!(declared(source), ["a", "B", "half"]);
+        assert_eq!(declared_variables(source), ["a", "B", "half"]);
     }
 }

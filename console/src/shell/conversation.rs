@@ -14,20 +14,20 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use veneer_client::{Client, ControlError, Sender};
-use veneer_protocol::{Detached, Reply, Request, Status, Which};
+use veneer_client::{Client, ControlError, RequestSender};
+use veneer_protocol::{DetachReport, DetachTarget, Reply, Request, Status};
 
 use super::interrupt;
 use super::screen::Screen;
-use crate::output::complain;
-use crate::remote::{LEASE_MILLIS, RENEWAL_INTERVAL, Remote};
+use crate::output::print_error;
+use crate::remote::{LEASE_MILLIS, RENEWAL_INTERVAL, RemoteAddress};
 
 /// Interval between two checks for Ctrl-C.
 const INTERRUPT_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// How an input ended.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum InputOutcome {
     /// The value as text; empty if the input has none.
     Done(String),
     /// The error message.
@@ -39,17 +39,17 @@ pub enum Outcome {
 }
 
 /// A prompt session in the JVM.
-pub struct Conversation {
-    sending: Sender,
+pub struct ShellConnection {
+    sending: RequestSender,
     answers: Receiver<Reply>,
-    remote: Remote,
+    remote: RemoteAddress,
     /// The connection for queries, opened when it is first needed.
     query_client: Option<Client>,
 }
 
-impl Conversation {
+impl ShellConnection {
     /// Opens the session. What the JVM prints is written to the screen.
-    pub fn open(remote: Remote, screen: &Arc<Screen>) -> Result<Conversation> {
+    pub fn open(remote: RemoteAddress, screen: &Arc<Screen>) -> Result<ShellConnection> {
         let mut client = remote.connect()?;
         client.keep_renewing(RENEWAL_INTERVAL)?;
         let (pid, sending) = (client.pid(), client.sender());
@@ -71,7 +71,7 @@ impl Conversation {
                             }
                             other => other.to_string(),
                         };
-                        return screen.gone(&error);
+                        return screen.report_disconnected(&error);
                     }
                 }
             }
@@ -80,7 +80,7 @@ impl Conversation {
             .name("replies".into())
             .spawn(read)
             .context("no thread can be started; close other programs of this user")?;
-        Ok(Conversation {
+        Ok(ShellConnection {
             sending,
             answers,
             remote,
@@ -96,7 +96,7 @@ impl Conversation {
         source: &str,
         modules: BTreeMap<String, String>,
         table_rows: Option<u32>,
-    ) -> Result<Outcome> {
+    ) -> Result<InputOutcome> {
         let request = Request::Input {
             file: file.map(str::to_owned),
             source: source.to_owned(),
@@ -106,20 +106,20 @@ impl Conversation {
         };
         // If sending fails, the connection is closed. The reading thread has already reported that.
         if self.sending.send(&request).is_err() {
-            return Ok(Outcome::ConnectionLost);
+            return Ok(InputOutcome::ConnectionLost);
         }
-        interrupt::pressed();
+        interrupt::take_interrupt();
         let mut warned = false;
         loop {
             match self.answers.recv_timeout(INTERRUPT_POLL_INTERVAL) {
-                Ok(Reply::Done { value }) => return Ok(Outcome::Done(value)),
-                Ok(Reply::Failed { message }) => return Ok(Outcome::Failed(message)),
+                Ok(Reply::Done { value }) => return Ok(InputOutcome::Done(value)),
+                Ok(Reply::Failed { message }) => return Ok(InputOutcome::Failed(message)),
                 Ok(_) => {}
-                Err(RecvTimeoutError::Disconnected) => return Ok(Outcome::ConnectionLost),
-                Err(RecvTimeoutError::Timeout) if !interrupt::pressed() => {}
-                Err(RecvTimeoutError::Timeout) if warned => return Ok(Outcome::Abandoned),
+                Err(RecvTimeoutError::Disconnected) => return Ok(InputOutcome::ConnectionLost),
+                Err(RecvTimeoutError::Timeout) if !interrupt::take_interrupt() => {}
+                Err(RecvTimeoutError::Timeout) if warned => return Ok(InputOutcome::Abandoned),
                 Err(RecvTimeoutError::Timeout) => {
-                    complain(
+                    print_error(
                         &"the JVM still runs this input, and will end it; press Ctrl-C again to leave the shell",
                     );
                     warned = true;
@@ -157,7 +157,7 @@ impl Conversation {
         }
     }
 
-    pub fn detach(&mut self, which: Which) -> Result<Detached> {
+    pub fn detach(&mut self, which: DetachTarget) -> Result<DetachReport> {
         match self.ask(&Request::Detach(which))? {
             Reply::Detached(detached) => Ok(*detached),
             _ => bail!("the agent gave an unexpected answer"),

@@ -28,6 +28,6 @@ extern "C" fn note(_: libc::c_int) {
 }
 
 /// Whether Ctrl-C was pressed since the last call.
-pub fn pressed() -> bool {
+pub fn take_interrupt() -> bool {
     PRESSED.swap(false, Ordering::Relaxed)
 }

@@ -14,23 +14,23 @@ use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{CompletionType, Config, Context, Editor, ExternalPrinter, Helper};
 
 use super::brackets::InputState;
-use super::complete::{Candidate, Typing, typing};
+use super::complete::{Completion, CompletionContext, completion_context};
 use super::history;
-use super::names::Names;
+use super::names::NameQueries;
 use super::screen::Screen;
-use crate::output::complain;
+use crate::output::print_error;
 
 /// Maximum number of inputs in the history.
 const HISTORY_SIZE: usize = 1000;
 
-pub struct Line {
+pub struct LineEditor {
     editor: Editor<Help, DefaultHistory>,
     /// `None` if the history cannot be stored.
     history: Option<PathBuf>,
 }
 
 /// The result of reading one input.
-pub enum Typed {
+pub enum EditorInput {
     Input(String),
     /// Ctrl-C: the line was cancelled.
     Nothing,
@@ -38,9 +38,9 @@ pub enum Typed {
     End,
 }
 
-impl Line {
+impl LineEditor {
     /// Sets up the terminal and makes the screen print above the line that is being typed.
-    pub fn open(names: Names, screen: &Arc<Screen>) -> Result<Line> {
+    pub fn open(names: NameQueries, screen: &Arc<Screen>) -> Result<LineEditor> {
         let config = Config::builder()
             .completion_type(CompletionType::List)
             .max_history_size(HISTORY_SIZE)
@@ -55,14 +55,14 @@ impl Line {
         }));
         if let Ok(printer) = editor.create_external_printer() {
             let printer = Mutex::new(printer);
-            screen.put_above(Box::new(move |text| {
+            screen.set_printer(Box::new(move |text| {
                 let mut printer = printer.lock().unwrap_or_else(PoisonError::into_inner);
                 // A failure means that the terminal is gone. The shell notices that at its next
                 // input.
                 let _ = printer.print(text);
             }));
         }
-        let mut line = Line {
+        let mut line = LineEditor {
             editor,
             history: history::path(),
         };
@@ -77,7 +77,7 @@ impl Line {
 
     fn disable_history(&mut self, error: &dyn std::fmt::Display) {
         if let Some(path) = self.history.take() {
-            complain(&format!(
+            print_error(&format!(
                 "the history {} is not kept ({error}); set XDG_STATE_HOME to a directory that can be written to",
                 path.display()
             ));
@@ -85,17 +85,17 @@ impl Line {
     }
 
     /// Reads one input.
-    pub fn read(&mut self, prompt: &str) -> Result<Typed> {
+    pub fn read(&mut self, prompt: &str) -> Result<EditorInput> {
         match self.editor.readline(prompt) {
-            Ok(input) => Ok(Typed::Input(input)),
-            Err(ReadlineError::Interrupted) => Ok(Typed::Nothing),
-            Err(ReadlineError::Eof) => Ok(Typed::End),
+            Ok(input) => Ok(EditorInput::Input(input)),
+            Err(ReadlineError::Interrupted) => Ok(EditorInput::Nothing),
+            Err(ReadlineError::Eof) => Ok(EditorInput::End),
             Err(error) => Err(error).context("the terminal cannot be read"),
         }
     }
 
     /// Adds an input to the history, in memory and in the file.
-    pub fn remember(&mut self, input: &str) {
+    pub fn add_history(&mut self, input: &str) {
         if !matches!(self.editor.add_history_entry(input), Ok(true)) {
             return;
         }
@@ -123,7 +123,7 @@ impl Line {
 
 /// The callbacks of the editor for completion and validation.
 struct Help {
-    names: Names,
+    names: NameQueries,
     files: FilenameCompleter,
     variables: RefCell<Vec<String>>,
 }
@@ -157,19 +157,19 @@ impl Completer for Help {
         context: &Context<'_>,
     ) -> rustyline::Result<(usize, Vec<Pair>)> {
         let before = line.get(..cursor).unwrap_or(line);
-        let pair = |candidate: Candidate| Pair {
+        let pair = |candidate: Completion| Pair {
             display: candidate.shown,
             replacement: candidate.typed,
         };
         let variables = self.variables.borrow();
-        Ok(match typing(before, &variables) {
-            Typing::Pattern(text) => {
-                let names = self.names.beginning(text).into_iter();
+        Ok(match completion_context(before, &variables) {
+            CompletionContext::Pattern(text) => {
+                let names = self.names.with_prefix(text).into_iter();
                 let from = before.len() - text.len();
-                (from, names.map(Candidate::from).map(pair).collect())
+                (from, names.map(Completion::from).map(pair).collect())
             }
-            Typing::Path(_) => self.files.complete(line, cursor, context)?,
-            Typing::Known(offer) => {
+            CompletionContext::Path(_) => self.files.complete(line, cursor, context)?,
+            CompletionContext::Known(offer) => {
                 let candidates = offer.candidates.into_iter().map(pair);
                 (offer.from, candidates.collect())
             }

@@ -10,21 +10,21 @@ use veneer_client::Client;
 use veneer_protocol::{Reply, Request};
 
 use crate::ask::literal;
-use crate::remote::Remote;
+use crate::remote::RemoteAddress;
 
 /// How long a key press may wait for the names.
 const ANSWER_TIMEOUT: Duration = Duration::from_millis(1500);
 
 /// A thread that requests names, on its own connection. The connection is opened when it is first
 /// needed.
-pub struct Names {
+pub struct NameQueries {
     questions: Sender<String>,
     answers: Receiver<(String, Vec<String>)>,
 }
 
-impl Names {
+impl NameQueries {
     /// Starts the thread.
-    pub fn start(remote: Remote) -> Result<Names> {
+    pub fn start(remote: RemoteAddress) -> Result<NameQueries> {
         let (questions, asked) = channel::<String>();
         let (to, answers) = channel();
         let answer = move || {
@@ -44,12 +44,12 @@ impl Names {
             .name("names".into())
             .spawn(answer)
             .context("no thread can be started; close other programs of this user")?;
-        Ok(Names { questions, answers })
+        Ok(NameQueries { questions, answers })
     }
 
     /// Returns the names that begin with this text. The list is empty if the JVM does not answer in
     /// time.
-    pub fn beginning(&self, text: &str) -> Vec<String> {
+    pub fn with_prefix(&self, text: &str) -> Vec<String> {
         if self.questions.send(text.to_owned()).is_err() {
             return Vec::new();
         }
@@ -66,7 +66,7 @@ impl Names {
     }
 }
 
-fn ask(client: &mut Option<Client>, remote: &Remote, text: &str) -> Result<Vec<String>> {
+fn ask(client: &mut Option<Client>, remote: &RemoteAddress, text: &str) -> Result<Vec<String>> {
     let mut connected = match client.take() {
         Some(client) => client,
         None => remote.connect()?,

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use veneer_protocol::Reply;
 
-use crate::output::complain;
+use crate::output::print_error;
 
 /// Maximum number of output lines that are kept during `:watch`. The oldest line is dropped first.
 const MAX_WAITING_LINES: usize = 1000;
@@ -42,7 +42,7 @@ impl Screen {
     }
 
     /// From now on, prints above the line that is being typed.
-    pub fn put_above(&self, printer: Printer) {
+    pub fn set_printer(&self, printer: Printer) {
         self.state().above = Some(printer);
     }
 
@@ -78,42 +78,42 @@ impl Screen {
         if self.json {
             self.state().write(json(&Reply::Failed { message }));
         } else {
-            complain(&message);
+            print_error(&message);
         }
     }
 
     /// Prints the reply to a query of the shell: the reply itself as JSON, or `text`.
     pub fn answer(&self, reply: &Reply, text: &str) {
         match self.json {
-            true => self.say(&json(reply)),
-            false => self.say(text),
+            true => self.show_message(&json(reply)),
+            false => self.show_message(text),
         }
     }
 
     /// Prints a text of the shell itself.
-    pub fn say(&self, text: &str) {
+    pub fn show_message(&self, text: &str) {
         self.state().write(text.trim_end().to_owned());
     }
 
     /// Reports that the connection to the JVM is lost.
-    pub fn gone(&self, message: &str) {
+    pub fn report_disconnected(&self, message: &str) {
         let mut state = self.state();
         state.gone = true;
         match &mut state.above {
             Some(printer) => printer(format!(
                 "veneer: {message}; press Enter to leave the shell\n"
             )),
-            None => complain(&message),
+            None => print_error(&message),
         }
     }
 
     /// Whether the connection to the JVM is lost.
-    pub fn is_gone(&self) -> bool {
+    pub fn is_disconnected(&self) -> bool {
         self.state().gone
     }
 
     /// From now on, output lines are kept until `release` is called.
-    pub fn hold(&self) {
+    pub fn pause(&self) {
         self.state().waiting = Some(Vec::new());
     }
 

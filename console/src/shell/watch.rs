@@ -9,14 +9,14 @@ use crossterm::event::{self, Event, KeyEventKind};
 use crossterm::terminal::{self, Clear, ClearType};
 use crossterm::{execute, queue};
 
-use super::conversation::{Conversation, Outcome};
+use super::conversation::{InputOutcome, ShellConnection};
 
 /// Interval between two drawings.
 const REDRAW_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Draws the value until a key is pressed, the expression fails, or the JVM ends. The last drawing
 /// stays on the screen.
-pub fn run(conversation: &Conversation, expression: &str) -> Result<Outcome> {
+pub fn run(conversation: &ShellConnection, expression: &str) -> Result<InputOutcome> {
     let _raw = RawMode::enter().context("the terminal cannot be set up for :watch")?;
     let mut stdout = io::stdout().lock();
     let mut drawn = 0;
@@ -27,7 +27,7 @@ pub fn run(conversation: &Conversation, expression: &str) -> Result<Outcome> {
         let table_rows = u32::from(rows.saturating_sub(4).max(1));
         let text =
             match conversation.input(None, expression, Default::default(), Some(table_rows))? {
-                Outcome::Done(text) => text,
+                InputOutcome::Done(text) => text,
                 other => return Ok(other),
             };
         drawn = draw(&mut stdout, &text, drawn)?;
@@ -38,7 +38,7 @@ pub fn run(conversation: &Conversation, expression: &str) -> Result<Outcome> {
             }
             match event::read()? {
                 Event::Key(key) if key.kind == KeyEventKind::Press => {
-                    return Ok(Outcome::Done(String::new()));
+                    return Ok(InputOutcome::Done(String::new()));
                 }
                 // After a change of the terminal's size, the old drawing is at an unknown position,
                 // so the next one does not replace it.

@@ -15,7 +15,7 @@
 use std::collections::VecDeque;
 use std::fs;
 
-use super::location::InstrumentKind;
+use super::location::ProbeKind;
 
 /// Cost of one pass of a counter, in nanoseconds.
 pub const COUNTER_NS: f64 = 1.0;
@@ -28,11 +28,11 @@ pub const CODE_NS: f64 = 10.0;
 const AVERAGED_SAMPLES: usize = 5;
 
 /// Returns the cost of one pass of an instrument, in nanoseconds.
-pub fn pass_ns(kind: &InstrumentKind) -> f64 {
+pub fn pass_ns(kind: &ProbeKind) -> f64 {
     match kind {
-        InstrumentKind::Counter => COUNTER_NS,
-        InstrumentKind::Timer => TIMER_NS,
-        InstrumentKind::Watch(_) => CODE_NS,
+        ProbeKind::Counter => COUNTER_NS,
+        ProbeKind::Timer => TIMER_NS,
+        ProbeKind::Watch(_) => CODE_NS,
     }
 }
 

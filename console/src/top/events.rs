@@ -1,6 +1,6 @@
 //! Messages from the connections to the agent.
 
-use super::measurements::{PlanOutput, Sample};
+use super::measurements::{MeasurementSample, TopPlanLine};
 
 /// A connection, identified by its purpose. Numbers are never reused: a late message from a closed
 /// connection cannot be taken for a message from a newer one.
@@ -29,9 +29,9 @@ pub enum FeedMessage {
     /// The connection has begun this step of its work. The text is shown as progress.
     Progress(String),
     /// The plan has printed a line that is meant for this command.
-    PlanOutput(PlanOutput),
+    PlanOutput(TopPlanLine),
     /// The measurements that have changed.
-    Sample(Sample),
+    Sample(MeasurementSample),
     /// Another client detached the instrument.
     DetachedByOther,
     /// The plan has printed another text: a warning, or an error of a callback.

@@ -15,12 +15,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use veneer_client::{Closer, ControlError, Target, classes};
-use veneer_protocol::{POINTS_AT_ONCE, Reply, Request, Subscription, Update};
+use veneer_client::{ConnectionCloser, ControlError, Target, classes};
+use veneer_protocol::{MAX_POINTS_PER_UPDATE, Reply, Request, Subscription, Update};
 
 use super::events::{Channel, FeedEvent, FeedMessage};
-use super::location::{InstrumentKind, Location};
-use super::measurements::{self, PlanOutput, Role, Sample};
+use super::location::{MethodLocation, ProbeKind};
+use super::measurements::{self, InstrumentRole, MeasurementSample, TopPlanLine};
 use super::packages;
 use super::plan;
 use crate::remote::{LEASE_MILLIS, RENEWAL_INTERVAL};
@@ -52,7 +52,7 @@ const RUNNING_ACTIVATIONS_WARNING: &str = "began before the class was armed";
 
 /// The purpose of a connection.
 #[derive(Debug, Clone)]
-pub enum Job {
+pub enum FeedJob {
     /// Count the calls of methods.
     Calls {
         /// Patterns of the methods to count; `None` means all methods outside the JDK.
@@ -61,11 +61,11 @@ pub enum Job {
         limit: u32,
     },
     /// Count the blocks and edges of a method.
-    CountInside(Location),
+    CountInside(MethodLocation),
     /// Attach one instrument.
-    Probe(Location, InstrumentKind),
+    Probe(MethodLocation, ProbeKind),
     /// Request the flow graph of a method. Attaches nothing.
-    Graph(Location),
+    Graph(MethodLocation),
 }
 
 /// All open connections.
@@ -82,7 +82,7 @@ pub struct Feed {
 #[derive(Debug, Default)]
 struct ConnectionState {
     closed: AtomicBool,
-    closer: Mutex<Option<Closer>>,
+    closer: Mutex<Option<ConnectionCloser>>,
 }
 
 impl ConnectionState {
@@ -111,7 +111,7 @@ impl Feed {
     }
 
     /// Opens a connection in a new thread.
-    pub fn open(&mut self, channel: Channel, job: Job) {
+    pub fn open(&mut self, channel: Channel, job: FeedJob) {
         let state = Arc::new(ConnectionState::default());
         self.open.insert(channel, state.clone());
         let call = ConnectionThread {
@@ -177,7 +177,7 @@ impl ConnectionThread {
         self.send(FeedMessage::Progress(step.into()));
     }
 
-    fn run(&self, job: &Job) {
+    fn run(&self, job: &FeedJob) {
         let end = self.run_plan(job);
         if let Err(message) = end
             && !self.state.is_closed()
@@ -187,9 +187,9 @@ impl ConnectionThread {
     }
 
     /// Runs the connection until it ends. The error is the message that explains the end.
-    fn run_plan(&self, job: &Job) -> Result<(), FeedMessage> {
+    fn run_plan(&self, job: &FeedJob) -> Result<(), FeedMessage> {
         let lost = |error: &dyn std::fmt::Display| FeedMessage::ConnectionLost(error.to_string());
-        if matches!(job, Job::Calls { .. }) {
+        if matches!(job, FeedJob::Calls { .. }) {
             self.report_progress("connecting; loading the agent if necessary");
         }
         let mut client = veneer_client::connect(self.pid).map_err(|e| lost(&e))?;
@@ -203,7 +203,7 @@ impl ConnectionThread {
             return Ok(());
         }
         let source = self.source(job)?;
-        let hold = (!matches!(job, Job::Graph(_))).then_some(LEASE_MILLIS);
+        let hold = (!matches!(job, FeedJob::Graph(_))).then_some(LEASE_MILLIS);
         client
             .send(&Request::Exec {
                 name: PLAN_NAME.into(),
@@ -222,11 +222,11 @@ impl ConnectionThread {
         loop {
             match client.receive() {
                 Ok(Reply::Print(text)) => match measurements::parse_line(&text) {
-                    Some(PlanOutput::Ids(printed)) => ids = printed,
+                    Some(TopPlanLine::Ids(printed)) => ids = printed,
                     Some(output) => self.send(FeedMessage::PlanOutput(output)),
                     // Among all methods there are always some with running activations, such as
                     // `main`, so the warning says nothing. For a single method the user must know.
-                    None if matches!(job, Job::Calls { .. })
+                    None if matches!(job, FeedJob::Calls { .. })
                         && text.contains(RUNNING_ACTIVATIONS_WARNING) => {}
                     None => self.send(FeedMessage::Warning(strip_position(&text))),
                 },
@@ -239,7 +239,7 @@ impl ConnectionThread {
                         every: (self.every * 1000.0) as u64,
                         instruments: ids.keys().cloned().collect(),
                         events: false,
-                        points: POINTS_AT_ONCE,
+                        points: MAX_POINTS_PER_UPDATE,
                     };
                     let asked = client.send(&Request::Subscribe(wanted));
                     asked.map_err(|e| lost(&e))?;
@@ -258,9 +258,9 @@ impl ConnectionThread {
     fn forward_sample(
         &self,
         update: Update,
-        ids: &BTreeMap<String, Role>,
+        ids: &BTreeMap<String, InstrumentRole>,
     ) -> Result<(), FeedMessage> {
-        let mut sample = Sample {
+        let mut sample = MeasurementSample {
             at: update.millis as f64 / 1000.0,
             rows: Vec::new(),
         };
@@ -278,9 +278,9 @@ impl ConnectionThread {
         Ok(())
     }
 
-    fn source(&self, job: &Job) -> Result<String, FeedMessage> {
+    fn source(&self, job: &FeedJob) -> Result<String, FeedMessage> {
         Ok(match job {
-            Job::Calls { patterns, limit } => {
+            FeedJob::Calls { patterns, limit } => {
                 let found;
                 let patterns = match patterns {
                     Some(patterns) => patterns,
@@ -291,11 +291,11 @@ impl ConnectionThread {
                     }
                 };
                 self.report_progress("attaching a counter to each method");
-                plan::calls(patterns, *limit)
+                plan::call_counter_plan(patterns, *limit)
             }
-            Job::CountInside(location) => plan::count_inside(&location.pattern()),
-            Job::Probe(location, kind) => plan::probe(location, kind, self.every),
-            Job::Graph(location) => plan::graph(&location.pattern()),
+            FeedJob::CountInside(location) => plan::block_counter_plan(&location.pattern()),
+            FeedJob::Probe(location, kind) => plan::probe_plan(location, kind, self.every),
+            FeedJob::Graph(location) => plan::graph_query_plan(&location.pattern()),
         })
     }
 
@@ -305,7 +305,7 @@ impl ConnectionThread {
         let loaded = Target::inspect(pid)
             .map_err(|e| FeedMessage::ConnectionLost(e.to_string()))
             .and_then(|target| {
-                let loaded = classes::loaded(&target);
+                let loaded = classes::loaded_classes(&target);
                 loaded.map_err(|e| {
                     FeedMessage::ConnectionLost(format!("{e}; or {ask} {pid} 'com.shop..*'"))
                 })

@@ -4,7 +4,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 /// A key that has a meaning in this view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Key {
+pub enum PressedKey {
     Letter(char),
     Enter,
     Escape,
@@ -23,32 +23,32 @@ pub enum Key {
     Interrupt,
 }
 
-impl Key {
+impl PressedKey {
     /// Converts a terminal event. Returns `None` for keys without a meaning and for key releases.
-    pub fn from_event(event: &KeyEvent) -> Option<Key> {
+    pub fn from_event(event: &KeyEvent) -> Option<PressedKey> {
         if event.kind == KeyEventKind::Release {
             return None;
         }
         if event.modifiers.contains(KeyModifiers::CONTROL) {
             return match event.code {
-                KeyCode::Char('c') => Some(Key::Interrupt),
-                KeyCode::Char('h') => Some(Key::Backspace),
+                KeyCode::Char('c') => Some(PressedKey::Interrupt),
+                KeyCode::Char('h') => Some(PressedKey::Backspace),
                 _ => None,
             };
         }
         Some(match event.code {
-            KeyCode::Char(letter) => Key::Letter(letter),
-            KeyCode::Enter => Key::Enter,
-            KeyCode::Esc => Key::Escape,
-            KeyCode::Backspace => Key::Backspace,
-            KeyCode::Up => Key::Up,
-            KeyCode::Down => Key::Down,
-            KeyCode::Left => Key::Left,
-            KeyCode::Right => Key::Right,
-            KeyCode::PageUp => Key::PageUp,
-            KeyCode::PageDown => Key::PageDown,
-            KeyCode::Home => Key::Home,
-            KeyCode::End => Key::End,
+            KeyCode::Char(letter) => PressedKey::Letter(letter),
+            KeyCode::Enter => PressedKey::Enter,
+            KeyCode::Esc => PressedKey::Escape,
+            KeyCode::Backspace => PressedKey::Backspace,
+            KeyCode::Up => PressedKey::Up,
+            KeyCode::Down => PressedKey::Down,
+            KeyCode::Left => PressedKey::Left,
+            KeyCode::Right => PressedKey::Right,
+            KeyCode::PageUp => PressedKey::PageUp,
+            KeyCode::PageDown => PressedKey::PageDown,
+            KeyCode::Home => PressedKey::Home,
+            KeyCode::End => PressedKey::End,
             _ => return None,
         })
     }
@@ -56,7 +56,7 @@ impl Key {
 
 /// An action in the table of methods or among the fragments of a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Action {
+pub enum UserAction {
     None,
     Quit,
     /// Show all keys.
@@ -99,33 +99,33 @@ const PAGE_ROWS: isize = 10;
 /// More rows than any table has.
 const ALL_ROWS: isize = 1 << 40;
 
-impl Action {
+impl UserAction {
     /// Returns the action of a key. `inside` is true if the fragments of a method are shown.
-    pub fn for_key(key: Key, inside: bool) -> Action {
+    pub fn for_key(key: PressedKey, inside: bool) -> UserAction {
         match key {
-            Key::Letter('q') => Action::Quit,
-            Key::Letter('?') => Action::Help,
-            Key::Up | Key::Letter('k') => Action::Move(-1),
-            Key::Down | Key::Letter('j') => Action::Move(1),
-            Key::PageUp => Action::Move(-PAGE_ROWS),
-            Key::PageDown => Action::Move(PAGE_ROWS),
-            Key::Home => Action::Move(-ALL_ROWS),
-            Key::End => Action::Move(ALL_ROWS),
-            Key::Enter | Key::Right => Action::Open,
-            Key::Escape | Key::Left | Key::Backspace => Action::Back,
-            Key::Letter('o') if inside => Action::Hottest,
-            Key::Letter('o') => Action::Sort,
-            Key::Letter('r') if !inside => Action::Reverse,
-            Key::Letter('/') if !inside => Action::Filter,
-            Key::Letter(' ') => Action::Pause,
-            Key::Letter('s') => Action::Save { text: false },
-            Key::Letter('S') => Action::Save { text: true },
-            Key::Letter('c') => Action::Counter,
-            Key::Letter('t') => Action::Timer,
-            Key::Letter('w') => Action::Watch,
-            Key::Letter('d') => Action::Detach,
-            Key::Letter('D') => Action::DetachAll,
-            _ => Action::None,
+            PressedKey::Letter('q') => UserAction::Quit,
+            PressedKey::Letter('?') => UserAction::Help,
+            PressedKey::Up | PressedKey::Letter('k') => UserAction::Move(-1),
+            PressedKey::Down | PressedKey::Letter('j') => UserAction::Move(1),
+            PressedKey::PageUp => UserAction::Move(-PAGE_ROWS),
+            PressedKey::PageDown => UserAction::Move(PAGE_ROWS),
+            PressedKey::Home => UserAction::Move(-ALL_ROWS),
+            PressedKey::End => UserAction::Move(ALL_ROWS),
+            PressedKey::Enter | PressedKey::Right => UserAction::Open,
+            PressedKey::Escape | PressedKey::Left | PressedKey::Backspace => UserAction::Back,
+            PressedKey::Letter('o') if inside => UserAction::Hottest,
+            PressedKey::Letter('o') => UserAction::Sort,
+            PressedKey::Letter('r') if !inside => UserAction::Reverse,
+            PressedKey::Letter('/') if !inside => UserAction::Filter,
+            PressedKey::Letter(' ') => UserAction::Pause,
+            PressedKey::Letter('s') => UserAction::Save { text: false },
+            PressedKey::Letter('S') => UserAction::Save { text: true },
+            PressedKey::Letter('c') => UserAction::Counter,
+            PressedKey::Letter('t') => UserAction::Timer,
+            PressedKey::Letter('w') => UserAction::Watch,
+            PressedKey::Letter('d') => UserAction::Detach,
+            PressedKey::Letter('D') => UserAction::DetachAll,
+            _ => UserAction::None,
         }
     }
 }
@@ -155,18 +155,30 @@ mod tests {
     #[test]
     fn key_releases_are_ignored() {
         let mut event = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::NONE);
-        assert_eq!(Key::from_event(&event), Some(Key::Letter('c')));
+        assert_eq!(
+            PressedKey::from_event(&event),
+            Some(PressedKey::Letter('c'))
+        );
         event.modifiers = KeyModifiers::CONTROL;
-        assert_eq!(Key::from_event(&event), Some(Key::Interrupt));
+        assert_eq!(PressedKey::from_event(&event), Some(PressedKey::Interrupt));
         event.kind = KeyEventKind::Release;
-        assert_eq!(Key::from_event(&event), None);
-        assert_eq!(Key::from_event(&KeyCode::F(1).into()), None);
+        assert_eq!(PressedKey::from_event(&event), None);
+        assert_eq!(PressedKey::from_event(&KeyCode::F(1).into()), None);
     }
 
     #[test]
     fn keys_have_other_actions_in_an_open_method() {
-        assert_eq!(Action::for_key(Key::Letter('o'), false), Action::Sort);
-        assert_eq!(Action::for_key(Key::Letter('o'), true), Action::Hottest);
-        assert_eq!(Action::for_key(Key::Letter('/'), true), Action::None);
+        assert_eq!(
+            UserAction::for_key(PressedKey::Letter('o'), false),
+            UserAction::Sort
+        );
+        assert_eq!(
+            UserAction::for_key(PressedKey::Letter('o'), true),
+            UserAction::Hottest
+        );
+        assert_eq!(
+            UserAction::for_key(PressedKey::Letter('/'), true),
+            UserAction::None
+        );
     }
 }

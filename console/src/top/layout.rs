@@ -75,7 +75,7 @@ pub struct DrawnLine {
 
 /// The drawing of a flow graph.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Layout {
+pub struct GraphLayout {
     /// From top to bottom.
     pub lines: Vec<DrawnLine>,
     /// Number of characters of each gutter.
@@ -94,9 +94,9 @@ struct Trunk {
     lane: usize,
 }
 
-impl Layout {
+impl GraphLayout {
     /// Draws a graph.
-    pub fn new(graph: &Graph) -> Layout {
+    pub fn new(graph: &Graph) -> GraphLayout {
         let lines = lines(graph);
         let trunks = trunks(graph, &lines);
         let lanes = trunks.iter().map(|t| t.lane + 1).max().unwrap_or(0);
@@ -106,7 +106,7 @@ impl Layout {
             gutter: gutter(row, lanes, width, &trunks),
             what: *what,
         });
-        Layout {
+        GraphLayout {
             lines: drawn.collect(),
             width,
         }
@@ -258,7 +258,7 @@ mod tests {
             };
             format!("{}{text}\n", line.gutter)
         };
-        Layout::new(graph).lines.iter().map(line).collect()
+        GraphLayout::new(graph).lines.iter().map(line).collect()
     }
 
     #[test]
@@ -306,7 +306,7 @@ mod tests {
         let n = 2 * MAX_LANES as u32;
         let edges: Vec<(u32, u32)> = (0..n).map(|f| (f, 2 * n - f)).collect();
         let graph = graph(2 * n + 1, &[], &edges);
-        let layout = Layout::new(&graph);
+        let layout = GraphLayout::new(&graph);
         assert_eq!(layout.width, MAX_LANES + 2);
         let all = layout.lines.iter();
         assert!(
@@ -343,7 +343,7 @@ mod tests {
             edges.sort_unstable();
             edges.dedup();
             let headers: Vec<u32> = (0..below(5)).map(|_| below(blocks)).collect();
-            let layout = Layout::new(&graph(blocks, &headers, &edges));
+            let layout = GraphLayout::new(&graph(blocks, &headers, &edges));
             let widths = layout.lines.iter().map(|l| l.gutter.chars().count());
             assert!(widths.clone().all(|width| width == layout.width));
             let drawn = layout.lines.iter().filter_map(|l| match l.what {

@@ -7,7 +7,7 @@ use veneer_instruments::{ArmedMethod, table};
 
 /// A method, or a fragment of it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
-pub struct Location {
+pub struct MethodLocation {
     /// In Java form, with dots.
     pub class: String,
     /// Name and descriptor.
@@ -17,7 +17,7 @@ pub struct Location {
     pub fragment: Option<u32>,
 }
 
-impl Location {
+impl MethodLocation {
     /// Returns the pattern that selects the method.
     pub fn pattern(&self) -> String {
         let method = ArmedMethod {
@@ -31,8 +31,8 @@ impl Location {
     }
 
     /// Returns the location of the whole method.
-    pub fn whole(&self) -> Location {
-        Location {
+    pub fn whole_method(&self) -> MethodLocation {
+        MethodLocation {
             fragment: None,
             ..self.clone()
         }
@@ -40,17 +40,17 @@ impl Location {
 
     /// The class and method in the form `shop.Desk.serve(int)`.
     pub fn name(&self) -> String {
-        format!("{}.{}", self.class, table::signature(&self.method))
+        format!("{}.{}", self.class, table::format_signature(&self.method))
     }
 
     /// The class and method without the package: `Desk.serve(int)`.
     pub fn short_name(&self) -> String {
         let simple = self.class.rsplit('.').next().unwrap_or(&self.class);
-        format!("{simple}.{}", table::signature(&self.method))
+        format!("{simple}.{}", table::format_signature(&self.method))
     }
 }
 
-impl fmt::Display for Location {
+impl fmt::Display for MethodLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.fragment {
             Some(number) => write!(f, "f{number} of {}", self.short_name()),
@@ -61,7 +61,7 @@ impl fmt::Display for Location {
 
 /// The kind of an instrument.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum InstrumentKind {
+pub enum ProbeKind {
     /// Counts the passes of the location.
     Counter,
     /// Measures durations of calls or of a fragment.
@@ -70,33 +70,33 @@ pub enum InstrumentKind {
     Watch(Vec<String>),
 }
 
-impl InstrumentKind {
+impl ProbeKind {
     /// The name in messages and in saved files.
     pub fn name(&self) -> &'static str {
         match self {
-            InstrumentKind::Counter => "counter",
-            InstrumentKind::Timer => "timer",
-            InstrumentKind::Watch(_) => "watch",
+            ProbeKind::Counter => "counter",
+            ProbeKind::Timer => "timer",
+            ProbeKind::Watch(_) => "watch",
         }
     }
 
     /// The letter that marks the instrument in tables. The same letter is the key that attaches it.
     pub fn letter(&self) -> char {
         match self {
-            InstrumentKind::Counter => 'c',
-            InstrumentKind::Timer => 't',
-            InstrumentKind::Watch(_) => 'w',
+            ProbeKind::Counter => 'c',
+            ProbeKind::Timer => 't',
+            ProbeKind::Watch(_) => 'w',
         }
     }
 
     /// Whether both instruments are counters, timers or watches. The expressions of a watch are not
     /// compared.
-    pub fn is_same_kind(&self, other: &InstrumentKind) -> bool {
+    pub fn is_same_kind(&self, other: &ProbeKind) -> bool {
         self.letter() == other.letter()
     }
 }
 
-impl Serialize for InstrumentKind {
+impl Serialize for ProbeKind {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.name())
     }

@@ -12,16 +12,16 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use veneer_protocol::{Point, Readings};
+use veneer_protocol::{PointReadings, Readings};
 
 /// A line that a plan printed.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum PlanOutput {
+pub enum TopPlanLine {
     /// The counters of the methods are attached.
-    Attached(Attached),
+    Attached(AttachCounts),
     /// The instruments, by id, and what each counts.
-    Ids(BTreeMap<String, Role>),
+    Ids(BTreeMap<String, InstrumentRole>),
     /// The flow graph of a method. If several classes have this name, there is one line for each.
     Graph(Graph),
     /// The latest recorded values, in the order in which they were recorded.
@@ -31,7 +31,7 @@ pub enum PlanOutput {
 /// The purpose of an instrument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Role {
+pub enum InstrumentRole {
     Calls,
     /// Passes of blocks.
     Blocks,
@@ -43,16 +43,16 @@ pub enum Role {
 
 /// The measurements that have changed since the previous sample.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Sample {
+pub struct MeasurementSample {
     /// Seconds since the agent began.
     pub at: f64,
     /// The changed points, each with the role of its instrument.
-    pub rows: Vec<(Role, Row)>,
+    pub rows: Vec<(InstrumentRole, MeasuredPoint)>,
 }
 
-impl Sample {
+impl MeasurementSample {
     /// Returns the rows of all instruments with this role.
-    pub fn rows_of(&self, role: Role) -> Vec<Row> {
+    pub fn rows_of(&self, role: InstrumentRole) -> Vec<MeasuredPoint> {
         let mine = self.rows.iter().filter(|(of, _)| *of == role);
         mine.map(|(_, row)| row.clone()).collect()
     }
@@ -60,7 +60,7 @@ impl Sample {
 
 /// The number of methods and points that the counters are attached to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-pub struct Attached {
+pub struct AttachCounts {
     pub methods: u64,
     pub points: u64,
 }
@@ -68,7 +68,7 @@ pub struct Attached {
 /// Measurements at one point. A counter sets `hits`; a timer sets `count`, `total_ns`, `min_ns` and
 /// `max_ns`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Row {
+pub struct MeasuredPoint {
     /// In Java form, with dots.
     pub class: String,
     /// Name and descriptor.
@@ -89,31 +89,31 @@ pub struct Row {
     pub max_ns: u64,
 }
 
-impl From<Point> for Row {
-    fn from(point: Point) -> Row {
-        let row = Row {
+impl From<PointReadings> for MeasuredPoint {
+    fn from(point: PointReadings) -> MeasuredPoint {
+        let row = MeasuredPoint {
             class: point.class,
             method: point.method,
             fragment: point.fragment,
             to: point.to,
             line: point.line.map(u32::from),
-            ..Row::default()
+            ..MeasuredPoint::default()
         };
         match point.readings {
-            Readings::Count { hits } => Row { hits, ..row },
+            Readings::Count { hits } => MeasuredPoint { hits, ..row },
             Readings::Time {
                 count,
                 total_ns,
                 min_ns,
                 max_ns,
-            } => Row {
+            } => MeasuredPoint {
                 count,
                 total_ns,
                 min_ns,
                 max_ns,
                 ..row
             },
-            Readings::Log { events, .. } => Row {
+            Readings::Log { events, .. } => MeasuredPoint {
                 hits: events,
                 ..row
             },
@@ -179,7 +179,7 @@ pub struct Variable {
 }
 
 /// Parses a line that a plan printed. Returns `None` for any other text, such as a warning.
-pub fn parse_line(line: &str) -> Option<PlanOutput> {
+pub fn parse_line(line: &str) -> Option<TopPlanLine> {
     serde_json::from_str(line).ok()
 }
 
@@ -190,26 +190,29 @@ mod tests {
     #[test]
     fn a_point_becomes_a_row() {
         let text = r#"{"class":"a.B","method":"m()V","line":12,"hits":7}"#;
-        let row = Row {
+        let row = MeasuredPoint {
             class: "a.B".into(),
             method: "m()V".into(),
             line: Some(12),
             hits: 7,
-            ..Row::default()
+            ..MeasuredPoint::default()
         };
-        assert_eq!(Row::from(serde_json::from_str::<Point>(text).unwrap()), row);
+        assert_eq!(
+            MeasuredPoint::from(serde_json::from_str::<PointReadings>(text).unwrap()),
+            row
+        );
     }
 
     #[test]
     fn lines_of_plans_are_parsed_and_others_ignored() {
-        let ids = BTreeMap::from([("i1".to_owned(), Role::Calls)]);
+        let ids = BTreeMap::from([("i1".to_owned(), InstrumentRole::Calls)]);
         assert_eq!(
             parse_line(r#"{"ids":{"i1":"calls"}}"#),
-            Some(PlanOutput::Ids(ids))
+            Some(TopPlanLine::Ids(ids))
         );
         let line =
             r#"{"watch":[{"values":[1,"x",null],"time_ns":3,"thread_id":1,"number":0,"count":1}]}"#;
-        assert!(matches!(parse_line(line), Some(PlanOutput::Watch(values)) if values.len() == 1));
+        assert!(matches!(parse_line(line), Some(TopPlanLine::Watch(values)) if values.len() == 1));
         assert_eq!(parse_line("top:1:1: warning: a.B matches nothing"), None);
     }
 }

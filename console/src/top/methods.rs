@@ -3,12 +3,12 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use super::location::Location;
-use super::measurements::Row;
+use super::location::MethodLocation;
+use super::measurements::MeasuredPoint;
 
 /// The column that the table is sorted by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Column {
+pub enum SortColumn {
     /// Calls per second.
     #[default]
     Rate,
@@ -18,21 +18,21 @@ pub enum Column {
     Name,
 }
 
-impl Column {
+impl SortColumn {
     /// The column that the `o` key selects next.
-    pub fn next(self) -> Column {
+    pub fn next(self) -> SortColumn {
         match self {
-            Column::Rate => Column::Calls,
-            Column::Calls => Column::Name,
-            Column::Name => Column::Rate,
+            SortColumn::Rate => SortColumn::Calls,
+            SortColumn::Calls => SortColumn::Name,
+            SortColumn::Name => SortColumn::Rate,
         }
     }
 }
 
 /// A row of the table.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Method {
-    pub location: Location,
+pub struct MethodRow {
+    pub location: MethodLocation,
     /// For example `shop.Desk.serve(int)`.
     pub name: String,
     /// The source line at which the method begins.
@@ -49,29 +49,29 @@ pub struct Method {
 
 /// The table of methods.
 #[derive(Debug, Clone, Default)]
-pub struct Methods {
-    all: Vec<Method>,
+pub struct MethodTable {
+    all: Vec<MethodRow>,
     /// The index in `all` of each method.
-    index_of: HashMap<Location, usize>,
+    index_of: HashMap<MethodLocation, usize>,
     samples: u64,
     /// Indices in `all` of the methods that match the filter, sorted.
     shown: Vec<usize>,
-    column: Column,
+    column: SortColumn,
     reversed: bool,
     filter: String,
     /// The selected method. `None` means the first row, whichever method that is.
-    selected: Option<Location>,
+    selected: Option<MethodLocation>,
     /// Time of the last sample that was shown, in seconds since the agent began.
     at: Option<f64>,
 }
 
-impl Methods {
+impl MethodTable {
     /// Adds a sample: the rows that have changed. If `show` is false, the sample is stored, but not
     /// shown yet.
-    pub fn add_sample(&mut self, at: f64, rows: Vec<Row>, show: bool) {
+    pub fn add_sample(&mut self, at: f64, rows: Vec<MeasuredPoint>, show: bool) {
         self.samples += 1;
         for row in rows {
-            let location = Location {
+            let location = MethodLocation {
                 class: row.class,
                 method: row.method,
                 fragment: None,
@@ -104,10 +104,10 @@ impl Methods {
         self.arrange();
     }
 
-    fn add(&mut self, location: Location, line: Option<u32>) -> usize {
+    fn add(&mut self, location: MethodLocation, line: Option<u32>) -> usize {
         let index = self.all.len();
         self.index_of.insert(location.clone(), index);
-        self.all.push(Method {
+        self.all.push(MethodRow {
             name: location.name(),
             location,
             line,
@@ -121,12 +121,12 @@ impl Methods {
 
     /// Number of calls of all methods at the last sample, shown or not.
     pub fn live(&self) -> u64 {
-        let add = |sum: u64, m: &Method| sum.saturating_add(m.live);
+        let add = |sum: u64, m: &MethodRow| sum.saturating_add(m.live);
         self.all.iter().fold(0, add)
     }
 
     /// The rows that match the filter, sorted.
-    pub fn rows(&self) -> impl ExactSizeIterator<Item = &Method> {
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = &MethodRow> {
         self.shown.iter().map(|index| &self.all[*index])
     }
 
@@ -138,17 +138,17 @@ impl Methods {
 
     /// Number of calls of all methods at the last sample that was shown.
     pub fn calls(&self) -> u64 {
-        let add = |sum: u64, m: &Method| sum.saturating_add(m.calls);
+        let add = |sum: u64, m: &MethodRow| sum.saturating_add(m.calls);
         self.all.iter().fold(0, add)
     }
 
     /// The column that the table is sorted by, and whether the order is reversed.
-    pub fn order(&self) -> (Column, bool) {
+    pub fn order(&self) -> (SortColumn, bool) {
         (self.column, self.reversed)
     }
 
     /// Sorts by a column.
-    pub fn sort(&mut self, column: Column, reversed: bool) {
+    pub fn sort(&mut self, column: SortColumn, reversed: bool) {
         (self.column, self.reversed) = (column, reversed);
         self.arrange();
     }
@@ -174,7 +174,7 @@ impl Methods {
         rows.position(|m| m.location == *selected).unwrap_or(0)
     }
 
-    pub fn selected(&self) -> Option<&Method> {
+    pub fn selected(&self) -> Option<&MethodRow> {
         self.rows().nth(self.cursor())
     }
 
@@ -195,13 +195,13 @@ impl Methods {
         let mut shown: Vec<usize> = (0..all.len())
             .filter(|&n| wanted.is_empty() || all[n].name.to_lowercase().contains(&wanted))
             .collect();
-        let by_rate = |a: &Method, b: &Method| b.rate.total_cmp(&a.rate);
-        let by_calls = |a: &Method, b: &Method| b.calls.cmp(&a.calls);
-        let compare = |a: &Method, b: &Method| -> Ordering {
+        let by_rate = |a: &MethodRow, b: &MethodRow| b.rate.total_cmp(&a.rate);
+        let by_calls = |a: &MethodRow, b: &MethodRow| b.calls.cmp(&a.calls);
+        let compare = |a: &MethodRow, b: &MethodRow| -> Ordering {
             let first = match self.column {
-                Column::Rate => by_rate(a, b).then_with(|| by_calls(a, b)),
-                Column::Calls => by_calls(a, b),
-                Column::Name => Ordering::Equal,
+                SortColumn::Rate => by_rate(a, b).then_with(|| by_calls(a, b)),
+                SortColumn::Calls => by_calls(a, b),
+                SortColumn::Name => Ordering::Equal,
             };
             first.then_with(|| a.name.cmp(&b.name))
         };
@@ -226,22 +226,22 @@ pub fn rate(before: u64, now: u64, seconds: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn row(method: &str, hits: u64) -> Row {
-        Row {
+    fn row(method: &str, hits: u64) -> MeasuredPoint {
+        MeasuredPoint {
             class: "a.B".into(),
             method: format!("{method}()V"),
             hits,
-            ..Row::default()
+            ..MeasuredPoint::default()
         }
     }
 
-    fn names(methods: &Methods) -> Vec<&str> {
+    fn names(methods: &MethodTable) -> Vec<&str> {
         methods.rows().map(|m| m.name.as_str()).collect()
     }
 
     #[test]
     fn the_hottest_is_first_and_the_selection_is_kept() {
-        let mut methods = Methods::default();
+        let mut methods = MethodTable::default();
         methods.add_sample(1.0, vec![row("x", 10), row("y", 30), row("z", 20)], true);
         assert_eq!(names(&methods), ["a.B.y()", "a.B.z()", "a.B.x()"]);
         methods.move_by(2);
@@ -251,7 +251,7 @@ mod tests {
         let first = methods.selected().unwrap();
         assert_eq!((methods.cursor(), first.rate), (0, 50.0));
         methods.move_by(-5);
-        methods.sort(Column::Calls, true);
+        methods.sort(SortColumn::Calls, true);
         assert_eq!(names(&methods), ["a.B.z()", "a.B.y()", "a.B.x()"]);
         assert_eq!(methods.selected().unwrap().name, "a.B.z()");
         methods.set_filter("B.X");
@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     fn hidden_samples_are_kept() {
-        let mut methods = Methods::default();
+        let mut methods = MethodTable::default();
         methods.add_sample(1.0, vec![row("x", 10), row("y", 5)], true);
         methods.add_sample(2.0, vec![row("x", 20)], false);
         methods.add_sample(3.0, vec![row("y", 9)], false);
@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn classes_of_one_name_are_one_row() {
-        let mut methods = Methods::default();
+        let mut methods = MethodTable::default();
         methods.add_sample(1.0, vec![row("x", 10), row("x", 5)], true);
         methods.add_sample(2.0, vec![row("x", 11), row("x", 5)], true);
         assert_eq!(methods.rows().len(), 1);

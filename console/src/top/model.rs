@@ -12,13 +12,13 @@ use std::time::Duration;
 
 use super::cost::{self, Cost};
 use super::events::{Channel, FeedEvent, FeedMessage};
-use super::keys::{Action, Key};
-use super::location::{InstrumentKind, Location};
-use super::measurements::{Attached, Graph, PlanOutput, Role, Sample};
-use super::methods::Methods;
+use super::keys::{PressedKey, UserAction};
+use super::location::{MethodLocation, ProbeKind};
+use super::measurements::{AttachCounts, Graph, InstrumentRole, MeasurementSample, TopPlanLine};
+use super::methods::MethodTable;
 use super::open_method::OpenMethod;
 use super::picker::{Picker, PickerResult};
-use super::probe::{Probe, ProbeState};
+use super::probe::{ProbePanel, ProbeState};
 
 /// Maximum number of instruments attached by keys. Each needs a connection, and the agent accepts
 /// 32 clients.
@@ -28,8 +28,8 @@ const MESSAGE_DURATION: Duration = Duration::from_secs(6);
 
 /// An input of the model.
 #[derive(Debug, Clone)]
-pub enum Event {
-    Key(Key),
+pub enum ModelEvent {
+    Key(PressedKey),
     /// A connection has sent a message.
     Feed(FeedEvent),
     /// The time since the view began.
@@ -40,15 +40,15 @@ pub enum Event {
 
 /// An action that the model requests from its caller.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Effect {
+pub enum ModelEffect {
     /// Ends the view.
     Quit,
     /// Count the blocks and edges of this method, on the connection with this number.
-    CountInside(u64, Location),
+    CountInside(u64, MethodLocation),
     /// Attach an instrument, on the connection with this number.
-    Attach(u64, Location, InstrumentKind),
+    Attach(u64, MethodLocation, ProbeKind),
     /// Request the variables of this method, on the connection with this number.
-    QueryVariables(u64, Location),
+    QueryVariables(u64, MethodLocation),
     /// Close this connection. The agent then detaches what it held.
     Close(Channel),
     /// Write the whole state to a file.
@@ -60,7 +60,7 @@ pub enum Effect {
 
 /// The part of the view that receives the keys.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Mode {
+pub enum InputMode {
     View,
     /// The filter is being typed. Contains the previous filter, which Escape restores.
     Filter(String),
@@ -72,7 +72,7 @@ pub enum Mode {
 
 /// Why the view ends without a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum End {
+pub enum EndReason {
     /// The JVM has ended.
     JvmEnded,
     /// The agent refused the counters.
@@ -96,21 +96,21 @@ pub struct Model {
     pub pid: u32,
     /// A description of the counted methods.
     pub scope: String,
-    pub methods: Methods,
+    pub methods: MethodTable,
     /// The method whose fragments are shown, or `None` if the table of methods is shown.
     pub open_method: Option<OpenMethod>,
     /// Instruments attached by keys, the oldest first.
-    pub probes: Vec<Probe>,
+    pub probes: Vec<ProbePanel>,
     /// The estimated cost of all instruments.
     pub cost: Cost,
     /// Whether the displayed measurements are frozen.
     pub paused: bool,
-    pub mode: Mode,
+    pub mode: InputMode,
     /// Time since the view began.
     pub now: Duration,
     /// The number of methods and points with counters; `None` until the counters are attached.
-    pub attached: Option<Attached>,
-    pub end: Option<End>,
+    pub attached: Option<AttachCounts>,
+    pub end: Option<EndReason>,
     /// Number of samples of the counters of all methods.
     pub samples: u64,
     message: Option<Message>,
@@ -126,12 +126,12 @@ impl Model {
         let mut model = Model {
             pid,
             scope: scope.into(),
-            methods: Methods::default(),
+            methods: MethodTable::default(),
             open_method: None,
             probes: Vec::new(),
             cost: Cost::default(),
             paused: false,
-            mode: Mode::View,
+            mode: InputMode::View,
             now: Duration::ZERO,
             attached: None,
             end: None,
@@ -146,21 +146,21 @@ impl Model {
     }
 
     /// Processes an event and returns the effects that the caller must carry out.
-    pub fn update(&mut self, event: Event) -> Vec<Effect> {
+    pub fn update(&mut self, event: ModelEvent) -> Vec<ModelEffect> {
         match event {
-            Event::Tick(now) => {
+            ModelEvent::Tick(now) => {
                 self.now = now;
                 Vec::new()
             }
-            Event::Processor(ns) => {
+            ModelEvent::Processor(ns) => {
                 self.cost.end_sample(ns);
                 Vec::new()
             }
-            Event::Feed(event) => {
+            ModelEvent::Feed(event) => {
                 self.feed_event(event);
                 Vec::new()
             }
-            Event::Key(key) => self.key(key),
+            ModelEvent::Key(key) => self.key(key),
         }
     }
 
@@ -188,7 +188,7 @@ impl Model {
     }
 
     /// The location of the selected row.
-    pub fn selected(&self) -> Option<Location> {
+    pub fn selected(&self) -> Option<MethodLocation> {
         match &self.open_method {
             Some(inside) => inside.selected_location(),
             None => self.methods.selected().map(|m| m.location.clone()),
@@ -196,7 +196,10 @@ impl Model {
     }
 
     /// The instruments attached to this location by keys.
-    pub fn probes_at<'a>(&'a self, location: &'a Location) -> impl Iterator<Item = &'a Probe> {
+    pub fn probes_at<'a>(
+        &'a self,
+        location: &'a MethodLocation,
+    ) -> impl Iterator<Item = &'a ProbePanel> {
         self.probes.iter().filter(move |p| p.location == *location)
     }
 
@@ -235,7 +238,7 @@ impl Model {
             FeedMessage::Attached => self.done(channel),
             FeedMessage::Refused(message) => self.failed(channel, message, false),
             FeedMessage::ConnectionLost(message) => self.failed(channel, message, true),
-            FeedMessage::JvmEnded => self.end = Some(End::JvmEnded),
+            FeedMessage::JvmEnded => self.end = Some(EndReason::JvmEnded),
         }
     }
 
@@ -251,8 +254,8 @@ impl Model {
     fn failed(&mut self, channel: Channel, message: String, lost: bool) {
         self.done(channel);
         match channel {
-            Channel::Calls if lost => self.end = Some(End::ConnectionLost(message)),
-            Channel::Calls => self.end = Some(End::Refused(message)),
+            Channel::Calls if lost => self.end = Some(EndReason::ConnectionLost(message)),
+            Channel::Calls => self.end = Some(EndReason::Refused(message)),
             Channel::Inside(_) => {
                 self.open_method = None;
                 self.show_message(message, true);
@@ -265,13 +268,13 @@ impl Model {
         }
     }
 
-    fn plan_output(&mut self, channel: Channel, output: PlanOutput) {
+    fn plan_output(&mut self, channel: Channel, output: TopPlanLine) {
         match output {
-            PlanOutput::Attached(attached) => self.attached = Some(attached),
+            TopPlanLine::Attached(attached) => self.attached = Some(attached),
             // The ids are only needed by the feed.
-            PlanOutput::Ids(_) => {}
-            PlanOutput::Graph(graph) => self.graph(channel, graph),
-            PlanOutput::Watch(values) => {
+            TopPlanLine::Ids(_) => {}
+            TopPlanLine::Graph(graph) => self.graph(channel, graph),
+            TopPlanLine::Watch(values) => {
                 let Channel::Probe(number) = channel else {
                     return;
                 };
@@ -284,14 +287,17 @@ impl Model {
 
     /// Adds a sample. While the view is paused, the sample is counted for the cost and stored, but
     /// not shown.
-    fn add_sample(&mut self, channel: Channel, sample: &Sample) {
+    fn add_sample(&mut self, channel: Channel, sample: &MeasurementSample) {
         let show = !self.paused;
         let (passes, ns) = match channel {
             Channel::Calls => {
                 self.samples += 1;
                 let first = self.samples == 1;
-                self.methods
-                    .add_sample(sample.at, sample.rows_of(Role::Calls), show || first);
+                self.methods.add_sample(
+                    sample.at,
+                    sample.rows_of(InstrumentRole::Calls),
+                    show || first,
+                );
                 (self.methods.live(), cost::COUNTER_NS)
             }
             Channel::Inside(_) => {
@@ -300,8 +306,8 @@ impl Model {
                 };
                 inside.add_sample(
                     sample.at,
-                    &sample.rows_of(Role::Blocks),
-                    &sample.rows_of(Role::Edges),
+                    &sample.rows_of(InstrumentRole::Blocks),
+                    &sample.rows_of(InstrumentRole::Edges),
                     show,
                 );
                 // The edge counts are not added: the agent derives edges from blocks or blocks from
@@ -312,7 +318,7 @@ impl Model {
                 let Some(probe) = self.probes.iter_mut().find(|p| p.number == number) else {
                     return;
                 };
-                probe.add_sample(&sample.rows_of(Role::Probe));
+                probe.add_sample(&sample.rows_of(InstrumentRole::Probe));
                 if show || probe.state == ProbeState::Attaching {
                     probe.show(sample.at);
                 }
@@ -328,14 +334,14 @@ impl Model {
         match channel {
             Channel::Calls => {
                 let message = format!("the counter of each method {by}");
-                self.end = Some(End::ConnectionLost(message));
+                self.end = Some(EndReason::ConnectionLost(message));
             }
             Channel::Inside(_) => {
                 self.open_method = None;
                 self.show_message(format!("what counted inside the method {by}"), true);
             }
             Channel::Probe(number) => {
-                let of = |p: &Probe| format!("the {} of {} {by}", p.kind.name(), p.location);
+                let of = |p: &ProbePanel| format!("the {} of {} {by}", p.kind.name(), p.location);
                 let gone = self.probes.iter().find(|p| p.number == number).map(of);
                 self.probes.retain(|p| p.number != number);
                 if let Some(text) = gone {
@@ -350,14 +356,14 @@ impl Model {
     fn graph(&mut self, channel: Channel, graph: Graph) {
         match channel {
             Channel::Question(_) => {
-                let location = Location {
+                let location = MethodLocation {
                     class: graph.class.clone(),
                     method: graph.method.clone(),
                     fragment: None,
                 };
                 let first = graph.blocks.into_iter().next();
                 self.done(channel);
-                if self.mode == Mode::View {
+                if self.mode == InputMode::View {
                     self.pick(location, first.map(|b| b.variables).unwrap_or_default());
                 }
             }
@@ -383,37 +389,37 @@ impl Model {
         }
     }
 
-    fn close(&mut self, channel: Channel) -> Effect {
+    fn close(&mut self, channel: Channel) -> ModelEffect {
         self.done(channel);
         self.passes.retain(|(of, _)| *of != channel);
-        Effect::Close(channel)
+        ModelEffect::Close(channel)
     }
 
-    fn key(&mut self, key: Key) -> Vec<Effect> {
-        if key == Key::Interrupt {
-            return vec![Effect::Quit];
+    fn key(&mut self, key: PressedKey) -> Vec<ModelEffect> {
+        if key == PressedKey::Interrupt {
+            return vec![ModelEffect::Quit];
         }
         // Pressing a key dismisses the message.
         self.message = None;
         match &mut self.mode {
-            Mode::Help => {
-                self.mode = Mode::View;
+            InputMode::Help => {
+                self.mode = InputMode::View;
                 Vec::new()
             }
-            Mode::Filter(before) => {
+            InputMode::Filter(before) => {
                 let mut text = self.methods.filter().to_owned();
                 match key {
-                    Key::Enter => self.mode = Mode::View,
-                    Key::Escape => {
+                    PressedKey::Enter => self.mode = InputMode::View,
+                    PressedKey::Escape => {
                         let before = std::mem::take(before);
                         self.methods.set_filter(&before);
-                        self.mode = Mode::View;
+                        self.mode = InputMode::View;
                     }
-                    Key::Backspace => {
+                    PressedKey::Backspace => {
                         text.pop();
                         self.methods.set_filter(&text);
                     }
-                    Key::Letter(letter) => {
+                    PressedKey::Letter(letter) => {
                         text.push(letter);
                         self.methods.set_filter(&text);
                     }
@@ -421,63 +427,63 @@ impl Model {
                 }
                 Vec::new()
             }
-            Mode::Pick(picker) => match picker.key(key) {
+            InputMode::Pick(picker) => match picker.key(key) {
                 None => Vec::new(),
                 Some(PickerResult::Nothing) => {
-                    self.mode = Mode::View;
+                    self.mode = InputMode::View;
                     Vec::new()
                 }
                 Some(PickerResult::Values(values)) => {
                     let location = picker.location.clone();
-                    self.mode = Mode::View;
-                    self.attach(location, InstrumentKind::Watch(values))
+                    self.mode = InputMode::View;
+                    self.attach(location, ProbeKind::Watch(values))
                 }
             },
-            Mode::View => self.perform(Action::for_key(key, self.open_method.is_some())),
+            InputMode::View => self.perform(UserAction::for_key(key, self.open_method.is_some())),
         }
     }
 
-    fn perform(&mut self, action: Action) -> Vec<Effect> {
+    fn perform(&mut self, action: UserAction) -> Vec<ModelEffect> {
         match action {
-            Action::None => {}
-            Action::Quit => return vec![Effect::Quit],
-            Action::Help => self.mode = Mode::Help,
-            Action::Move(rows) => match &mut self.open_method {
+            UserAction::None => {}
+            UserAction::Quit => return vec![ModelEffect::Quit],
+            UserAction::Help => self.mode = InputMode::Help,
+            UserAction::Move(rows) => match &mut self.open_method {
                 Some(inside) => inside.move_by(rows),
                 None => self.methods.move_by(rows),
             },
-            Action::Open => return self.open(),
-            Action::Back => return self.back(),
-            Action::Hottest => {
+            UserAction::Open => return self.open(),
+            UserAction::Back => return self.back(),
+            UserAction::Hottest => {
                 if let Some(inside) = &mut self.open_method {
                     inside.move_to_hottest();
                 }
             }
-            Action::Sort => {
+            UserAction::Sort => {
                 let (column, _) = self.methods.order();
                 self.methods.sort(column.next(), false);
             }
-            Action::Reverse => {
+            UserAction::Reverse => {
                 let (column, reversed) = self.methods.order();
                 self.methods.sort(column, !reversed);
             }
-            Action::Filter => self.mode = Mode::Filter(self.methods.filter().to_owned()),
-            Action::Pause => self.paused = !self.paused,
-            Action::Save { text } => return vec![Effect::Save { text }],
-            Action::Counter => return self.toggle(InstrumentKind::Counter),
-            Action::Timer => return self.toggle(InstrumentKind::Timer),
-            Action::Watch => return self.toggle(InstrumentKind::Watch(Vec::new())),
-            Action::Detach => {
+            UserAction::Filter => self.mode = InputMode::Filter(self.methods.filter().to_owned()),
+            UserAction::Pause => self.paused = !self.paused,
+            UserAction::Save { text } => return vec![ModelEffect::Save { text }],
+            UserAction::Counter => return self.toggle(ProbeKind::Counter),
+            UserAction::Timer => return self.toggle(ProbeKind::Timer),
+            UserAction::Watch => return self.toggle(ProbeKind::Watch(Vec::new())),
+            UserAction::Detach => {
                 if let Some(location) = self.selected() {
                     return self.detach(|p| p.location == location);
                 }
             }
-            Action::DetachAll => return self.detach(|_| true),
+            UserAction::DetachAll => return self.detach(|_| true),
         }
         Vec::new()
     }
 
-    fn open(&mut self) -> Vec<Effect> {
+    fn open(&mut self) -> Vec<ModelEffect> {
         if self.open_method.is_some() {
             return Vec::new();
         }
@@ -490,10 +496,10 @@ impl Model {
             format!("counting inside {}", location.short_name()),
         );
         self.open_method = Some(OpenMethod::new(number, location.clone()));
-        vec![Effect::CountInside(number, location)]
+        vec![ModelEffect::CountInside(number, location)]
     }
 
-    fn back(&mut self) -> Vec<Effect> {
+    fn back(&mut self) -> Vec<ModelEffect> {
         match self.open_method.take() {
             Some(inside) => vec![self.close(Channel::Inside(inside.number))],
             None => {
@@ -505,7 +511,7 @@ impl Model {
 
     /// Attaches an instrument to the selected row. If one of this kind is attached there, detaches
     /// it instead.
-    fn toggle(&mut self, kind: InstrumentKind) -> Vec<Effect> {
+    fn toggle(&mut self, kind: ProbeKind) -> Vec<ModelEffect> {
         let Some(location) = self.selected() else {
             self.show_message("nothing is selected", true);
             return Vec::new();
@@ -516,7 +522,7 @@ impl Model {
         {
             return self.detach(|p| p.location == location && p.kind.is_same_kind(&kind));
         }
-        if !matches!(kind, InstrumentKind::Watch(_)) {
+        if !matches!(kind, ProbeKind::Watch(_)) {
             return self.attach(location, kind);
         }
         match self.open_method.as_ref().map(OpenMethod::selected) {
@@ -532,16 +538,16 @@ impl Model {
                     Channel::Question(number),
                     format!("requesting the variables of {}", location.short_name()),
                 );
-                vec![Effect::QueryVariables(number, location)]
+                vec![ModelEffect::QueryVariables(number, location)]
             }
         }
     }
 
-    fn pick(&mut self, location: Location, variables: Vec<super::measurements::Variable>) {
-        self.mode = Mode::Pick(Picker::new(location, variables));
+    fn pick(&mut self, location: MethodLocation, variables: Vec<super::measurements::Variable>) {
+        self.mode = InputMode::Pick(Picker::new(location, variables));
     }
 
-    fn attach(&mut self, location: Location, kind: InstrumentKind) -> Vec<Effect> {
+    fn attach(&mut self, location: MethodLocation, kind: ProbeKind) -> Vec<ModelEffect> {
         if self.probes.len() >= MAX_PROBES {
             self.show_message(
                 format!("at most {MAX_PROBES} instruments can be attached; detach one with d, or all with D"),
@@ -555,11 +561,11 @@ impl Model {
             format!("attaching a {} to {location}", kind.name()),
         );
         self.probes
-            .push(Probe::new(number, location.clone(), kind.clone()));
-        vec![Effect::Attach(number, location, kind)]
+            .push(ProbePanel::new(number, location.clone(), kind.clone()));
+        vec![ModelEffect::Attach(number, location, kind)]
     }
 
-    fn detach(&mut self, which: impl Fn(&Probe) -> bool) -> Vec<Effect> {
+    fn detach(&mut self, which: impl Fn(&ProbePanel) -> bool) -> Vec<ModelEffect> {
         let gone: Vec<(u64, String)> = self
             .probes
             .iter()

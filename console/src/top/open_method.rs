@@ -3,14 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use super::layout::{Layout, LineContent};
-use super::location::Location;
-use super::measurements::{Block, Graph, Row};
+use super::layout::{GraphLayout, LineContent};
+use super::location::MethodLocation;
+use super::measurements::{Block, Graph, MeasuredPoint};
 use super::methods::rate;
 
 /// The passes of a block or an edge.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Passes {
+pub struct PassCount {
     /// Number of passes at the last sample that was shown.
     pub hits: u64,
     /// Passes per second, calculated from the last two samples that were shown.
@@ -25,12 +25,12 @@ pub struct OpenMethod {
     /// The number of the connection that sends the measurements.
     pub number: u64,
     /// The location of the whole method.
-    pub location: Location,
+    pub location: MethodLocation,
     /// Empty until the agent has sent the graph.
     graph: Graph,
-    layout: Layout,
-    blocks: BTreeMap<u32, Passes>,
-    edges: BTreeMap<(u32, u32), Passes>,
+    layout: GraphLayout,
+    blocks: BTreeMap<u32, PassCount>,
+    edges: BTreeMap<(u32, u32), PassCount>,
     /// The selected block, as an index in `graph.blocks`.
     cursor: usize,
     /// Time of the last sample that was shown, in seconds since the agent began.
@@ -39,12 +39,12 @@ pub struct OpenMethod {
 
 impl OpenMethod {
     /// Creates a view of a method whose graph is not known yet.
-    pub fn new(number: u64, location: Location) -> OpenMethod {
+    pub fn new(number: u64, location: MethodLocation) -> OpenMethod {
         OpenMethod {
             number,
             location,
             graph: Graph::default(),
-            layout: Layout::default(),
+            layout: GraphLayout::default(),
             blocks: BTreeMap::new(),
             edges: BTreeMap::new(),
             cursor: 0,
@@ -55,14 +55,20 @@ impl OpenMethod {
     /// Sets the graph. If several classes have this name, the first graph is kept.
     pub fn set_graph(&mut self, graph: Graph) {
         if self.graph.blocks.is_empty() {
-            self.layout = Layout::new(&graph);
+            self.layout = GraphLayout::new(&graph);
             self.graph = graph;
         }
     }
 
     /// Adds a sample: the blocks and edges that have changed. If `show` is false, the sample is
     /// stored, but not shown yet.
-    pub fn add_sample(&mut self, at: f64, blocks: &[Row], edges: &[Row], show: bool) {
+    pub fn add_sample(
+        &mut self,
+        at: f64,
+        blocks: &[MeasuredPoint],
+        edges: &[MeasuredPoint],
+        show: bool,
+    ) {
         let blocks = blocks.iter().filter_map(|r| Some((r.fragment?, r.hits)));
         store_hits(&mut self.blocks, blocks);
         let edges = edges
@@ -94,17 +100,17 @@ impl OpenMethod {
         &self.graph
     }
 
-    pub fn layout(&self) -> &Layout {
+    pub fn layout(&self) -> &GraphLayout {
         &self.layout
     }
 
     /// Returns the passes of a block, or `None` if it was not measured yet.
-    pub fn passes(&self, block: u32) -> Option<Passes> {
+    pub fn passes(&self, block: u32) -> Option<PassCount> {
         self.blocks.get(&block).copied()
     }
 
     /// Returns the passes of an edge, or `None` if it was not measured yet.
-    pub fn passes_of_edge(&self, from: u32, to: u32) -> Option<Passes> {
+    pub fn passes_of_edge(&self, from: u32, to: u32) -> Option<PassCount> {
         self.edges.get(&(from, to)).copied()
     }
 
@@ -124,9 +130,9 @@ impl OpenMethod {
     }
 
     /// The location that instruments for the selected block are attached to.
-    pub fn selected_location(&self) -> Option<Location> {
+    pub fn selected_location(&self) -> Option<MethodLocation> {
         let block = self.selected()?;
-        Some(Location {
+        Some(MethodLocation {
             fragment: Some(block.number),
             ..self.location.clone()
         })
@@ -159,7 +165,7 @@ impl OpenMethod {
 
 /// Stores the new counts. Rows with the same key are added, because several classes may have the
 /// same name.
-fn store_hits<K: Ord>(known: &mut BTreeMap<K, Passes>, rows: impl Iterator<Item = (K, u64)>) {
+fn store_hits<K: Ord>(known: &mut BTreeMap<K, PassCount>, rows: impl Iterator<Item = (K, u64)>) {
     let mut sums: BTreeMap<K, u64> = BTreeMap::new();
     for (key, hits) in rows {
         let sum = sums.entry(key).or_default();
@@ -193,12 +199,12 @@ pub mod tests {
         }
     }
 
-    fn row(fragment: u32, to: Option<u32>, hits: u64) -> Row {
-        Row {
+    fn row(fragment: u32, to: Option<u32>, hits: u64) -> MeasuredPoint {
+        MeasuredPoint {
             fragment: Some(fragment),
             to,
             hits,
-            ..Row::default()
+            ..MeasuredPoint::default()
         }
     }
 
@@ -206,7 +212,7 @@ pub mod tests {
     fn passes_are_counted_by_block_and_edge() {
         let mut inside = OpenMethod::new(
             1,
-            Location {
+            MethodLocation {
                 class: "a.B".into(),
                 method: "m(I)V".into(),
                 fragment: None,

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use veneer_client::classes::Loaded;
+use veneer_client::classes::LoadedClasses;
 
 /// Packages from which the JVM may load JDK classes later.
 const JDK_PACKAGES: [&str; 10] = [
@@ -35,7 +35,7 @@ fn is_below(package: &str, root: &str) -> bool {
 }
 
 /// Returns the patterns in alphabetical order.
-pub fn patterns(loaded: &Loaded) -> Vec<String> {
+pub fn patterns(loaded: &LoadedClasses) -> Vec<String> {
     let jdk: BTreeSet<&str> = loaded.jdk.iter().map(|class| package(class)).collect();
     let shared = |stem: &str| {
         JDK_PACKAGES
@@ -63,7 +63,7 @@ mod tests {
     #[test]
     fn patterns_match_the_application_and_not_the_jdk() {
         let names = |all: &[&str]| all.iter().map(|name| (*name).to_owned()).collect();
-        let loaded = Loaded {
+        let loaded = LoadedClasses {
             jdk: names(&["java.lang.Object", "com.sun.jndi.X", "org.w3c.dom.Node"]),
             application: names(&[
                 "com.shop.desk.Order",
@@ -88,6 +88,6 @@ mod tests {
                 "route..*"
             ]
         );
-        assert!(patterns(&Loaded::default()).is_empty());
+        assert!(patterns(&LoadedClasses::default()).is_empty());
     }
 }

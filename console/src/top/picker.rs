@@ -1,7 +1,7 @@
 //! The selection of the values of a watch: live variables, and expressions that the user types.
 
-use super::keys::Key;
-use super::location::Location;
+use super::keys::PressedKey;
+use super::location::MethodLocation;
 use super::measurements::Variable;
 
 /// Maximum number of values of a watch. The agent's table has at most four values in a row.
@@ -21,7 +21,7 @@ pub struct Choice {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Picker {
     /// The location that the watch will be attached to.
-    pub location: Location,
+    pub location: MethodLocation,
     pub choices: Vec<Choice>,
     /// The index of the highlighted choice.
     pub cursor: usize,
@@ -40,7 +40,7 @@ pub enum PickerResult {
 
 impl Picker {
     /// Creates a selection among these variables. None of them is chosen.
-    pub fn new(location: Location, variables: Vec<Variable>) -> Picker {
+    pub fn new(location: MethodLocation, variables: Vec<Variable>) -> Picker {
         let choice = |v: Variable| Choice {
             text: v.name,
             type_name: v.type_name,
@@ -57,51 +57,51 @@ impl Picker {
     }
 
     /// Number of chosen values.
-    pub fn chosen(&self) -> usize {
+    pub fn chosen_count(&self) -> usize {
         self.choices.iter().filter(|c| c.chosen).count()
     }
 
     /// Processes a key. Returns the result when the selection has ended.
-    pub fn key(&mut self, key: Key) -> Option<PickerResult> {
+    pub fn key(&mut self, key: PressedKey) -> Option<PickerResult> {
         if self.typed.is_some() {
             return self.type_key(key);
         }
         match key {
-            Key::Escape | Key::Letter('q') => return Some(PickerResult::Nothing),
-            Key::Up | Key::Letter('k') => self.cursor = self.cursor.saturating_sub(1),
-            Key::Down | Key::Letter('j') => {
+            PressedKey::Escape | PressedKey::Letter('q') => return Some(PickerResult::Nothing),
+            PressedKey::Up | PressedKey::Letter('k') => self.cursor = self.cursor.saturating_sub(1),
+            PressedKey::Down | PressedKey::Letter('j') => {
                 let last = self.choices.len().saturating_sub(1);
                 self.cursor = (self.cursor + 1).min(last);
             }
-            Key::Letter(' ') => {
-                let room = self.chosen() < MAX_VALUES;
+            PressedKey::Letter(' ') => {
+                let room = self.chosen_count() < MAX_VALUES;
                 if let Some(choice) = self.choices.get_mut(self.cursor) {
                     choice.chosen = !choice.chosen && room;
                 }
             }
-            Key::Letter('e') => self.typed = Some(String::new()),
-            Key::Enter => return Some(self.result()),
+            PressedKey::Letter('e') => self.typed = Some(String::new()),
+            PressedKey::Enter => return Some(self.result()),
             _ => {}
         }
         None
     }
 
-    fn type_key(&mut self, key: Key) -> Option<PickerResult> {
+    fn type_key(&mut self, key: PressedKey) -> Option<PickerResult> {
         let text = self.typed.as_mut()?;
         match key {
-            Key::Letter(letter) => text.push(letter),
-            Key::Backspace => {
+            PressedKey::Letter(letter) => text.push(letter),
+            PressedKey::Backspace => {
                 text.pop();
             }
-            Key::Escape => {
+            PressedKey::Escape => {
                 self.typed = None;
                 return self.choices.is_empty().then_some(PickerResult::Nothing);
             }
-            Key::Enter => {
+            PressedKey::Enter => {
                 let text = text.trim().to_owned();
                 self.typed = None;
                 if !text.is_empty() {
-                    let chosen = self.chosen() < MAX_VALUES;
+                    let chosen = self.chosen_count() < MAX_VALUES;
                     self.cursor = self.choices.len();
                     self.choices.push(Choice {
                         text,
@@ -139,7 +139,7 @@ mod tests {
             name: (*name).into(),
             type_name: "int".into(),
         };
-        let location = Location {
+        let location = MethodLocation {
             class: "a.B".into(),
             method: "m()V".into(),
             fragment: None,
@@ -150,8 +150,8 @@ mod tests {
     fn press(picker: &mut Picker, keys: &str) -> Option<PickerResult> {
         keys.chars()
             .map(|letter| match letter {
-                '\n' => Key::Enter,
-                letter => Key::Letter(letter),
+                '\n' => PressedKey::Enter,
+                letter => PressedKey::Letter(letter),
             })
             .find_map(|key| picker.key(key))
     }
@@ -180,6 +180,9 @@ mod tests {
             press(&mut none, "thread_name()\n\n"),
             values(&["thread_name()"])
         );
-        assert_eq!(picker(&[]).key(Key::Escape), Some(PickerResult::Nothing));
+        assert_eq!(
+            picker(&[]).key(PressedKey::Escape),
+            Some(PickerResult::Nothing)
+        );
     }
 }

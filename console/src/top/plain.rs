@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
-use super::session::Session;
+use super::session::TopSession;
 use super::{save, view};
 use crate::cli::TopArguments;
 
@@ -20,7 +20,7 @@ pub fn seconds(arguments: &TopArguments) -> f64 {
 }
 
 /// Samples for the given time and prints the results.
-pub fn run(session: &mut Session, arguments: &TopArguments) -> Result<()> {
+pub fn run(session: &mut TopSession, arguments: &TopArguments) -> Result<()> {
     let time = Duration::from_secs_f64(seconds(arguments));
     let mut since: Option<Instant> = None;
     let mut samples = 0;
@@ -33,7 +33,7 @@ pub fn run(session: &mut Session, arguments: &TopArguments) -> Result<()> {
         let message = model.message().filter(|m| m.bad).map(|m| m.text.clone());
         if message.is_some() && message != last_message {
             if let Some(text) = &message {
-                crate::output::complain(text);
+                crate::output::print_error(text);
             }
             last_message = message;
         }

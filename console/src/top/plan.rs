@@ -8,7 +8,7 @@
 use crate::ask::expression::to_plan_expression;
 use crate::ask::literal;
 
-use super::location::{InstrumentKind, Location};
+use super::location::{MethodLocation, ProbeKind};
 
 /// Number of values of a watch that the agent keeps, and maximum number that a thread may record in
 /// a second.
@@ -16,7 +16,7 @@ const VALUES: u32 = 50;
 const VALUES_PER_SECOND: u32 = 20;
 
 /// Attaches a counter to all methods that the patterns select.
-pub fn calls(patterns: &[String], limit: u32) -> String {
+pub fn call_counter_plan(patterns: &[String], limit: u32) -> String {
     let patterns: Vec<String> = patterns.iter().map(|p| literal(p)).collect();
     format!(
         "let calls = methods([{}]).limit({limit}).before(counter());\n\
@@ -28,7 +28,7 @@ pub fn calls(patterns: &[String], limit: u32) -> String {
 }
 
 /// Prints the flow graph of one method and attaches counters to its blocks and edges.
-pub fn count_inside(pattern: &str) -> String {
+pub fn block_counter_plan(pattern: &str) -> String {
     let pattern = literal(pattern);
     format!(
         "let m = methods({pattern});\n\
@@ -41,13 +41,13 @@ pub fn count_inside(pattern: &str) -> String {
 }
 
 /// Prints the flow graph of one method.
-pub fn graph(pattern: &str) -> String {
+pub fn graph_query_plan(pattern: &str) -> String {
     let pattern = literal(pattern);
     format!("for g in methods({pattern}).graphs() {{ print(#{{graph: g}}.to_json()); }}\n")
 }
 
 /// Attaches one instrument.
-pub fn probe(location: &Location, kind: &InstrumentKind, every: f64) -> String {
+pub fn probe_plan(location: &MethodLocation, kind: &ProbeKind, every: f64) -> String {
     let methods = format!("methods({})", literal(&location.pattern()));
     let points = match location.fragment {
         Some(fragment) => format!("{methods}.block({fragment})"),
@@ -55,11 +55,11 @@ pub fn probe(location: &Location, kind: &InstrumentKind, every: f64) -> String {
     };
     let ids = "let ids = #{}; ids[h.id()] = \"probe\"; print(#{ids: ids}.to_json());\n";
     match kind {
-        InstrumentKind::Counter => {
+        ProbeKind::Counter => {
             format!("let h = {points}.before(counter().each());\n{ids}")
         }
-        InstrumentKind::Timer => format!("let h = {points}.around(timer());\n{ids}"),
-        InstrumentKind::Watch(values) => {
+        ProbeKind::Timer => format!("let h = {points}.around(timer());\n{ids}"),
+        ProbeKind::Watch(values) => {
             let values: Vec<String> = values.iter().map(|v| to_plan_expression(v)).collect();
             format!(
                 "let seen = last({VALUES});\n\
@@ -77,14 +77,14 @@ mod tests {
 
     #[test]
     fn a_watch_records_its_values() {
-        let location = Location {
+        let location = MethodLocation {
             class: "a.B".into(),
             method: "m(I)V".into(),
             fragment: Some(3),
         };
-        let plan = probe(
+        let plan = probe_plan(
             &location,
-            &InstrumentKind::Watch(vec!["this".into(), "n".into()]),
+            &ProbeKind::Watch(vec!["this".into(), "n".into()]),
             1.0,
         );
         assert!(
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn the_limit_on_methods_is_passed_on() {
-        let plan = calls(&["a..*".into(), "b.C".into()], 7);
+        let plan = call_counter_plan(&["a..*".into(), "b.C".into()], 7);
         assert!(plan.starts_with("let calls = methods([\"a..*\", \"b.C\"]).limit(7)"));
     }
 }

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::location::{InstrumentKind, Location};
-use super::measurements::{RecordedValues, Row};
+use super::location::{MethodLocation, ProbeKind};
+use super::measurements::{MeasuredPoint, RecordedValues};
 use super::methods::rate;
 
 /// Whether the instrument is already attached.
@@ -15,11 +15,11 @@ pub enum ProbeState {
 
 /// An instrument that was attached by a key.
 #[derive(Debug, Clone)]
-pub struct Probe {
+pub struct ProbePanel {
     /// The number of the connection that holds the instrument.
     pub number: u64,
-    pub location: Location,
-    pub kind: InstrumentKind,
+    pub location: MethodLocation,
+    pub kind: ProbeKind,
     pub state: ProbeState,
     /// The measurements on the screen. They do not change while the view is paused.
     pub shown: ProbeResults,
@@ -45,10 +45,10 @@ pub struct ProbeResults {
     pub values: Vec<RecordedValues>,
 }
 
-impl Probe {
+impl ProbePanel {
     /// Creates a probe that is being attached.
-    pub fn new(number: u64, location: Location, kind: InstrumentKind) -> Probe {
-        Probe {
+    pub fn new(number: u64, location: MethodLocation, kind: ProbeKind) -> ProbePanel {
+        ProbePanel {
             number,
             location,
             kind,
@@ -60,7 +60,7 @@ impl Probe {
     }
 
     /// Adds a sample of a counter or a timer: the rows that have changed.
-    pub fn add_sample(&mut self, rows: &[Row]) {
+    pub fn add_sample(&mut self, rows: &[MeasuredPoint]) {
         if rows.is_empty() {
             return;
         }
@@ -112,18 +112,18 @@ mod tests {
 
     #[test]
     fn a_timer_has_a_minimum_a_maximum_and_an_average() {
-        let location = Location {
+        let location = MethodLocation {
             class: "a.B".into(),
             method: "m()V".into(),
             fragment: None,
         };
-        let mut probe = Probe::new(1, location, InstrumentKind::Timer);
-        let row = |count, total_ns, min_ns, max_ns| Row {
+        let mut probe = ProbePanel::new(1, location, ProbeKind::Timer);
+        let row = |count, total_ns, min_ns, max_ns| MeasuredPoint {
             count,
             total_ns,
             min_ns,
             max_ns,
-            ..Row::default()
+            ..MeasuredPoint::default()
         };
         probe.add_sample(&[row(2, 30, 10, 20), row(1, 60, 60, 60), row(0, 0, 0, 0)]);
         probe.show(1.0);

@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 use thiserror::Error;
 
-use super::location::InstrumentKind;
+use super::location::ProbeKind;
 use super::model::Model;
 use super::open_method::OpenMethod;
-use super::probe::Probe;
+use super::probe::ProbePanel;
 use super::view;
 
 /// Maximum number of file names that are tried for one process.
@@ -55,7 +55,7 @@ pub fn save(model: &Model, text: bool) -> Result<PathBuf, SaveError> {
 /// Returns the state as a JSON object. Of the methods, it contains the first `rows` in the order of
 /// the table, after filtering.
 pub fn json(model: &Model, rows: usize) -> Value {
-    let method = |m: &super::methods::Method| {
+    let method = |m: &super::methods::MethodRow| {
         json!({
             "class": m.location.class, "method": m.location.method, "line": m.line,
             "calls": m.calls, "calls_per_second": m.rate,
@@ -99,9 +99,9 @@ fn inside_json(inside: &OpenMethod) -> Value {
     })
 }
 
-fn probe_json(probe: &Probe) -> Value {
+fn probe_json(probe: &ProbePanel) -> Value {
     let mut object = json!({"kind": probe.kind, "at": probe.location, "figures": probe.shown});
-    if let InstrumentKind::Watch(values) = &probe.kind {
+    if let ProbeKind::Watch(values) = &probe.kind {
         object["watched"] = json!(values);
     }
     object

@@ -11,9 +11,9 @@ use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event as TerminalEvent};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-use super::keys::Key;
-use super::model::Event;
-use super::session::Session;
+use super::keys::PressedKey;
+use super::model::ModelEvent;
+use super::session::TopSession;
 use super::theme::Theme;
 use super::view;
 use crate::output::wants_colour;
@@ -66,7 +66,7 @@ fn end_with_terminal() -> Result<()> {
 }
 
 /// Shows the view until it ends.
-pub fn run(session: &mut Session) -> Result<()> {
+pub fn run(session: &mut TopSession) -> Result<()> {
     let end = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         signal_hook::flag::register(signal, end.clone()).context("signals cannot be caught")?;
@@ -91,8 +91,8 @@ pub fn run(session: &mut Session) -> Result<()> {
             wait = Duration::ZERO;
             if let TerminalEvent::Key(pressed) =
                 event::read().context("the terminal cannot be read")?
-                && let Some(key) = Key::from_event(&pressed)
-                && session.update(Event::Key(key))
+                && let Some(key) = PressedKey::from_event(&pressed)
+                && session.update(ModelEvent::Key(key))
             {
                 return Ok(());
             }

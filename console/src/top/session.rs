@@ -4,13 +4,13 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use super::events::{Channel, FeedEvent};
-use super::feed::{Feed, Job};
-use super::model::{Effect, Event, Model};
+use super::feed::{Feed, FeedJob};
+use super::model::{Model, ModelEffect, ModelEvent};
 use super::{cost, save};
 use crate::cli::TopArguments;
 
 /// The model, and the connections that it controls.
-pub(super) struct Session {
+pub(super) struct TopSession {
     pub(super) model: Model,
     pub(super) feed: Feed,
     pub(super) feed_events: Receiver<FeedEvent>,
@@ -20,8 +20,8 @@ pub(super) struct Session {
     pub(super) last_cost_sample: Option<Instant>,
 }
 
-impl Session {
-    pub(super) fn begin(arguments: &TopArguments, every: f64) -> Session {
+impl TopSession {
+    pub(super) fn begin(arguments: &TopArguments, every: f64) -> TopSession {
         let (sender, feed_events) = channel();
         let mut feed = Feed::new(arguments.pid, every, sender);
         let patterns = arguments.pattern.as_ref().map(|p| vec![p.clone()]);
@@ -30,8 +30,8 @@ impl Session {
             None => "outside the JDK".to_owned(),
         };
         let limit = arguments.limit;
-        feed.open(Channel::Calls, Job::Calls { patterns, limit });
-        Session {
+        feed.open(Channel::Calls, FeedJob::Calls { patterns, limit });
+        TopSession {
             model: Model::new(arguments.pid, &scope),
             feed,
             feed_events,
@@ -44,44 +44,44 @@ impl Session {
     /// Passes all pending events to the model. If there are none, waits for the first one, but no
     /// longer than `wait`.
     pub(super) fn process_events(&mut self, wait: Duration) {
-        self.update(Event::Tick(self.began.elapsed()));
+        self.update(ModelEvent::Tick(self.began.elapsed()));
         let due = self
             .last_cost_sample
             .is_none_or(|at| at.elapsed().as_secs_f64() >= self.every);
         if due && let Some(ns) = cost::processor_time(self.model.pid) {
             self.last_cost_sample = Some(Instant::now());
-            self.update(Event::Processor(ns));
+            self.update(ModelEvent::Processor(ns));
         }
         let mut next = match wait.is_zero() {
             true => self.feed_events.try_recv().ok(),
             false => self.feed_events.recv_timeout(wait).ok(),
         };
         while let Some(event) = next {
-            self.update(Event::Feed(event));
+            self.update(ModelEvent::Feed(event));
             next = self.feed_events.try_recv().ok();
         }
     }
 
     /// Passes an event to the model and carries out the effects. Returns whether the view must end.
-    pub(super) fn update(&mut self, event: Event) -> bool {
+    pub(super) fn update(&mut self, event: ModelEvent) -> bool {
         let mut quit = false;
         for effect in self.model.update(event) {
             match effect {
-                Effect::Quit => quit = true,
-                Effect::CountInside(number, location) => {
+                ModelEffect::Quit => quit = true,
+                ModelEffect::CountInside(number, location) => {
                     self.feed
-                        .open(Channel::Inside(number), Job::CountInside(location));
+                        .open(Channel::Inside(number), FeedJob::CountInside(location));
                 }
-                Effect::Attach(number, location, kind) => {
+                ModelEffect::Attach(number, location, kind) => {
                     self.feed
-                        .open(Channel::Probe(number), Job::Probe(location, kind));
+                        .open(Channel::Probe(number), FeedJob::Probe(location, kind));
                 }
-                Effect::QueryVariables(number, location) => {
+                ModelEffect::QueryVariables(number, location) => {
                     self.feed
-                        .open(Channel::Question(number), Job::Graph(location));
+                        .open(Channel::Question(number), FeedJob::Graph(location));
                 }
-                Effect::Close(channel) => self.feed.close(channel),
-                Effect::Save { text } => match save::save(&self.model, text) {
+                ModelEffect::Close(channel) => self.feed.close(channel),
+                ModelEffect::Save { text } => match save::save(&self.model, text) {
                     Ok(path) => self
                         .model
                         .show_message(format!("written to {}", path.display()), false),

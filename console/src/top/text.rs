@@ -4,16 +4,16 @@ use serde_json::Value;
 use veneer_instruments::table;
 
 /// Formats a rate per second. Rates below ten have one decimal.
-pub fn rate(rate: f64) -> String {
+pub fn format_rate(rate: f64) -> String {
     match rate {
         r if r <= 0.0 => "0".to_owned(),
         r if r < 9.95 => format!("{r:.1}"),
-        r => table::count(r.round() as u64),
+        r => table::format_count(r.round() as u64),
     }
 }
 
 /// Formats a part of a whole in percent. Returns `-` if the whole is 0.
-pub fn percent(part: u64, whole: u64) -> String {
+pub fn format_percent(part: u64, whole: u64) -> String {
     match whole {
         0 => "-".to_owned(),
         _ => format!("{:.1}%", part as f64 * 100.0 / whole as f64),
@@ -21,7 +21,7 @@ pub fn percent(part: u64, whole: u64) -> String {
 }
 
 /// Formats the share of processor time that instruments use. Returns `–` if it is not known.
-pub fn cost(share: Option<f64>) -> String {
+pub fn format_cost(share: Option<f64>) -> String {
     match share {
         None => "–".to_owned(),
         Some(share) if share >= 0.1 => format!("{:.0}%", share * 100.0),
@@ -30,19 +30,19 @@ pub fn cost(share: Option<f64>) -> String {
 }
 
 /// Pads the text on the left to this number of columns. Longer text is not cut.
-pub fn right(text: &str, columns: usize) -> String {
+pub fn align_right(text: &str, columns: usize) -> String {
     format!("{text:>columns$}")
 }
 
 /// Pads the text on the right to this number of columns. Longer text is shortened.
-pub fn left(text: &str, columns: usize) -> String {
+pub fn align_left(text: &str, columns: usize) -> String {
     let text = table::shorten(text, columns);
     format!("{text:<columns$}")
 }
 
 /// Replaces control characters, because they could move the cursor. Names and values may contain
 /// any character.
-pub fn clean(text: &str) -> String {
+pub fn replace_control_characters(text: &str) -> String {
     let clean = |c: char| if c.is_control() { '\u{fffd}' } else { c };
     text.chars().map(clean).collect()
 }
@@ -52,7 +52,7 @@ pub fn clean(text: &str) -> String {
 /// plan.
 pub fn wrap(message: &str, columns: usize) -> Vec<String> {
     let mut rows: Vec<String> = Vec::new();
-    for word in clean(message.lines().next().unwrap_or_default()).split(' ') {
+    for word in replace_control_characters(message.lines().next().unwrap_or_default()).split(' ') {
         match rows.last_mut() {
             Some(row) if row.chars().count() + 1 + word.chars().count() <= columns => {
                 row.push(' ');
@@ -65,9 +65,9 @@ pub fn wrap(message: &str, columns: usize) -> Vec<String> {
 }
 
 /// Formats a recorded value.
-pub fn value(value: &Value) -> String {
+pub fn format_value(value: &Value) -> String {
     match value {
-        Value::String(text) => clean(text),
+        Value::String(text) => replace_control_characters(text),
         other => other.to_string(),
     }
 }
@@ -84,17 +84,23 @@ mod tests {
     #[test]
     fn numbers_are_formatted_by_their_size() {
         assert_eq!(
-            [0.0, 0.04, 3.25, 9.96, 1234.6].map(rate),
+            [0.0, 0.04, 3.25, 9.96, 1234.6].map(format_rate),
             ["0", "0.0", "3.2", "10", "1,235"]
         );
-        assert_eq!((percent(1, 3), percent(1, 0)), ("33.3%".into(), "-".into()));
         assert_eq!(
-            [None, Some(0.0), Some(0.0312), Some(0.5)].map(cost),
+            (format_percent(1, 3), format_percent(1, 0)),
+            ("33.3%".into(), "-".into())
+        );
+        assert_eq!(
+            [None, Some(0.0), Some(0.0312), Some(0.5)].map(format_cost),
             ["–", "0.0%", "3.1%", "50%"]
         );
-        assert_eq!(left("Desk", 6), "Desk  ");
-        assert_eq!(left("com.shop.Desk", 9).chars().count(), 9);
+        assert_eq!(align_left("Desk", 6), "Desk  ");
+        assert_eq!(align_left("com.shop.Desk", 9).chars().count(), 9);
         assert_eq!(wrap("ab cd efghij\nx", 5), ["ab cd", "efghij"]);
-        assert_eq!(clean("a\x1b[2J\n"), "a\u{fffd}[2J\u{fffd}");
+        assert_eq!(
+            replace_control_characters("a\x1b[2J\n"),
+            "a\u{fffd}[2J\u{fffd}"
+        );
     }
 }

@@ -23,7 +23,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Paragraph};
 use veneer_instruments::table;
 
-use super::model::{Mode, Model};
+use super::model::{InputMode, Model};
 use super::text;
 use super::theme::Theme;
 
@@ -34,7 +34,7 @@ const ROWS_FOR_HINTS: u16 = 16;
 /// Draws the whole screen.
 pub fn draw(frame: &mut Frame, model: &Model, theme: Theme) {
     let area = frame.area();
-    if model.mode == Mode::Help {
+    if model.mode == InputMode::Help {
         frame.render_widget(Clear, area);
         frame.render_widget(Paragraph::new(help::lines(theme)), area);
         return;
@@ -74,7 +74,7 @@ pub fn draw(frame: &mut Frame, model: &Model, theme: Theme) {
     frame.render_widget(Paragraph::new(detail), below);
     frame.render_widget(Paragraph::new(status_text), status);
     frame.render_widget(Paragraph::new(hint_line(model, theme)), last);
-    if let Mode::Pick(picker) = &model.mode {
+    if let InputMode::Pick(picker) = &model.mode {
         picker::draw(frame, picker, theme);
     }
 }
@@ -103,27 +103,33 @@ fn bar_line(model: &Model) -> Line<'static> {
     Line::from(format!(
         " veneer top {}   cost ≈ {}   {} s{paused}",
         model.pid,
-        text::cost(model.cost.share()),
+        text::format_cost(model.cost.share()),
         model.now.as_secs()
     ))
 }
 
 fn summary_line(model: &Model) -> Line<'static> {
     if let Some(inside) = &model.open_method {
-        return Line::from(format!(" {}", text::clean(&inside.location.name())));
+        return Line::from(format!(
+            " {}",
+            text::replace_control_characters(&inside.location.name())
+        ));
     }
     let (all, called) = model.methods.count();
     let standing = model.attached.map_or(all as u64, |a| a.methods);
     let mut words = format!(
         " {} methods {}, {} called",
-        table::count(standing),
+        table::format_count(standing),
         model.scope,
-        table::count(called as u64)
+        table::format_count(called as u64)
     );
     let filter = model.methods.filter();
     if !filter.is_empty() {
-        let shown = table::count(model.methods.rows().len() as u64);
-        words += &format!("; {shown} with `{}`", text::clean(filter));
+        let shown = table::format_count(model.methods.rows().len() as u64);
+        words += &format!(
+            "; {shown} with `{}`",
+            text::replace_control_characters(filter)
+        );
     }
     Line::from(words)
 }
@@ -135,8 +141,8 @@ const SPINNER: [char; 4] = ['|', '/', '-', '\\'];
 const MAX_MESSAGE_ROWS: usize = 3;
 
 fn status_lines(model: &Model, theme: Theme, width: usize) -> Vec<Line<'static>> {
-    if let Mode::Filter(_) = model.mode {
-        let filter = text::clean(model.methods.filter());
+    if let InputMode::Filter(_) = model.mode {
+        let filter = text::replace_control_characters(model.methods.filter());
         let typed = format!(" /{filter}_   Enter keeps it, Esc drops it");
         return vec![Line::from(typed)];
     }
@@ -157,7 +163,7 @@ fn status_lines(model: &Model, theme: Theme, width: usize) -> Vec<Line<'static>>
         0 | 1 => String::new(),
         n => format!(" (and {} more)", n - 1),
     };
-    let (what, seconds) = (text::clean(what), since.as_secs_f64());
+    let (what, seconds) = (text::replace_control_characters(what), since.as_secs_f64());
     vec![Line::from(format!(
         " {spinner} {what} … {seconds:.1} s{more}"
     ))]
@@ -165,10 +171,10 @@ fn status_lines(model: &Model, theme: Theme, width: usize) -> Vec<Line<'static>>
 
 fn hint_line(model: &Model, theme: Theme) -> Line<'static> {
     let hints = match (&model.mode, model.open_method.is_some()) {
-        (Mode::View, false) => {
+        (InputMode::View, false) => {
             " ? keys  Enter inside  c t w attach  d off  o sort  / filter  s save  q end"
         }
-        (Mode::View, true) => {
+        (InputMode::View, true) => {
             " ? keys  Esc back  c t w attach  d off  o hottest  space pause  s save  q end"
         }
         _ => "",

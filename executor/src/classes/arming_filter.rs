@@ -11,11 +11,11 @@ use crate::classes::selection::{may_select, may_select_method};
 use crate::jvm::jni::{Env, Global, jobject};
 use std::sync::atomic::{AtomicBool, Ordering};
 pub use veneer_fragmenter::cell_path::on_cell_path;
-use veneer_instruments::{ClassFacts, INITIALISER, MethodPattern};
+use veneer_instruments::{CLASS_INITIALISER, ClassMetadata, MethodPattern};
 
 /// How strongly a method is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Wanted {
+pub enum ArmingDecision {
     No,
     /// The method is armed unless its armed body would exceed HotSpot's inlining limit.
     Yes,
@@ -59,14 +59,14 @@ fn is_jdk_tool(name: &str) -> bool {
 
 /// A class about which the filter decides.
 #[derive(Clone, Copy)]
-pub struct Candidate<'a> {
+pub struct ArmingCandidate<'a> {
     /// The name with dots.
     pub dotted: &'a str,
     pub is_jdk: bool,
     /// The patterns of attached instruments and edits.
     pub plans: &'a [MethodPattern],
     /// The metadata of the class, if a pattern asks for more than its name.
-    pub facts: Option<&'a ClassFacts>,
+    pub facts: Option<&'a ClassMetadata>,
 }
 
 /// The options that decide what is armed. See the module documentation.
@@ -82,7 +82,7 @@ pub struct ArmingFilter {
 
 impl ArmingFilter {
     /// Whether any method of the class can be wanted.
-    pub fn wants_class(&self, class: &Candidate) -> bool {
+    pub fn wants_class(&self, class: &ArmingCandidate) -> bool {
         let selects = |p: &MethodPattern| may_select(p, class.dotted, class.facts);
         if class.plans.iter().any(selects) {
             return true;
@@ -99,30 +99,39 @@ impl ArmingFilter {
 
     /// How strongly a method of the class is wanted. Without `--arm`, static initialisers are not
     /// wanted unless a plan names them, because every class would pay for code that runs once.
-    pub fn wants_method(&self, class: &Candidate, name: &str, descriptor: &str) -> Wanted {
+    pub fn wants_method(
+        &self,
+        class: &ArmingCandidate,
+        name: &str,
+        descriptor: &str,
+    ) -> ArmingDecision {
         let method = (name, descriptor);
         let selects = |p: &MethodPattern| may_select_method(p, class.dotted, class.facts, method);
         let any_selects = |list: &[MethodPattern]| list.iter().any(selects);
-        let is_initialiser = name == INITIALISER;
+        let is_initialiser = name == CLASS_INITIALISER;
         if any_selects(&self.skip) || is_initialiser && self.skips_whole_class(class) {
-            return Wanted::No;
+            return ArmingDecision::No;
         }
         if any_selects(class.plans) {
-            return Wanted::ByName;
+            return ArmingDecision::ByName;
         }
         if self.only_plans.load(Ordering::Relaxed) {
-            return Wanted::No;
+            return ArmingDecision::No;
         }
         let is_wanted = match self.arm.is_empty() {
             true => !class.is_jdk && !is_initialiser,
             false => any_selects(&self.arm),
         };
-        if is_wanted { Wanted::Yes } else { Wanted::No }
+        if is_wanted {
+            ArmingDecision::Yes
+        } else {
+            ArmingDecision::No
+        }
     }
 
     /// Whether `--skip` names all methods of the class. Unlike other patterns, such a pattern
     /// includes the static initialiser.
-    fn skips_whole_class(&self, class: &Candidate) -> bool {
+    fn skips_whole_class(&self, class: &ArmingCandidate) -> bool {
         self.skip.iter().any(|p| {
             p.method_text().is_none_or(|name| name == "*")
                 && may_select(p, class.dotted, class.facts)
@@ -147,8 +156,12 @@ mod tests {
         }
     }
 
-    fn candidate<'a>(dotted: &'a str, is_jdk: bool, plans: &'a [MethodPattern]) -> Candidate<'a> {
-        Candidate {
+    fn candidate<'a>(
+        dotted: &'a str,
+        is_jdk: bool,
+        plans: &'a [MethodPattern],
+    ) -> ArmingCandidate<'a> {
+        ArmingCandidate {
             dotted,
             is_jdk,
             plans,
@@ -156,7 +169,7 @@ mod tests {
         }
     }
 
-    fn wanted(filter: &ArmingFilter, class: &Candidate, name: &str) -> Wanted {
+    fn wanted(filter: &ArmingFilter, class: &ArmingCandidate, name: &str) -> ArmingDecision {
         filter.wants_method(class, name, "()V")
     }
 
@@ -168,9 +181,9 @@ mod tests {
             candidate("java.util.List", true, &[]),
         );
         assert!(filter.wants_class(&own) && !filter.wants_class(&jdk));
-        assert_eq!(wanted(&filter, &own, "serve"), Wanted::Yes);
-        assert_eq!(wanted(&filter, &jdk, "size"), Wanted::No);
-        assert_eq!(wanted(&filter, &own, INITIALISER), Wanted::No);
+        assert_eq!(wanted(&filter, &own, "serve"), ArmingDecision::Yes);
+        assert_eq!(wanted(&filter, &jdk, "size"), ArmingDecision::No);
+        assert_eq!(wanted(&filter, &own, CLASS_INITIALISER), ArmingDecision::No);
     }
 
     #[test]
@@ -181,8 +194,8 @@ mod tests {
             candidate("java.util.List", true, &[]),
         );
         assert!(!filter.wants_class(&own) && filter.wants_class(&jdk));
-        assert_eq!(wanted(&filter, &jdk, "size"), Wanted::Yes);
-        assert_eq!(wanted(&filter, &jdk, "get"), Wanted::No);
+        assert_eq!(wanted(&filter, &jdk, "size"), ArmingDecision::Yes);
+        assert_eq!(wanted(&filter, &jdk, "get"), ArmingDecision::No);
     }
 
     #[test]
@@ -191,8 +204,8 @@ mod tests {
         let jdk = candidate("java.util.List", true, &plans);
         let filter = filter(&[], &[], false);
         assert!(filter.wants_class(&jdk));
-        assert_eq!(wanted(&filter, &jdk, "size"), Wanted::ByName);
-        assert_eq!(wanted(&filter, &jdk, "get"), Wanted::No);
+        assert_eq!(wanted(&filter, &jdk, "size"), ArmingDecision::ByName);
+        assert_eq!(wanted(&filter, &jdk, "get"), ArmingDecision::No);
     }
 
     #[test]
@@ -200,8 +213,8 @@ mod tests {
         let plans = patterns(&["shop.Desk::serve"]);
         let own = candidate("shop.Desk", false, &plans);
         let filter = filter(&["shop.Desk::*"], &["shop.Desk::serve"], false);
-        assert_eq!(wanted(&filter, &own, "serve"), Wanted::No);
-        assert_eq!(wanted(&filter, &own, "close"), Wanted::Yes);
+        assert_eq!(wanted(&filter, &own, "serve"), ArmingDecision::No);
+        assert_eq!(wanted(&filter, &own, "close"), ArmingDecision::Yes);
     }
 
     #[test]
@@ -210,8 +223,8 @@ mod tests {
         let filter = filter(&["shop.*::*"], &[], true);
         let own = candidate("shop.Desk", false, &plans);
         assert!(filter.wants_class(&own));
-        assert_eq!(wanted(&filter, &own, "serve"), Wanted::ByName);
-        assert_eq!(wanted(&filter, &own, "close"), Wanted::No);
+        assert_eq!(wanted(&filter, &own, "serve"), ArmingDecision::ByName);
+        assert_eq!(wanted(&filter, &own, "close"), ArmingDecision::No);
         assert!(!filter.wants_class(&candidate("shop.Other", false, &plans)));
     }
 
@@ -220,9 +233,12 @@ mod tests {
         let plans = patterns(&["shop.Desk::<clinit>"]);
         let own = candidate("shop.Desk", false, &plans);
         let named = filter(&[], &["shop.Desk::serve"], false);
-        assert_eq!(wanted(&named, &own, INITIALISER), Wanted::ByName);
+        assert_eq!(
+            wanted(&named, &own, CLASS_INITIALISER),
+            ArmingDecision::ByName
+        );
         let whole = filter(&[], &["shop.Desk::*"], false);
-        assert_eq!(wanted(&whole, &own, INITIALISER), Wanted::No);
+        assert_eq!(wanted(&whole, &own, CLASS_INITIALISER), ArmingDecision::No);
     }
 
     #[test]

@@ -15,9 +15,9 @@ use crate::jvm::jni::Env;
 use crate::jvm::jvmti::Tool;
 use std::collections::BTreeSet;
 use veneer_fragmenter::anchor;
-use veneer_instruments::{INITIALISER, completed};
+use veneer_instruments::{CLASS_INITIALISER, complete_class_name};
 
-/// The first `limit` completions of a text, sorted. See `Runtime::names`.
+/// The first `limit` completions of a text, sorted. See `Runtime::completions`.
 pub fn complete(tool: Tool, env: Env, text: &str, limit: usize) -> Vec<String> {
     let mut found = BTreeSet::new();
     for class in tool.loaded(env) {
@@ -31,7 +31,7 @@ pub fn complete(tool: Tool, env: Env, text: &str, limit: usize) -> Vec<String> {
                     found.extend(fitting.map(|name| format!("{dotted}::{name}(..)")));
                 }
                 Some(_) => {}
-                None => found.extend(completed(&dotted, text)),
+                None => found.extend(complete_class_name(&dotted, text)),
             }
         }
         env.delete(class);
@@ -43,7 +43,7 @@ pub fn complete(tool: Tool, env: Env, text: &str, limit: usize) -> Vec<String> {
 /// has typed `<`: they are armed only if a plan names them, and those of loaded classes have mostly
 /// run already.
 fn fits_method(name: &str, start: &str) -> bool {
-    name.starts_with(start) && (name != INITIALISER || start.starts_with('<'))
+    name.starts_with(start) && (name != CLASS_INITIALISER || start.starts_with('<'))
 }
 
 #[cfg(test)]
@@ -55,6 +55,6 @@ mod tests {
         assert!(fits_method("serve", "") && fits_method("serve", "ser"));
         assert!(!fits_method("serve", "serves"));
         assert!(fits_method("<init>", "") && fits_method("<init>", "<"));
-        assert!(!fits_method(INITIALISER, "") && fits_method(INITIALISER, "<"));
+        assert!(!fits_method(CLASS_INITIALISER, "") && fits_method(CLASS_INITIALISER, "<"));
     }
 }

@@ -12,7 +12,7 @@
 //! to the registry.
 
 use crate::agent::Agent;
-use crate::classes::arming_filter::{Candidate, Wanted, on_cell_path};
+use crate::classes::arming_filter::{ArmingCandidate, ArmingDecision, on_cell_path};
 use crate::classes::registry::Class;
 use crate::classes::selection::{self, HookedClass};
 use crate::jvm::jni::{Env, jclass, jobject};
@@ -45,7 +45,7 @@ pub struct HookedFile {
 }
 
 /// Arms a class. Returns `None` if the class file stays as it is.
-pub fn arm(agent: &Agent, env: Env, event: &ClassLoadEvent) -> Option<HookedFile> {
+pub fn arm_hooked_class(agent: &Agent, env: Env, event: &ClassLoadEvent) -> Option<HookedFile> {
     if anchor::is_anchor(event.name) {
         return None;
     }
@@ -70,8 +70,8 @@ pub fn arm(agent: &Agent, env: Env, event: &ClassLoadEvent) -> Option<HookedFile
         bytes: event.bytes,
         dotted: &dotted,
     };
-    let facts = selection::facts_at_hook(agent.tool, env, hooked, patterns);
-    let candidate = Candidate {
+    let facts = selection::metadata_at_hook(agent.tool, env, hooked, patterns);
+    let candidate = ArmingCandidate {
         dotted: &dotted,
         is_jdk: agent.loaders.is_jdk_class(env, event.name, event.loader),
         plans: &plans,
@@ -108,7 +108,7 @@ pub fn refuse_on_cell_path(agent: &Agent, dotted: &str) {
 
 /// The internal name in a class file. If the file has none, this is recorded, and the class stays
 /// as it is.
-pub fn name_in(agent: &Agent, bytes: &[u8]) -> Option<String> {
+pub fn class_name_in(agent: &Agent, bytes: &[u8]) -> Option<String> {
     let name = ClassFile::parse(bytes).and_then(|file| file.name().map(|n| n.into_owned()));
     name.map_err(|e| agent.refuse("(unnamed)", "", "BrokenClass", &e.to_string()))
         .ok()
@@ -191,7 +191,7 @@ fn try_arm(
     env: Env,
     event: &ClassLoadEvent,
     known: Option<Arc<Class>>,
-    candidate: &Candidate,
+    candidate: &ArmingCandidate,
 ) -> Result<Option<HookedFile>, Refusal> {
     // All later steps read this form: an old class file is raised to the version of Java 7, any
     // other is unchanged.
@@ -229,16 +229,16 @@ fn emit(
     agent: &Agent,
     original: &[u8],
     was_raised: bool,
-    candidate: &Candidate,
+    candidate: &ArmingCandidate,
     target: &Target,
 ) -> Result<Armed, Refusal> {
     let wanted =
         |name: &str, descriptor: &str| agent.filter.wants_method(candidate, name, descriptor);
     let is_wanted = |name: &str, descriptor: &str| {
-        target.has_method(name, descriptor) || wanted(name, descriptor) != Wanted::No
+        target.has_method(name, descriptor) || wanted(name, descriptor) != ArmingDecision::No
     };
     let is_forced = |name: &str, descriptor: &str| {
-        target.has_method(name, descriptor) || wanted(name, descriptor) == Wanted::ByName
+        target.has_method(name, descriptor) || wanted(name, descriptor) == ArmingDecision::ByName
     };
     let request = arming::Request {
         policy: &agent.policy,

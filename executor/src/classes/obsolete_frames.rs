@@ -54,7 +54,7 @@ impl ObsoleteFrames {
     ) -> Vec<String> {
         let is_selected = |method: &ObsoleteMethod| {
             // Several loaders may have a class of this name.
-            let classes = registry.named(&method.class.replace('.', "/"));
+            let classes = registry.classes_named(&method.class.replace('.', "/"));
             let selects = |class: &Arc<Class>| {
                 let selection = MethodSelection::new(tool, env, class, patterns);
                 selection.selects(&method.name, &method.descriptor)

@@ -10,10 +10,10 @@
 //!   ClassPrepare Order ──▶ take ──▶ Desk is woven again ──▶ the first Order is made
 //! ```
 //!
-//! [`PendingClasses::wait`] and [`PendingClasses::take`] may run at the same time on different
-//! threads. Therefore the caller of `wait` compiles the code once more if the class did not wait
-//! before. Either that attempt finds the new class, or the thread that prepares the new class finds
-//! the waiting one.
+//! [`PendingClasses::add`] and [`PendingClasses::remove_named`] may run at the same time on
+//! different threads. Therefore the caller of `add` compiles the code once more if the class did
+//! not wait before. Either that attempt finds the new class, or the thread that prepares the new
+//! class finds the waiting one.
 
 use crate::classes::registry::Class;
 use std::collections::HashMap;
@@ -39,7 +39,7 @@ impl PendingClasses {
 
     /// Registers a class as waiting for the class with this internal name. Returns whether it did
     /// not wait for that class before.
-    pub fn wait(&self, name: &str, class: &Arc<Class>) -> bool {
+    pub fn add(&self, name: &str, class: &Arc<Class>) -> bool {
         let mut waiting = self.lock();
         let all = waiting.entry(name.to_string()).or_default();
         let is_same = |one: &Weak<Class>| std::ptr::eq(one.as_ptr(), Arc::as_ptr(class));
@@ -47,15 +47,15 @@ impl PendingClasses {
         if is_new {
             all.push(Arc::downgrade(class));
         }
-        // SeqCst, like the load in `take`: if a class is prepared at this moment, at least one of
-        // the two threads sees the other one.
+        // SeqCst, like the load in `remove_named`: if a class is prepared at this moment, at least
+        // one of the two threads sees the other one.
         self.any.store(true, Ordering::SeqCst);
         is_new
     }
 
     /// Removes and returns the classes that wait for the class with this internal name. Classes
     /// that have been unloaded are left out.
-    pub fn take(&self, name: &str) -> Vec<Arc<Class>> {
+    pub fn remove_named(&self, name: &str) -> Vec<Arc<Class>> {
         if !self.any.load(Ordering::SeqCst) {
             return Vec::new();
         }
@@ -72,7 +72,7 @@ mod tests {
     use crate::classes::registry::test_class;
 
     fn taken(pending: &PendingClasses, name: &str) -> Vec<u32> {
-        let taken = pending.take(name);
+        let taken = pending.remove_named(name);
         taken.iter().map(|class| class.first_id).collect()
     }
 
@@ -80,11 +80,11 @@ mod tests {
     fn a_class_waits_once_for_a_name_and_is_taken_once() {
         let pending = PendingClasses::default();
         let desk = test_class("shop/Desk", 0..2);
-        assert!(pending.wait("shop/Order", &desk));
-        assert!(!pending.wait("shop/Order", &desk));
+        assert!(pending.add("shop/Order", &desk));
+        assert!(!pending.add("shop/Order", &desk));
         assert_eq!(taken(&pending, "shop/Order"), [0]);
         assert!(taken(&pending, "shop/Order").is_empty());
-        assert!(pending.wait("shop/Order", &desk), "it waits again");
+        assert!(pending.add("shop/Order", &desk), "it waits again");
     }
 
     #[test]
@@ -94,9 +94,9 @@ mod tests {
             test_class("shop/Desk", 0..2),
             test_class("shop/Clerk", 2..3),
         );
-        pending.wait("shop/Order", &desk);
-        pending.wait("shop/Order", &clerk);
-        pending.wait("shop/User", &desk);
+        pending.add("shop/Order", &desk);
+        pending.add("shop/Order", &clerk);
+        pending.add("shop/User", &desk);
         assert_eq!(taken(&pending, "shop/Order"), [0, 2]);
         assert_eq!(taken(&pending, "shop/User"), [0]);
     }
@@ -105,14 +105,14 @@ mod tests {
     fn classes_of_one_name_wait_separately() {
         let pending = PendingClasses::default();
         let (old, new) = (test_class("shop/Desk", 0..2), test_class("shop/Desk", 2..4));
-        assert!(pending.wait("shop/Order", &old) && pending.wait("shop/Order", &new));
+        assert!(pending.add("shop/Order", &old) && pending.add("shop/Order", &new));
         assert_eq!(taken(&pending, "shop/Order"), [0, 2]);
     }
 
     #[test]
     fn an_unloaded_class_no_longer_waits() {
         let pending = PendingClasses::default();
-        pending.wait("shop/Order", &test_class("shop/Desk", 0..2));
+        pending.add("shop/Order", &test_class("shop/Desk", 0..2));
         assert!(taken(&pending, "shop/Order").is_empty());
     }
 }

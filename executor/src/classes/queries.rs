@@ -13,11 +13,11 @@ use veneer_fragmenter::arming;
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::listing::{self, PlaceListing};
 use veneer_instruments::{
-    ArmedClass, ArmedMethod, Block, DescribedMethod, Graph, MethodPattern, Sample,
+    ArmedClass, ArmedMethod, Block, DescribedMethod, Graph, MethodPattern, RandomSample,
 };
 
 /// The armed classes of which the patterns may select methods, in the order of their ids.
-pub fn classes(agent: &Agent, env: Env, patterns: &[MethodPattern]) -> Vec<Arc<Class>> {
+pub fn armed_classes(agent: &Agent, env: Env, patterns: &[MethodPattern]) -> Vec<Arc<Class>> {
     let names: Option<Vec<String>> = patterns.iter().map(retransform::single_class).collect();
     let is_selected = |class: &Arc<Class>| {
         !MethodSelection::new(agent.tool, env, class, patterns).is_empty()
@@ -28,7 +28,9 @@ pub fn classes(agent: &Agent, env: Env, patterns: &[MethodPattern]) -> Vec<Arc<C
         all.retain(is_selected);
         return all;
     };
-    let named = names.iter().flat_map(|name| agent.registry.named(name));
+    let named = names
+        .iter()
+        .flat_map(|name| agent.registry.classes_named(name));
     let mut all: Vec<Arc<Class>> = named.collect();
     all.retain(is_selected);
     all.sort_by_key(|class| class.first_id);
@@ -59,7 +61,7 @@ fn selected_methods(
 /// Descriptions of the armed classes with the methods that the patterns select. See
 /// `Runtime::classes`.
 pub fn describe_classes(agent: &Agent, env: Env, patterns: &[MethodPattern]) -> Vec<ArmedClass> {
-    let classes = classes(agent, env, patterns).into_iter();
+    let classes = armed_classes(agent, env, patterns).into_iter();
     classes
         .filter_map(|class| describe_class(agent, env, &class, patterns))
         .collect()
@@ -75,7 +77,7 @@ fn describe_class(
     if selected.is_empty() {
         return None;
     }
-    let facts = selection::facts_of(agent.tool, env, class)?;
+    let facts = selection::class_metadata(agent.tool, env, class)?;
     let local = class.local(env)?;
     let is_initialised = agent.tool.is_initialised(local);
     env.delete(local);
@@ -110,15 +112,16 @@ fn armed_method(class: &Class, m: &arming::ArmedMethod) -> ArmedMethod {
     }
 }
 
-/// The armed methods that the patterns select, all or a sample of them. See `Runtime::armed`.
-pub fn list(
+/// The armed methods that the patterns select, all or a sample of them. See
+/// `Runtime::armed_methods`.
+pub fn armed_methods(
     agent: &Agent,
     env: Env,
     patterns: &[MethodPattern],
-    sample: Option<Sample>,
+    sample: Option<RandomSample>,
 ) -> Vec<ArmedMethod> {
     let mut all: Vec<(Arc<Class>, usize)> = Vec::new();
-    for class in classes(agent, env, patterns) {
+    for class in armed_classes(agent, env, patterns) {
         let selected = selected_methods(agent, env, &class, patterns);
         all.extend(selected.into_iter().map(|index| (class.clone(), index)));
     }
@@ -136,10 +139,10 @@ pub fn list(
     }
 }
 
-/// The flow graphs of the methods that the patterns select. See `Runtime::graphs`.
-pub fn graphs(agent: &Agent, env: Env, patterns: &[MethodPattern]) -> Vec<Graph> {
+/// The flow graphs of the methods that the patterns select. See `Runtime::flow_graphs`.
+pub fn flow_graphs(agent: &Agent, env: Env, patterns: &[MethodPattern]) -> Vec<Graph> {
     let mut out = Vec::new();
-    for class in classes(agent, env, patterns) {
+    for class in armed_classes(agent, env, patterns) {
         let selected = selected_methods(agent, env, &class, patterns);
         if !selected.is_empty() {
             let is_selected = |index, _| selected.contains(&index);
@@ -149,9 +152,9 @@ pub fn graphs(agent: &Agent, env: Env, patterns: &[MethodPattern]) -> Vec<Graph>
     out
 }
 
-/// The flow graph of the method with this id. See `Runtime::graph`.
-pub fn graph(agent: &Agent, id: u32) -> Option<Graph> {
-    let class = agent.registry.of_method(id)?;
+/// The flow graph of the method with this id. See `Runtime::flow_graph`.
+pub fn flow_graph(agent: &Agent, id: u32) -> Option<Graph> {
+    let class = agent.registry.class_of_method(id)?;
     graphs_of_class(agent, &class, |_, method| method == id).pop()
 }
 

@@ -18,7 +18,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard};
 use veneer_fragmenter::arming::ArmedMethod;
 use veneer_fragmenter::version::ProtectedMembers;
-use veneer_instruments::ClassFacts;
+use veneer_instruments::ClassMetadata;
 
 /// The variable data of an armed class.
 #[derive(Default)]
@@ -46,7 +46,7 @@ pub struct ClassState {
     /// The methods that have code but no cell, once they have been needed.
     pub unarmed: Option<Arc<[MethodName]>>,
     /// The properties of the class beyond its name, once a pattern has asked for them.
-    pub facts: Option<Arc<ClassFacts>>,
+    pub facts: Option<Arc<ClassMetadata>>,
 }
 
 /// Name and descriptor of a method.
@@ -186,7 +186,7 @@ impl Registry {
 
     /// The record of a class. If the class was redefined, this is the newest record.
     pub fn find(&self, env: Env, name: &str, loader: jobject) -> Option<Arc<Class>> {
-        let named = self.named(name);
+        let named = self.classes_named(name);
         named.into_iter().rev().find(|c| c.has_loader(env, loader))
     }
 
@@ -222,13 +222,13 @@ impl Registry {
 
     /// Whether a loader has been collected, and its classes with it. The question is cheap, so it
     /// is asked every second.
-    pub fn has_gone(&self, env: Env) -> bool {
+    pub fn has_unloaded_classes(&self, env: Env) -> bool {
         self.maps().loaders.iter().any(|l| env.is_cleared(l))
     }
 
     /// Removes and returns the records of classes whose loader has been collected. Their ids stay
     /// reserved until [`Registry::release_ids`].
-    pub fn take_gone(&self, env: Env) -> Vec<Arc<Class>> {
+    pub fn remove_unloaded(&self, env: Env) -> Vec<Arc<Class>> {
         let mut maps = self.maps();
         let is_gone = |loader: &Arc<Global>| env.is_cleared(loader);
         let (gone, live): (Vec<_>, Vec<_>) = maps.loaders.drain(..).partition(is_gone);
@@ -240,7 +240,7 @@ impl Registry {
     }
 
     /// The number of classes and armed methods that have been unloaded so far.
-    pub fn unloaded(&self) -> UnloadedCount {
+    pub fn unloaded_count(&self) -> UnloadedCount {
         self.maps().unloaded
     }
 
@@ -250,7 +250,7 @@ impl Registry {
     }
 
     /// The class of a method id.
-    pub fn of_method(&self, id: u32) -> Option<Arc<Class>> {
+    pub fn class_of_method(&self, id: u32) -> Option<Arc<Class>> {
         self.maps().of_method(id)
     }
 
@@ -260,13 +260,13 @@ impl Registry {
     }
 
     /// The records of an internal name, the oldest first.
-    pub fn named(&self, name: &str) -> Vec<Arc<Class>> {
+    pub fn classes_named(&self, name: &str) -> Vec<Arc<Class>> {
         self.maps().by_name.get(name).cloned().unwrap_or_default()
     }
 
     /// Whether a class of this internal name is armed. The question is cheap, so the agent asks it
     /// for every class that is prepared.
-    pub fn knows(&self, name: &str) -> bool {
+    pub fn contains(&self, name: &str) -> bool {
         self.maps().by_name.contains_key(name)
     }
 }
@@ -299,7 +299,7 @@ mod tests {
     #[test]
     fn a_method_belongs_to_the_class_whose_range_contains_its_id() {
         let registry = registry(&[("a/A", 0..3), ("a/B", 5..6), ("a/Empty", 6..6)]);
-        let class = |id| registry.of_method(id).map(|c| c.name.clone());
+        let class = |id| registry.class_of_method(id).map(|c| c.name.clone());
         assert_eq!(class(0), Some("a/A".into()));
         assert_eq!(class(2), Some("a/A".into()));
         assert_eq!(class(3), None);
@@ -313,9 +313,9 @@ mod tests {
         let first_ids = |classes: Vec<Arc<Class>>| -> Vec<u32> {
             classes.iter().map(|class| class.first_id).collect()
         };
-        assert_eq!(first_ids(registry.named("a/A")), [8, 0]);
+        assert_eq!(first_ids(registry.classes_named("a/A")), [8, 0]);
         assert_eq!(first_ids(registry.all()), [0, 8]);
-        assert!(registry.knows("a/A") && !registry.knows("a.A"));
+        assert!(registry.contains("a/A") && !registry.contains("a.A"));
     }
 
     #[test]
@@ -324,10 +324,10 @@ mod tests {
         let taken = registry.maps().take(|class| class.first_id != 2);
         let taken: Vec<u32> = taken.iter().map(|class| class.first_id).collect();
         assert_eq!(taken, [0, 4]);
-        assert!(registry.knows("a/A") && !registry.knows("a/B"));
-        assert_eq!(registry.named("a/A").len(), 1);
-        assert!(registry.of_method(4).is_none());
-        let unloaded = registry.unloaded();
+        assert!(registry.contains("a/A") && !registry.contains("a/B"));
+        assert_eq!(registry.classes_named("a/A").len(), 1);
+        assert!(registry.class_of_method(4).is_none());
+        let unloaded = registry.unloaded_count();
         assert_eq!((unloaded.classes, unloaded.methods), (2, 0));
     }
 

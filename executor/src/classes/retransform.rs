@@ -52,11 +52,11 @@ pub fn single_class(pattern: &MethodPattern) -> Option<String> {
 
 /// Retransforms the loaded classes that the patterns name and that are not armed for them yet.
 /// Returns whether there were any. Called by the plan thread only.
-pub fn arm(agent: &Agent, env: Env, patterns: &[MethodPattern]) -> bool {
+pub fn arm_loaded_classes(agent: &Agent, env: Env, patterns: &[MethodPattern]) -> bool {
     let unarmed = &agent.unarmed;
     let names: Option<Vec<String>> = patterns.iter().map(single_class).collect();
     let is_done = |name: &String| {
-        let known = agent.registry.named(name);
+        let known = agent.registry.classes_named(name);
         !unarmed.may_have(name) && !known.iter().any(|c| lacks_method(agent, env, c, patterns))
     };
     if names
@@ -183,7 +183,7 @@ fn lacks_method(agent: &Agent, env: Env, class: &Class, patterns: &[MethodPatter
     if class.state().restored {
         return true;
     }
-    let facts = selection::facts_if_needed(agent.tool, env, class, patterns);
+    let facts = selection::metadata_if_needed(agent.tool, env, class, patterns);
     let facts = facts.as_deref();
     methods_without_cell(class).iter().any(|method| {
         let MethodName { name, descriptor } = method;

@@ -32,7 +32,7 @@ const NEEDED_CLASSES: [&str; 11] = [
 
 thread_local! {
     /// Whether this thread is asking a loader now.
-    static IS_ASKING: Cell<bool> = const { Cell::new(false) };
+    static IS_CHECKING: Cell<bool> = const { Cell::new(false) };
 }
 
 /// A loader that has been asked.
@@ -80,14 +80,14 @@ impl RuntimeAccess {
         if !is_loading {
             return Ok(());
         }
-        if IS_ASKING.get() {
+        if IS_CHECKING.get() {
             return Err(
                 "the class loader loads this class in order to find a class of the JDK".into(),
             );
         }
         // No lock is held while the loader runs. If two threads ask the same loader, their answers
         // are the same.
-        IS_ASKING.set(true);
+        IS_CHECKING.set(true);
         let runtime = CLASSES.iter().filter(|c| c.is_named_by_emitted_code);
         let runtime = runtime.map(|class| format!("{PACKAGE}{}", class.name));
         let mut needed = runtime.chain(NEEDED_CLASSES.map(str::to_string));
@@ -95,7 +95,7 @@ impl RuntimeAccess {
             let found = env.find_in(&name, loader);
             found.map(|class| env.delete(class)).err()
         });
-        IS_ASKING.set(false);
+        IS_CHECKING.set(false);
         let hidden: Option<Arc<str>> = hidden.map(|e| e.to_string().into());
         let mut asked = self.asked();
         asked.retain(|a| !env.is_cleared(&a.loader));

@@ -22,7 +22,7 @@ use crate::jvm::jvmti::Tool;
 use std::sync::Arc;
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::outline::Outline;
-use veneer_instruments::{ClassFacts, MethodFacts, MethodPattern, Verdict};
+use veneer_instruments::{ClassMatch, ClassMetadata, MethodMetadata, MethodPattern};
 
 /// `Object`, and interfaces without supertypes that many classes implement. A class with no other
 /// direct supertypes has no unknown ones.
@@ -37,19 +37,19 @@ const WITHOUT_SUPERTYPES: [&str; 5] = [
 /// The facts in a class file. `supertypes` are all supertypes, if they are known. Otherwise the
 /// facts contain the direct supertypes. Returns `None` for a malformed class file, which arming
 /// refuses with the reason.
-fn facts_in_file(bytes: &[u8], supertypes: Option<Vec<String>>) -> Option<ClassFacts> {
+fn facts_in_file(bytes: &[u8], supertypes: Option<Vec<String>>) -> Option<ClassMetadata> {
     let file = ClassFile::parse(bytes).ok()?;
-    let outline = Outline::of(&file).ok()?;
+    let outline = Outline::from_class_file(&file).ok()?;
     let has_none = |name: &String| WITHOUT_SUPERTYPES.contains(&name.as_str());
     let complete = supertypes.is_some() || outline.above.iter().all(has_none);
-    let methods = outline.methods.into_iter().map(|m| MethodFacts {
+    let methods = outline.methods.into_iter().map(|m| MethodMetadata {
         name: m.name,
         descriptor: m.descriptor,
         flags: m.access,
         annotations: m.annotations,
         size: m.size,
     });
-    Some(ClassFacts {
+    Some(ClassMetadata {
         name: outline.name,
         flags: outline.access,
         annotations: outline.annotations,
@@ -62,7 +62,7 @@ fn facts_in_file(bytes: &[u8], supertypes: Option<Vec<String>>) -> Option<ClassF
 /// Whether any pattern that may select the class asks for more than names.
 fn needs_facts<'p>(dotted: &str, patterns: impl IntoIterator<Item = &'p MethodPattern>) -> bool {
     let mut patterns = patterns.into_iter();
-    patterns.any(|p| p.asks_more() && p.matches_class(dotted))
+    patterns.any(|p| p.needs_metadata() && p.matches_class(dotted))
 }
 
 /// A class in the class hook.
@@ -76,12 +76,12 @@ pub struct HookedClass<'a> {
 }
 
 /// The facts of a class in the class hook, if one of the patterns needs them.
-pub fn facts_at_hook<'p>(
+pub fn metadata_at_hook<'p>(
     tool: Tool,
     env: Env,
     hooked: HookedClass,
     patterns: impl IntoIterator<Item = &'p MethodPattern>,
-) -> Option<ClassFacts> {
+) -> Option<ClassMetadata> {
     if !needs_facts(hooked.dotted, patterns) {
         return None;
     }
@@ -94,7 +94,7 @@ pub fn facts_at_hook<'p>(
 
 /// The facts of an armed class that is prepared. They are kept until the class passes the hook
 /// again.
-pub fn facts_of(tool: Tool, env: Env, class: &Class) -> Option<Arc<ClassFacts>> {
+pub fn class_metadata(tool: Tool, env: Env, class: &Class) -> Option<Arc<ClassMetadata>> {
     let original = {
         let state = class.state();
         if let Some(known) = &state.facts {
@@ -114,14 +114,14 @@ pub fn facts_of(tool: Tool, env: Env, class: &Class) -> Option<Arc<ClassFacts>> 
 }
 
 /// The facts of an armed class that is prepared, if one of the patterns needs them.
-pub fn facts_if_needed<'p>(
+pub fn metadata_if_needed<'p>(
     tool: Tool,
     env: Env,
     class: &Class,
     patterns: impl IntoIterator<Item = &'p MethodPattern>,
-) -> Option<Arc<ClassFacts>> {
+) -> Option<Arc<ClassMetadata>> {
     match needs_facts(&class.dotted, patterns) {
-        true => facts_of(tool, env, class),
+        true => class_metadata(tool, env, class),
         false => None,
     }
 }
@@ -131,26 +131,27 @@ pub struct MethodSelection<'p> {
     /// The dotted name of the class.
     dotted: String,
     patterns: Vec<&'p MethodPattern>,
-    facts: Option<Arc<ClassFacts>>,
+    facts: Option<Arc<ClassMetadata>>,
 }
 
 impl<'p> MethodSelection<'p> {
     /// The patterns that may select methods of the class. If the class is not prepared, its facts
     /// are unknown, and patterns that need them select nothing.
     pub fn new(tool: Tool, env: Env, class: &Class, patterns: &'p [MethodPattern]) -> Self {
-        let facts = facts_if_needed(tool, env, class, patterns);
+        let facts = metadata_if_needed(tool, env, class, patterns);
         MethodSelection::with_facts(&class.dotted, facts, patterns)
     }
 
     fn with_facts(
         dotted: &str,
-        facts: Option<Arc<ClassFacts>>,
+        facts: Option<Arc<ClassMetadata>>,
         patterns: &'p [MethodPattern],
     ) -> Self {
         let known = facts.as_deref();
         let selects = |p: &&MethodPattern| {
             p.matches_class(dotted)
-                && (!p.asks_more() || known.is_some_and(|f| p.of_class(f) == Verdict::Yes))
+                && (!p.needs_metadata()
+                    || known.is_some_and(|f| p.match_class_metadata(f) == ClassMatch::Yes))
         };
         MethodSelection {
             dotted: dotted.to_string(),
@@ -174,12 +175,16 @@ impl<'p> MethodSelection<'p> {
 
 /// Whether a pattern selects methods of a class in the class hook, or may do so once all supertypes
 /// are known.
-pub fn may_select(pattern: &MethodPattern, dotted: &str, facts: Option<&ClassFacts>) -> bool {
-    if !pattern.asks_more() {
+pub fn may_select(pattern: &MethodPattern, dotted: &str, facts: Option<&ClassMetadata>) -> bool {
+    if !pattern.needs_metadata() {
         return pattern.matches_class(dotted);
     }
     facts.is_some_and(|facts| {
-        may_select_class(pattern, facts) && facts.methods.iter().any(|m| pattern.of_method(m))
+        may_select_class(pattern, facts)
+            && facts
+                .methods
+                .iter()
+                .any(|m| pattern.matches_method_metadata(m))
     })
 }
 
@@ -188,24 +193,25 @@ pub fn may_select(pattern: &MethodPattern, dotted: &str, facts: Option<&ClassFac
 pub fn may_select_method(
     pattern: &MethodPattern,
     dotted: &str,
-    facts: Option<&ClassFacts>,
+    facts: Option<&ClassMetadata>,
     (name, descriptor): (&str, &str),
 ) -> bool {
-    if !pattern.asks_more() {
+    if !pattern.needs_metadata() {
         return pattern.matches(dotted, name, descriptor);
     }
     facts.is_some_and(|facts| {
         let method = facts.method(name, descriptor);
-        may_select_class(pattern, facts) && method.is_some_and(|m| pattern.of_method(m))
+        may_select_class(pattern, facts)
+            && method.is_some_and(|m| pattern.matches_method_metadata(m))
     })
 }
 
-fn may_select_class(pattern: &MethodPattern, facts: &ClassFacts) -> bool {
-    match pattern.of_class(facts) {
-        Verdict::No => false,
-        Verdict::Yes => true,
+fn may_select_class(pattern: &MethodPattern, facts: &ClassMetadata) -> bool {
+    match pattern.match_class_metadata(facts) {
+        ClassMatch::No => false,
+        ClassMatch::Yes => true,
         // A class of the JDK has only supertypes of the JDK.
-        Verdict::Maybe => !is_jdk(&facts.name) || may_name_jdk(pattern),
+        ClassMatch::Maybe => !is_jdk(&facts.name) || may_name_jdk(pattern),
     }
 }
 
@@ -238,18 +244,18 @@ mod tests {
         MethodPattern::parse(text).expect("a pattern")
     }
 
-    fn facts(name: &str, supertypes: &[&str], complete: bool) -> ClassFacts {
-        ClassFacts {
+    fn facts(name: &str, supertypes: &[&str], complete: bool) -> ClassMetadata {
+        ClassMetadata {
             name: name.into(),
             flags: 1,
             annotations: vec!["shop.Service".into()],
             supertypes: supertypes.iter().map(|s| (*s).to_string()).collect(),
             complete,
-            methods: vec![MethodFacts {
+            methods: vec![MethodMetadata {
                 name: "run".into(),
                 descriptor: "()V".into(),
                 flags: 1,
-                ..MethodFacts::default()
+                ..MethodMetadata::default()
             }],
         }
     }

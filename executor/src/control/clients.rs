@@ -18,9 +18,9 @@ const MAX_CLIENTS: usize = 32;
 const MAX_UNAUTHENTICATED_CLIENTS: usize = 16;
 
 /// The clients that are served.
-pub static CLIENTS: Clients = Clients::new(MAX_CLIENTS);
+pub static CLIENTS: ClientTable = ClientTable::new(MAX_CLIENTS);
 /// The TCP connections that have not shown the token yet.
-pub static UNAUTHENTICATED_CLIENTS: Clients = Clients::new(MAX_UNAUTHENTICATED_CLIENTS);
+pub static UNAUTHENTICATED_CLIENTS: ClientTable = ClientTable::new(MAX_UNAUTHENTICATED_CLIENTS);
 
 struct Connection {
     id: ClientId,
@@ -39,7 +39,7 @@ struct Connections {
 }
 
 /// A bounded set of connections. See the module documentation.
-pub struct Clients {
+pub struct ClientTable {
     limit: usize,
     state: Mutex<Connections>,
 }
@@ -47,14 +47,14 @@ pub struct Clients {
 /// The permission of one connection to be served. Dropping the permit makes room for another
 /// connection.
 pub struct ConnectionPermit {
-    clients: &'static Clients,
+    clients: &'static ClientTable,
     id: ClientId,
 }
 
-impl Clients {
+impl ClientTable {
     /// Makes an empty set for `limit` connections.
-    pub const fn new(limit: usize) -> Clients {
-        Clients {
+    pub const fn new(limit: usize) -> ClientTable {
+        ClientTable {
             limit,
             state: Mutex::new(Connections {
                 last_id: 0,
@@ -150,12 +150,12 @@ mod tests {
     use std::os::unix::net::UnixStream;
     use std::time::Duration;
 
-    fn clients(limit: usize) -> &'static Clients {
-        Box::leak(Box::new(Clients::new(limit)))
+    fn clients(limit: usize) -> &'static ClientTable {
+        Box::leak(Box::new(ClientTable::new(limit)))
     }
 
     /// Admits a new connection; returns the permit and the client's end.
-    fn connect(clients: &'static Clients) -> Option<(ConnectionPermit, UnixStream)> {
+    fn connect(clients: &'static ClientTable) -> Option<(ConnectionPermit, UnixStream)> {
         let (ours, theirs) = UnixStream::pair().unwrap();
         let permit = clients.admit(&Stream::Unix(ours))?;
         // The agent's own handle is dropped here; the one in the set keeps the connection open.

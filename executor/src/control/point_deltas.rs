@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 use veneer_instruments::InstrumentId;
-use veneer_protocol::{Instrument, Point, Readings};
+use veneer_protocol::{Instrument, PointReadings, Readings};
 
 /// Identifies a point among the points of its instrument.
 #[derive(PartialEq, Eq, Hash)]
@@ -20,7 +20,7 @@ struct PointKey {
 }
 
 impl PointKey {
-    fn new(point: &Point) -> PointKey {
+    fn new(point: &PointReadings) -> PointKey {
         PointKey {
             class: point.class.clone(),
             method: point.method.clone(),
@@ -47,12 +47,12 @@ pub struct CurrentInstrument {
     /// The instrument without points.
     pub instrument: Instrument,
     /// All its points with their present readings.
-    pub points: Vec<Point>,
+    pub points: Vec<PointReadings>,
 }
 
 /// The changes since the previous call.
 #[derive(Debug, Default, PartialEq)]
-pub struct Changes {
+pub struct PointChanges {
     /// Instruments that are new, that were detached, or that have changed points. Each contains
     /// its changed points only.
     pub instruments: Vec<Instrument>,
@@ -77,8 +77,8 @@ impl PointDeltas {
         ids: &[InstrumentId],
         limit: usize,
         mut read: impl FnMut(InstrumentId) -> Option<CurrentInstrument>,
-    ) -> Changes {
-        let mut changes = Changes::default();
+    ) -> PointChanges {
+        let mut changes = PointChanges::default();
         let mut room = limit;
         let first = self.first_instrument.checked_rem(ids.len()).unwrap_or(0);
         self.first_instrument = 0;
@@ -146,21 +146,21 @@ impl SentInstrument {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use veneer_protocol::Kind;
+    use veneer_protocol::InstrumentKind;
 
     fn instrument(id: u32, attached: bool) -> Instrument {
         Instrument {
             id: format!("i{id}"),
             name: String::new(),
-            kind: Kind::Counter,
+            kind: InstrumentKind::Counter,
             plan: String::new(),
             attached,
             points: Vec::new(),
         }
     }
 
-    fn point(n: usize, hits: u64) -> Point {
-        Point {
+    fn point(n: usize, hits: u64) -> PointReadings {
+        PointReadings {
             class: "a.A".into(),
             method: "run()V".into(),
             fragment: Some(n as u32),
@@ -180,7 +180,7 @@ mod tests {
     }
 
     /// The instruments of the changes with the numbers of their points.
-    fn summary(changes: &Changes) -> Vec<(String, Vec<u32>)> {
+    fn summary(changes: &PointChanges) -> Vec<(String, Vec<u32>)> {
         let summary = |i: &Instrument| {
             let points = i.points.iter().filter_map(|p| p.fragment).collect();
             (i.id.clone(), points)
@@ -199,7 +199,7 @@ mod tests {
         let second = deltas.next(&[I1], 10, |id| Some(current(id, true, &[5, 1])));
         assert_eq!(summary(&second), [("i1".into(), vec![1])]);
         let third = deltas.next(&[I1], 10, |id| Some(current(id, true, &[5, 1])));
-        assert_eq!(third, Changes::default());
+        assert_eq!(third, PointChanges::default());
     }
 
     #[test]
@@ -208,7 +208,7 @@ mod tests {
         let first = deltas.next(&[I1], 10, |id| Some(current(id, true, &[])));
         assert_eq!(summary(&first), [("i1".into(), vec![])]);
         let second = deltas.next(&[I1], 10, |id| Some(current(id, true, &[])));
-        assert_eq!(second, Changes::default());
+        assert_eq!(second, PointChanges::default());
     }
 
     #[test]
@@ -251,7 +251,7 @@ mod tests {
         };
         assert_eq!(next(1).points_left, 1);
         assert_eq!(next(1).points_left, 0);
-        assert_eq!(next(1), Changes::default());
+        assert_eq!(next(1), PointChanges::default());
         assert_eq!(reads, 2);
     }
 
@@ -259,7 +259,7 @@ mod tests {
     fn the_start_is_valid_after_instruments_and_points_have_disappeared() {
         let mut deltas = PointDeltas::default();
         deltas.next(&[I1, I2], 3, |id| Some(current(id, true, &[1, 1])));
-        assert_eq!(deltas.next(&[], 3, |_| None), Changes::default());
+        assert_eq!(deltas.next(&[], 3, |_| None), PointChanges::default());
         let changes = deltas.next(&[I2], 3, |id| Some(current(id, true, &[])));
         assert_eq!(changes.points_left, 0);
     }

@@ -19,7 +19,7 @@ use super::threads::spawn;
 use super::update_thread::UpdateThread;
 use crate::agent::Agent;
 use crate::jvm::jvm_name::jvm_name;
-use crate::plans::jobs::{Job, ReplInput};
+use crate::plans::jobs::{PlanJob, ReplInput};
 use crate::plans::outbox::{ClientId, Outbox};
 use crate::plans::{report, status};
 use std::collections::BTreeMap;
@@ -30,7 +30,8 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 use thiserror::Error;
 use veneer_protocol::{
-    PROTOCOL, PlanSource, REQUEST_LIMIT, Reply, Request, Which, WireError, read_message_within,
+    DetachTarget, MAX_REQUEST_BYTES, PROTOCOL_VERSION, PlanSource, Reply, Request, WireError,
+    read_message_within,
 };
 
 /// The time after which a write to a client that does not read fails. The session then ends.
@@ -91,7 +92,7 @@ pub fn serve(agent: &'static Agent, stream: Stream, permit: &ConnectionPermit) {
     };
     loop {
         permit.set_busy(session.updates.is_some());
-        let request = match read_message_within::<Request>(&mut reader, REQUEST_LIMIT) {
+        let request = match read_message_within::<Request>(&mut reader, MAX_REQUEST_BYTES) {
             Ok(Some(request)) => request,
             Ok(None) => return,
             Err(e) => {
@@ -148,7 +149,7 @@ impl ClientSession {
         reader: &mut BufReader<Stream>,
     ) -> ControlFlow<()> {
         let outbox = Arc::new(Outbox::new(self.client));
-        let job = Job::Exec {
+        let job = PlanJob::Exec {
             plan,
             hold: lease.is_some(),
             owner: self.owner.clone(),
@@ -192,7 +193,7 @@ impl ClientSession {
         reader: &mut BufReader<Stream>,
     ) -> ControlFlow<()> {
         let outbox = Arc::new(Outbox::new(self.client));
-        self.submit(Job::Input(first, outbox.clone()), &outbox);
+        self.submit(PlanJob::Input(first, outbox.clone()), &outbox);
         self.without_updates().hold(reader, &outbox, lease);
         ControlFlow::Break(())
     }
@@ -216,11 +217,13 @@ impl ClientSession {
             Request::Hello {} => Reply::Hello {
                 version: env!("CARGO_PKG_VERSION").into(),
                 pid: std::process::id(),
-                protocol: PROTOCOL,
+                protocol: PROTOCOL_VERSION,
             },
             Request::Refusals {} => Reply::Refusals(report::refusals(agent)),
-            Request::Report {} => Reply::Report(Box::new(report::make(agent, jvm_name()))),
-            Request::Status {} => Reply::Status(Box::new(status::make(agent, clients::count()))),
+            Request::Report {} => Reply::Report(Box::new(report::make_report(agent, jvm_name()))),
+            Request::Status {} => {
+                Reply::Status(Box::new(status::make_status(agent, clients::count())))
+            }
             Request::Detach(which) => return self.detach(which),
             Request::Analyse { component } => return self.analyse(component),
             Request::Subscribe(subscription) => {
@@ -262,7 +265,7 @@ impl ClientSession {
     /// Asks a component's analyser for its analysis.
     fn analyse(&self, component: String) -> ControlFlow<()> {
         let (answer, answered) = channel();
-        let accepted = self.agent.ask(Job::Analyse(component, answer));
+        let accepted = self.agent.post_job(PlanJob::Analyse(component, answer));
         let reply = match wait_for_answer(accepted, &answered, JOB_TIMEOUT) {
             Ok(Ok(analysis)) => Reply::Analysis(Box::new(analysis)),
             Ok(Err(error)) => Reply::Failed {
@@ -274,12 +277,12 @@ impl ClientSession {
     }
 
     /// Detaches attachments, or unloads the agent.
-    fn detach(&self, which: Which) -> ControlFlow<()> {
+    fn detach(&self, which: DetachTarget) -> ControlFlow<()> {
         let (answer, answered) = channel();
-        let unloads = which == Which::Unload;
-        let accepted = self.agent.ask(match unloads {
-            true => Job::Leave(answer),
-            false => Job::Detach(which, answer),
+        let unloads = which == DetachTarget::Unload;
+        let accepted = self.agent.post_job(match unloads {
+            true => PlanJob::Leave(answer),
+            false => PlanJob::Detach(which, answer),
         });
         let reply = match wait_for_answer(accepted, &answered, JOB_TIMEOUT) {
             Ok(detached) => Reply::Detached(Box::new(detached)),
@@ -295,8 +298,8 @@ impl ClientSession {
 
     /// Sends a job to the plan thread. If the plan thread has ended, the client receives an error
     /// through the outbox.
-    fn submit(&self, job: Job, outbox: &Outbox) {
-        if !self.agent.ask(job) {
+    fn submit(&self, job: PlanJob, outbox: &Outbox) {
+        if !self.agent.post_job(job) {
             outbox.send(NoAnswer::ShuttingDown.into());
         }
     }
@@ -304,7 +307,7 @@ impl ClientSession {
     /// Writes the lines that a program prints, and its last reply. Returns false if the client has
     /// disconnected before the last reply; the attachments of the program are detached then.
     fn deliver(&self, outbox: &Arc<Outbox>) -> bool {
-        while let Some(reply) = outbox.next() {
+        while let Some(reply) = outbox.wait_for_reply() {
             let is_last = !matches!(reply, Reply::Print(_));
             let is_disconnected = is_last && self.writer.is_closed_by_peer();
             if is_disconnected || self.writer.write(&reply).is_err() {
@@ -322,7 +325,7 @@ impl ClientSession {
     fn release(&self, outbox: &Arc<Outbox>) {
         outbox.close();
         // A failure says that the plan thread has ended, and that nothing is attached any more.
-        self.agent.ask(Job::ClientGone(outbox.clone()));
+        self.agent.post_job(PlanJob::ClientGone(outbox.clone()));
     }
 
     /// Holds the attachments of a program or prompt until the client disconnects or sends no
@@ -335,7 +338,7 @@ impl ClientSession {
         let _ = connection.set_read_timeout(Some(lease));
         let (replies, writer) = (outbox.clone(), self.writer.clone());
         let send_replies = move || {
-            while let Some(reply) = replies.next() {
+            while let Some(reply) = replies.wait_for_reply() {
                 if writer.write(&reply).is_err() {
                     // The thread that reads requests wakes and detaches.
                     if let Ok(connection) = writer.try_clone_stream() {
@@ -346,7 +349,8 @@ impl ClientSession {
             }
         };
         if spawn("veneer-client", send_replies).is_ok() {
-            while let Ok(Some(request)) = read_message_within::<Request>(reader, REQUEST_LIMIT) {
+            while let Ok(Some(request)) = read_message_within::<Request>(reader, MAX_REQUEST_BYTES)
+            {
                 if self.execute_held(request, outbox).is_break() {
                     break;
                 }
@@ -367,9 +371,9 @@ impl ClientSession {
                 ..
             } => {
                 let typed = self.typed(file, source, modules, look);
-                self.submit(Job::Input(typed, outbox.clone()), outbox);
+                self.submit(PlanJob::Input(typed, outbox.clone()), outbox);
             }
-            Request::Keep {} => self.submit(Job::Keep(outbox.clone()), outbox),
+            Request::Keep {} => self.submit(PlanJob::Keep(outbox.clone()), outbox),
             other => return self.answer(other),
         }
         ControlFlow::Continue(())

@@ -8,10 +8,12 @@ use super::point_deltas::{CurrentInstrument, PointDeltas};
 use crate::agent::Agent;
 use crate::plans::readings;
 use crate::plans::report;
-use crate::weaving::planned_probe::Step;
+use crate::weaving::planned_probe::PlannedAction;
 use std::collections::HashMap;
-use veneer_instruments::{InstrumentId, Value};
-use veneer_protocol::{EVENTS_AT_ONCE, Event, POINTS_AT_ONCE, Subscription, Update};
+use veneer_instruments::{EventValue, InstrumentId};
+use veneer_protocol::{
+    LogEvent, MAX_EVENTS_PER_UPDATE, MAX_POINTS_PER_UPDATE, Subscription, Update,
+};
 
 /// The state of one subscription. See the module documentation.
 pub struct SubscriptionFeed {
@@ -68,7 +70,7 @@ impl SubscriptionFeed {
     /// Returns the next update. `number` is its position in the sequence of due updates.
     pub fn next(&mut self, agent: &Agent, number: u64) -> Update {
         let ids = self.subscribed(agent);
-        let limit = self.subscription.points.clamp(1, POINTS_AT_ONCE);
+        let limit = self.subscription.points.clamp(1, MAX_POINTS_PER_UPDATE);
         let changes = self.points.next(&ids, limit, |id| read(agent, id));
         let mut update = Update {
             number,
@@ -90,12 +92,17 @@ impl SubscriptionFeed {
         let mut lost = 0;
         for id in self.subscribed(agent) {
             let points = readings::installed_points(agent, id);
-            for point in points.iter().filter(|point| point.step == Step::Log) {
-                let (new, count) = agent.rings.since(point.slot, self.events.seen(point.slot));
+            for point in points
+                .iter()
+                .filter(|point| point.step == PlannedAction::Log)
+            {
+                let (new, count) = agent
+                    .rings
+                    .events_since(point.slot, self.events.seen(point.slot));
                 lost += self.events.advance(point.slot, count, new.len());
                 events.extend(new.into_iter().map(|event| {
                     let values = event.values.into_iter().map(json);
-                    Event {
+                    LogEvent {
                         instrument: id.to_string(),
                         class: point.class.to_string(),
                         method: point.method.to_string(),
@@ -107,7 +114,7 @@ impl SubscriptionFeed {
                 }));
             }
         }
-        let skipped = keep_newest(&mut events, EVENTS_AT_ONCE);
+        let skipped = keep_newest(&mut events, MAX_EVENTS_PER_UPDATE);
         let dropped = self.events.advance_dropped(agent.rings.dropped());
         update.events_lost = lost + skipped + dropped;
         update.events = events;
@@ -134,7 +141,7 @@ fn read(agent: &Agent, id: InstrumentId) -> Option<CurrentInstrument> {
 
 /// Sorts events by time and removes the oldest ones beyond `limit`. Returns the number of removed
 /// events.
-fn keep_newest(events: &mut Vec<Event>, limit: usize) -> u64 {
+fn keep_newest(events: &mut Vec<LogEvent>, limit: usize) -> u64 {
     events.sort_by_key(|event| event.time_ns);
     let excess = events.len().saturating_sub(limit);
     events.drain(..excess);
@@ -143,14 +150,14 @@ fn keep_newest(events: &mut Vec<Event>, limit: usize) -> u64 {
 
 /// Returns a logged value as JSON. A floating-point number that JSON cannot represent (not a
 /// number, infinity) becomes a text.
-fn json(value: Value) -> serde_json::Value {
+fn json(value: EventValue) -> serde_json::Value {
     match value {
-        Value::Null => serde_json::Value::Null,
-        Value::Int(n) => n.into(),
-        Value::Float(x) => {
+        EventValue::Null => serde_json::Value::Null,
+        EventValue::Int(n) => n.into(),
+        EventValue::Float(x) => {
             serde_json::Number::from_f64(x).map_or_else(|| x.to_string().into(), Into::into)
         }
-        Value::Text(text) => text.into(),
+        EventValue::Text(text) => text.into(),
     }
 }
 
@@ -159,8 +166,8 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    fn event(time_ns: u64) -> Event {
-        Event {
+    fn event(time_ns: u64) -> LogEvent {
+        LogEvent {
             instrument: "i1".into(),
             class: "a.A".into(),
             method: "run()V".into(),
@@ -177,7 +184,7 @@ mod tests {
             every: 500,
             instruments: Vec::new(),
             events: true,
-            points: POINTS_AT_ONCE,
+            points: MAX_POINTS_PER_UPDATE,
         };
         assert!(is_subscribed(&subscription, InstrumentId(12)));
         subscription.instruments = vec!["i1".into()];
@@ -209,13 +216,13 @@ mod tests {
 
     #[test]
     fn numbers_that_json_cannot_represent_become_texts() {
-        assert_eq!(json(Value::Float(1.5)), serde_json::json!(1.5));
-        assert_eq!(json(Value::Float(f64::NAN)), serde_json::json!("NaN"));
+        assert_eq!(json(EventValue::Float(1.5)), serde_json::json!(1.5));
+        assert_eq!(json(EventValue::Float(f64::NAN)), serde_json::json!("NaN"));
         assert_eq!(
-            json(Value::Float(f64::NEG_INFINITY)),
+            json(EventValue::Float(f64::NEG_INFINITY)),
             serde_json::json!("-inf")
         );
-        assert_eq!(json(Value::Int(-1)), serde_json::json!(-1));
-        assert_eq!(json(Value::Null), serde_json::Value::Null);
+        assert_eq!(json(EventValue::Int(-1)), serde_json::json!(-1));
+        assert_eq!(json(EventValue::Null), serde_json::Value::Null);
     }
 }

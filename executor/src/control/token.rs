@@ -13,7 +13,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use subtle::ConstantTimeEq;
-use veneer_protocol::{Reply, TOKEN_LENGTH, write_message};
+use veneer_protocol::{Reply, TOKEN_CHARS, write_message};
 
 /// The time in which a client must have sent the token.
 const TOKEN_TIMEOUT: Duration = Duration::from_secs(3);
@@ -26,7 +26,7 @@ const MAX_LINE_BYTES: usize = 256;
 
 /// The reason why a token file cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum TokenError {
+pub enum ServerTokenError {
     #[error("the token file {path}: {source}", path = .path.display())]
     Unreadable { path: PathBuf, source: io::Error },
     #[error("the token file {path} is not a file of this user; make it anew", path = .0.display())]
@@ -37,7 +37,7 @@ pub enum TokenError {
     )]
     NotPrivate { path: PathBuf, mode: u32 },
     #[error(
-        "the token file {path} does not hold {TOKEN_LENGTH} hexadecimal digits; remove it, and `veneer run` makes it anew",
+        "the token file {path} does not hold {TOKEN_CHARS} hexadecimal digits; remove it, and `veneer run` makes it anew",
         path = .0.display()
     )]
     Malformed(PathBuf),
@@ -45,12 +45,12 @@ pub enum TokenError {
 
 /// The secret, as hexadecimal digits.
 #[derive(Debug)]
-pub struct Token(Vec<u8>);
+pub struct ServerToken(Vec<u8>);
 
-impl Token {
+impl ServerToken {
     /// Reads the token from a file that only this user can read.
-    pub fn read(path: &Path) -> Result<Token, TokenError> {
-        let unreadable = |source: io::Error| TokenError::Unreadable {
+    pub fn read(path: &Path) -> Result<ServerToken, ServerTokenError> {
+        let unreadable = |source: io::Error| ServerTokenError::Unreadable {
             path: path.into(),
             source,
         };
@@ -62,10 +62,10 @@ impl Token {
             .map_err(unreadable)?;
         let metadata = file.metadata().map_err(unreadable)?;
         if !metadata.is_file() || metadata.uid() != effective_user() {
-            return Err(TokenError::NotOwned(path.into()));
+            return Err(ServerTokenError::NotOwned(path.into()));
         }
         if metadata.mode() & 0o077 != 0 {
-            return Err(TokenError::NotPrivate {
+            return Err(ServerTokenError::NotPrivate {
                 path: path.into(),
                 mode: metadata.mode() & 0o777,
             });
@@ -76,10 +76,10 @@ impl Token {
             .map_err(unreadable)?;
         let token = text.trim().as_bytes().to_vec();
         let is_hexadecimal = token.iter().all(u8::is_ascii_hexdigit);
-        if token.len() != TOKEN_LENGTH || !is_hexadecimal {
-            return Err(TokenError::Malformed(path.into()));
+        if token.len() != TOKEN_CHARS || !is_hexadecimal {
+            return Err(ServerTokenError::Malformed(path.into()));
         }
-        Ok(Token(token))
+        Ok(ServerToken(token))
     }
 
     /// Returns whether the text is the token. The time of the comparison does not depend on the
@@ -138,16 +138,16 @@ mod tests {
     use std::os::unix::net::UnixStream;
 
     fn digits() -> String {
-        "0123456789abcdef".repeat(TOKEN_LENGTH.div_ceil(16))[..TOKEN_LENGTH].into()
+        "0123456789abcdef".repeat(TOKEN_CHARS.div_ceil(16))[..TOKEN_CHARS].into()
     }
 
     /// Writes a file with this text and mode, and reads it as a token file.
-    fn read(text: &str, mode: u32) -> Result<Token, TokenError> {
+    fn read(text: &str, mode: u32) -> Result<ServerToken, ServerTokenError> {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("token");
         std::fs::write(&path, text).unwrap();
         std::fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
-        Token::read(&path)
+        ServerToken::read(&path)
     }
 
     fn pair() -> (Stream, UnixStream) {
@@ -173,7 +173,10 @@ mod tests {
         let long_file = format!("{}{}", digits(), " ".repeat(MAX_LINE_BYTES) + "0");
         for text in ["", short, &no_digit, &long] {
             let error = read(text, 0o600).unwrap_err();
-            assert!(matches!(error, TokenError::Malformed(_)), "{text}: {error}");
+            assert!(
+                matches!(error, ServerTokenError::Malformed(_)),
+                "{text}: {error}"
+            );
         }
         // Only the first bytes of a long file are read.
         assert!(read(&long_file, 0o600).is_ok());
@@ -183,7 +186,7 @@ mod tests {
     fn a_file_that_others_can_access_is_refused() {
         for mode in [0o640, 0o604, 0o610] {
             match read(&digits(), mode).unwrap_err() {
-                TokenError::NotPrivate { mode: found, .. } => assert_eq!(found, mode),
+                ServerTokenError::NotPrivate { mode: found, .. } => assert_eq!(found, mode),
                 other => panic!("{mode:o}: {other}"),
             }
         }
@@ -197,17 +200,21 @@ mod tests {
         std::fs::write(&file, digits()).unwrap();
         std::fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
         symlink(&file, &link).unwrap();
-        let unreadable =
-            |path: &Path| matches!(Token::read(path), Err(TokenError::Unreadable { .. }));
+        let unreadable = |path: &Path| {
+            matches!(
+                ServerToken::read(path),
+                Err(ServerTokenError::Unreadable { .. })
+            )
+        };
         assert!(unreadable(&link));
         assert!(unreadable(&directory.path().join("missing")));
-        let error = Token::read(directory.path()).unwrap_err();
-        assert!(matches!(error, TokenError::NotOwned(_)));
+        let error = ServerToken::read(directory.path()).unwrap_err();
+        assert!(matches!(error, ServerTokenError::NotOwned(_)));
     }
 
     #[test]
     fn only_the_whole_token_matches() {
-        let token = Token(digits().into_bytes());
+        let token = ServerToken(digits().into_bytes());
         assert!(token.matches(digits().as_bytes()));
         assert!(!token.matches(b""));
         assert!(!token.matches(&digits().as_bytes()[1..]));
@@ -257,7 +264,7 @@ mod tests {
 
     #[test]
     fn a_client_with_the_token_stays_connected_and_another_one_is_closed_after_the_delay() {
-        let token = Token(digits().into_bytes());
+        let token = ServerToken(digits().into_bytes());
         let (mut ours, mut theirs) = pair();
         writeln!(theirs, "{}", digits()).unwrap();
         assert!(token.authenticate(&mut ours));

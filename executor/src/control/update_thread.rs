@@ -10,7 +10,7 @@ use super::threads::spawn;
 use crate::agent::Agent;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
-use veneer_protocol::{EVERY, Reply, Subscription};
+use veneer_protocol::{Reply, Subscription, UPDATE_PERIOD_MILLIS};
 
 /// A running update thread. The thread ends when this value is dropped.
 pub struct UpdateThread {
@@ -24,7 +24,11 @@ impl UpdateThread {
         writer: &ReplyWriter,
         subscription: Subscription,
     ) -> std::io::Result<UpdateThread> {
-        let period = Duration::from_millis(subscription.every.clamp(*EVERY.start(), *EVERY.end()));
+        let period = Duration::from_millis(
+            subscription
+                .every
+                .clamp(*UPDATE_PERIOD_MILLIS.start(), *UPDATE_PERIOD_MILLIS.end()),
+        );
         let connection = writer.try_clone_stream()?;
         let writer = writer.clone();
         let (end, ended) = channel::<()>();

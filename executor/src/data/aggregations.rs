@@ -130,14 +130,14 @@ impl TableLayout {
 
     /// Whether the table has entries that are found by their keys.
     fn has_keyed_entries(&self) -> bool {
-        !self.kind.is_own() && !self.kind.has_moments()
+        !self.kind.is_probe_private() && !self.kind.has_occurrences()
     }
 }
 
 /// A table with the data that only the agent needs.
 struct TallyTable {
     layout: TableLayout,
-    label: Label,
+    label: TableLabel,
     parts: Option<ThreadLocalParts>,
 }
 
@@ -164,7 +164,7 @@ impl TallyList {
     fn add(&mut self, layout: TableLayout, parts: Option<ThreadLocalParts>) -> u32 {
         self.tables.push(TallyTable {
             layout,
-            label: Label::default(),
+            label: TableLabel::default(),
             parts,
         });
         self.tables.len() as u32 - 1
@@ -173,7 +173,7 @@ impl TallyList {
 
 /// The owner and the name of a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Label {
+pub struct TableLabel {
     /// The plan that created the table.
     pub plan: String,
     /// The name that the plan gave the table.
@@ -291,7 +291,7 @@ impl Tallies {
     }
 
     /// Sets the owner of a table, and its name. A table without a new name keeps its name.
-    pub fn label(&self, table: u32, label: Label) {
+    pub fn label(&self, table: u32, label: TableLabel) {
         if let Some(table) = self.list().get_mut(table) {
             let known = &mut table.label;
             known.name = label.name.or(known.name.take());
@@ -300,10 +300,10 @@ impl Tallies {
     }
 
     /// Returns the tables that can be shown, in order of creation.
-    pub fn shown(&self) -> Vec<(u32, TallyKind, Label)> {
+    pub fn labelled_tables(&self) -> Vec<(u32, TallyKind, TableLabel)> {
         let list = self.list();
         let all = list.tables.iter().enumerate();
-        all.filter(|(_, table)| !table.layout.kind.is_own())
+        all.filter(|(_, table)| !table.layout.kind.is_probe_private())
             .map(|(n, table)| (n as u32, table.layout.kind, table.label.clone()))
             .collect()
     }

@@ -111,7 +111,7 @@ impl StackTable {
 /// The JVM as the source of information about frames. The runtime classes answer for frames of
 /// versions.
 #[derive(Clone, Copy)]
-pub struct Jvm<'a> {
+pub struct JvmAccess<'a> {
     pub tool: Tool,
     pub library: &'a Library,
 }
@@ -143,7 +143,7 @@ impl CallStacks {
     }
 
     /// Returns the lines of a stack, innermost first. An unknown number has no lines.
-    pub fn lines(&self, number: i64) -> Vec<String> {
+    pub fn stack_lines(&self, number: i64) -> Vec<String> {
         let table = self.table();
         let at = usize::try_from(number).ok().and_then(|n| n.checked_sub(1));
         let Some(stack) = at.and_then(|at| table.stacks.get(at)) else {
@@ -155,7 +155,7 @@ impl CallStacks {
 
     /// Returns the number of the calling thread's stack, up to `depth` innermost visible frames.
     /// Returns 0 if the stack has no visible frame or the table is full.
-    pub fn here(&self, jvm: Jvm, env: Env, depth: i64) -> i64 {
+    pub fn record_current(&self, jvm: JvmAccess, env: Env, depth: i64) -> i64 {
         let depth = depth.clamp(1, MAX_DEPTH) as usize;
         // An activation in a version has additional frames: those of the loop that runs the
         // version, and of the method handles below it.
@@ -196,7 +196,7 @@ impl CallStacks {
     }
 
     /// The meaning of a frame, from the table or from the JVM.
-    fn meaning(&self, jvm: Jvm, env: Env, frame: Frame) -> FrameMeaning {
+    fn meaning(&self, jvm: JvmAccess, env: Env, frame: Frame) -> FrameMeaning {
         if let Some(meaning) = self.table().frames.get(&frame) {
             return meaning.clone();
         }
@@ -211,7 +211,7 @@ impl CallStacks {
 
     /// Asks the JVM. The method is on this thread's stack, so the JVM cannot unload it during the
     /// call.
-    fn query_meaning(&self, jvm: Jvm, env: Env, frame: Frame) -> FrameMeaning {
+    fn query_meaning(&self, jvm: JvmAccess, env: Env, frame: Frame) -> FrameMeaning {
         let tool = jvm.tool;
         let Some((class, method)) = tool.method_of(frame) else {
             return FrameMeaning::Hidden;
@@ -313,10 +313,13 @@ mod tests {
         let first = stacks.table().stack_number(vec![serve, run], 9);
         assert_eq!(stacks.table().stack_number(vec![serve], 9), first + 1);
         assert_eq!(stacks.table().stack_number(vec![serve, run], 9), first);
-        assert_eq!(stacks.lines(first), ["shop.Desk.serve:41", "shop.Desk.run"]);
-        assert_eq!(stacks.lines(0), [""; 0]);
-        assert_eq!(stacks.lines(99), [""; 0]);
-        assert_eq!(stacks.lines(-1), [""; 0]);
+        assert_eq!(
+            stacks.stack_lines(first),
+            ["shop.Desk.serve:41", "shop.Desk.run"]
+        );
+        assert_eq!(stacks.stack_lines(0), [""; 0]);
+        assert_eq!(stacks.stack_lines(99), [""; 0]);
+        assert_eq!(stacks.stack_lines(-1), [""; 0]);
     }
 
     #[test]

@@ -10,7 +10,8 @@
 //! Like the JVM's own Flight Recorder, the timers read the counter without a fence, so a reading
 //! can be early or late by some instructions.
 //!
-//! The plan thread calls [`Clock::link`]; a thread of its own measures and links the counter.
+//! The plan thread calls [`CounterClock::link`]; a thread of its own measures and links the
+//! counter.
 
 use crate::data::monotonic::monotonic;
 use crate::jvm::java_runtime::Library;
@@ -37,7 +38,7 @@ const MAX_WAITS_FOR_ROOM: u32 = 500;
 const ROOM_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The first reading of both clocks, and whether the counter was linked to timers.
-pub struct Clock {
+pub struct CounterClock {
     /// `None` if the kernel does not use the counter as its clock source.
     first: Option<Reading>,
     linked: Once,
@@ -50,10 +51,10 @@ struct Reading {
     nanos: u64,
 }
 
-impl Clock {
+impl CounterClock {
     /// Takes the first reading.
-    pub fn new() -> Clock {
-        Clock {
+    pub fn new() -> CounterClock {
+        CounterClock {
             first: is_trusted().then(read),
             linked: Once::new(),
         }

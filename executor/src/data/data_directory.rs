@@ -13,7 +13,7 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
-use veneer_protocol::data::{COUNTERS, Record, TALLIES};
+use veneer_protocol::data::{COUNTERS_FILE, Record, TALLIES_FILE};
 
 /// The most directories of processes with the same id.
 const MAX_DIRECTORIES_PER_PID: u32 = 1000;
@@ -54,11 +54,11 @@ impl Files {
     pub fn create(own: &Path, jvm: (String, String), nano_began: u64) -> io::Result<Files> {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let began = since.map_or(0, |d| d.as_millis() as u64);
-        let first = Record::run(std::process::id(), jvm.0, jvm.1, began, nano_began);
+        let first = Record::first_record(std::process::id(), jvm.0, jvm.1, began, nano_began);
         Ok(Files {
-            shards: Shards::create(&own.join(COUNTERS))?,
+            shards: Shards::create(&own.join(COUNTERS_FILE))?,
             rings: Rings::create(own)?,
-            tallies: Tallies::create(&own.join(TALLIES))?,
+            tallies: Tallies::create(&own.join(TALLIES_FILE))?,
             catalogue: MetadataJournal::create(own, &first)?,
         })
     }
@@ -87,7 +87,7 @@ pub fn remove(own: &Path) {
 mod tests {
     use super::*;
     use crate::data::scratch::ScratchDirectory;
-    use veneer_protocol::data::{is_data_directory, read_catalogue};
+    use veneer_protocol::data::{is_data_directory, read_journal};
 
     #[test]
     fn processes_with_the_same_id_have_their_own_directories() {
@@ -128,7 +128,7 @@ mod tests {
         let own = make(scratch.path()).expect("a directory");
         let files = Files::create(&own, ("VM".into(), "25".into()), 99).expect("files");
         assert!(is_data_directory(&own));
-        let journal = read_catalogue(&own).expect("a journal");
+        let journal = read_journal(&own).expect("a journal");
         assert_eq!(
             (journal.name.as_str(), journal.version.as_str()),
             ("VM", "25")

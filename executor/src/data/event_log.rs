@@ -1,13 +1,13 @@
 //! The event log: drained events on disk, so that they outlive a killed process.
 //!
-//! The log has two files of bounded size ([`SEGMENT`] bytes). The agent writes one file until it is
-//! full, and then empties and writes the other one. The thread that drains the ring buffers calls
-//! this file under the lock of [`crate::data::rings::Rings`].
+//! The log has two files of bounded size ([`MAX_EVENT_LOG_BYTES`] bytes). The agent writes one file
+//! until it is full, and then empties and writes the other one. The thread that drains the ring
+//! buffers calls this file under the lock of [`crate::data::rings::Rings`].
 
 use crate::data::append_file::AppendFile;
 use std::io;
 use std::path::{Path, PathBuf};
-use veneer_protocol::data::{ROTATED, SEGMENT, segment_header};
+use veneer_protocol::data::{EVENT_LOG_FILES, MAX_EVENT_LOG_BYTES, segment_header};
 
 /// The writer of the event log in one data directory.
 pub struct EventLog {
@@ -49,10 +49,10 @@ impl EventLog {
     }
 
     fn append(&mut self, records: &[u8]) -> io::Result<()> {
-        let has_room = |file: &AppendFile| file.len() + records.len() as u64 <= SEGMENT;
+        let has_room = |file: &AppendFile| file.len() + records.len() as u64 <= MAX_EVENT_LOG_BYTES;
         if self.file.as_ref().is_none_or(|file| !has_room(file)) {
             let number = self.number + 1;
-            let name = ROTATED[number as usize % ROTATED.len()];
+            let name = EVENT_LOG_FILES[number as usize % EVENT_LOG_FILES.len()];
             let mut next = AppendFile::create(&self.directory.join(name))?;
             next.append(&segment_header(number))?;
             self.number = number;
@@ -75,7 +75,7 @@ impl EventLog {
 mod tests {
     use super::*;
     use crate::data::scratch::{ScratchDirectory, in_own_process, limit_file_size};
-    use veneer_protocol::data::{read_segment, spill};
+    use veneer_protocol::data::{append_event_record, read_segment};
 
     /// The record of an event whose integer value is `value`.
     fn record(position: u64, value: i64) -> Vec<u8> {
@@ -83,12 +83,12 @@ mod tests {
         event[32..40].copy_from_slice(&1_u64.to_ne_bytes());
         event[40..48].copy_from_slice(&value.to_ne_bytes());
         let mut bytes = Vec::new();
-        spill(&mut bytes, 3, position, &event);
+        append_event_record(&mut bytes, 3, position, &event);
         bytes
     }
 
     fn read(directory: &ScratchDirectory, n: usize) -> (u64, usize, bool) {
-        let bytes = std::fs::read(directory.join(ROTATED[n])).unwrap_or_default();
+        let bytes = std::fs::read(directory.join(EVENT_LOG_FILES[n])).unwrap_or_default();
         let (number, events, torn) = read_segment(&bytes);
         (number, events.len(), torn)
     }
@@ -104,7 +104,7 @@ mod tests {
                 .is_none()
         );
         let one = record(0, 1);
-        let batch = one.repeat(SEGMENT as usize / 2 / one.len() + 1);
+        let batch = one.repeat(MAX_EVENT_LOG_BYTES as usize / 2 / one.len() + 1);
         let events = batch.len() / one.len();
         log.write(&batch);
         assert_eq!(
@@ -139,13 +139,13 @@ mod tests {
         assert!(log.take_error().is_none(), "the same series");
         std::fs::create_dir(&missing).expect("a directory");
         log.write(&record(144, 4));
-        let bytes = std::fs::read(missing.join(ROTATED[1])).expect("the file");
+        let bytes = std::fs::read(missing.join(EVENT_LOG_FILES[1])).expect("the file");
         let (_, events, torn) = read_segment(&bytes);
         assert_eq!((events.len(), torn), (1, false));
         assert!(log.take_error().is_none());
         // A new series begins: the second file cannot be created.
-        std::fs::create_dir(missing.join(ROTATED[0])).expect("a directory in the way");
-        log.write(&vec![0; SEGMENT as usize]);
+        std::fs::create_dir(missing.join(EVENT_LOG_FILES[0])).expect("a directory in the way");
+        log.write(&vec![0; MAX_EVENT_LOG_BYTES as usize]);
         assert!(log.take_error().is_some());
     }
 

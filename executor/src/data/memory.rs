@@ -81,7 +81,7 @@ impl Mapping {
     ///
     /// # Panics
     /// The offset is not a multiple of 4, or the half word is not inside the file.
-    pub fn half(&self, offset: u64) -> &AtomicU32 {
+    pub fn half_word(&self, offset: u64) -> &AtomicU32 {
         let address = self.checked_address(offset, 4);
         // SAFETY: `checked_address` has shown that the 4 bytes are inside the mapping and aligned.
         // The mapping lives as long as `self`, and Rust accesses it only through atomics.
@@ -180,7 +180,7 @@ mod tests {
     fn stores_are_in_the_file() {
         let (directory, mapping) = mapping(4096);
         mapping.word(8).store(0x0102_0304, Ordering::Relaxed);
-        mapping.half(4092).store(7, Ordering::Relaxed);
+        mapping.half_word(4092).store(7, Ordering::Relaxed);
         let bytes = std::fs::read(directory.join("file")).expect("the file");
         assert_eq!(bytes.len(), 4096);
         assert_eq!(bytes[8..16], 0x0102_0304_i64.to_ne_bytes());
@@ -195,11 +195,11 @@ mod tests {
             assert!(catch_unwind(access).is_err(), "word at {offset}");
         }
         for offset in [2, 4094, 4096, u64::MAX - 3] {
-            let access = AssertUnwindSafe(|| mapping.half(offset).load(Ordering::Relaxed));
+            let access = AssertUnwindSafe(|| mapping.half_word(offset).load(Ordering::Relaxed));
             assert!(catch_unwind(access).is_err(), "half word at {offset}");
         }
         assert_eq!(mapping.word(4088).load(Ordering::Relaxed), 0);
-        assert_eq!(mapping.half(4092).load(Ordering::Relaxed), 0);
+        assert_eq!(mapping.half_word(4092).load(Ordering::Relaxed), 0);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::data::append_file::AppendFile;
 use std::io;
 use std::path::Path;
 use std::sync::Mutex;
-use veneer_protocol::data::{CATALOGUE, Record, encode};
+use veneer_protocol::data::{JOURNAL_FILE, Record, encode_record};
 
 /// The most bytes of records that wait for room on the disk.
 const MAX_WAITING_BYTES: usize = 32 << 20;
@@ -33,9 +33,9 @@ pub struct MetadataJournal(Mutex<JournalState>);
 impl MetadataJournal {
     /// Creates the file, locks it until the process ends, and writes the first record.
     pub fn create(directory: &Path, first: &Record) -> io::Result<MetadataJournal> {
-        let mut file = AppendFile::create(&directory.join(CATALOGUE))?;
+        let mut file = AppendFile::create(&directory.join(JOURNAL_FILE))?;
         file.lock()?;
-        file.append(&encode(first)?)?;
+        file.append(&encode_record(first)?)?;
         Ok(MetadataJournal(Mutex::new(JournalState {
             file,
             waiting: Vec::new(),
@@ -54,7 +54,7 @@ impl MetadataJournal {
     fn append_within(&self, records: &[Record], max_waiting: usize) -> io::Result<()> {
         let mut lines = Vec::new();
         for record in records {
-            lines.extend(encode(record)?);
+            lines.extend(encode_record(record)?);
         }
         let mut state = self.0.lock().unwrap_or_else(|e| e.into_inner());
         let state = &mut *state;
@@ -83,10 +83,10 @@ mod tests {
     use super::*;
     use crate::data::scratch::{ScratchDirectory, in_own_process, limit_file_size};
     use veneer_protocol::Problem;
-    use veneer_protocol::data::{Catalogue, read_catalogue};
+    use veneer_protocol::data::{JournalContent, read_journal};
 
     fn journal(directory: &ScratchDirectory) -> MetadataJournal {
-        let first = Record::run(7, "VM".into(), "25".into(), 1, 2);
+        let first = Record::first_record(7, "VM".into(), "25".into(), 1, 2);
         MetadataJournal::create(directory.path(), &first).expect("a journal")
     }
 
@@ -97,8 +97,8 @@ mod tests {
         })]
     }
 
-    fn read(directory: &ScratchDirectory) -> Catalogue {
-        read_catalogue(directory.path()).expect("a journal")
+    fn read(directory: &ScratchDirectory) -> JournalContent {
+        read_journal(directory.path()).expect("a journal")
     }
 
     fn messages(directory: &ScratchDirectory) -> Vec<String> {
@@ -122,7 +122,7 @@ mod tests {
         let directory = ScratchDirectory::new();
         let journal = journal(&directory);
         journal.append(&problem("one")).expect("room");
-        let path = directory.join(CATALOGUE);
+        let path = directory.join(JOURNAL_FILE);
         let complete = std::fs::read(&path).expect("the file").len() as u64;
         journal.append(&problem("two")).expect("room");
         let file = std::fs::File::options()
@@ -140,7 +140,7 @@ mod tests {
         in_own_process(name, || {
             let directory = ScratchDirectory::new();
             let journal = journal(&directory);
-            let length = std::fs::metadata(directory.join(CATALOGUE))
+            let length = std::fs::metadata(directory.join(JOURNAL_FILE))
                 .expect("the file")
                 .len();
             limit_file_size(length + 10);
@@ -161,7 +161,7 @@ mod tests {
             let directory = ScratchDirectory::new();
             let journal = journal(&directory);
             journal.append(&problem("one")).expect("room");
-            let length = std::fs::metadata(directory.join(CATALOGUE))
+            let length = std::fs::metadata(directory.join(JOURNAL_FILE))
                 .expect("the file")
                 .len();
             limit_file_size(length);

@@ -31,8 +31,8 @@ use std::io;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
-use veneer_instruments::Value;
-use veneer_protocol::data::{self, EVENTS, Rings as Layout};
+use veneer_instruments::EventValue;
+use veneer_protocol::data::{self, EVENTS_FILE, Rings as Layout};
 
 const RINGS: u64 = Layout::COUNT;
 const HEADER: u64 = Layout::HEADER;
@@ -51,13 +51,13 @@ const MAX_KEPT_EVENTS: usize = 4096;
 
 /// One drained event. The point knows which variables the values belong to.
 #[derive(Clone, Debug)]
-pub struct Drained {
+pub struct DrainedEvent {
     /// `System.nanoTime()` when the application thread passed the point.
     pub time_ns: u64,
     /// The Java thread's id.
     pub thread: u64,
     /// In the order of the log's variables.
-    pub values: Vec<Value>,
+    pub values: Vec<EventValue>,
 }
 
 struct RingsState {
@@ -66,7 +66,7 @@ struct RingsState {
     /// Addresses of opened rings without an owner.
     free: Vec<i64>,
     /// The newest events of each point, newest last.
-    kept: HashMap<u32, VecDeque<Drained>>,
+    kept: HashMap<u32, VecDeque<DrainedEvent>>,
     /// Bytes of the points' metrics that have disk blocks.
     claimed_bytes: u64,
     log: EventLog,
@@ -89,8 +89,8 @@ struct PendingEvent {
 impl Rings {
     /// Creates the files in a directory.
     pub fn create(directory: &Path) -> io::Result<Rings> {
-        let file = Mapping::create(&directory.join(EVENTS), Layout::SIZE)?;
-        file.claim(Layout::LIFE, Layout::SIZE - Layout::LIFE)?;
+        let file = Mapping::create(&directory.join(EVENTS_FILE), Layout::SIZE)?;
+        file.claim(Layout::AGENT_AGE, Layout::SIZE - Layout::AGENT_AGE)?;
         Ok(Rings {
             file,
             state: Mutex::new(RingsState {
@@ -108,9 +108,9 @@ impl Rings {
     }
 
     /// Records the age of the agent, in milliseconds, which shows that the agent is alive.
-    pub fn alive(&self, millis: u64) {
+    pub fn record_agent_age(&self, millis: u64) {
         self.file
-            .word(Layout::LIFE)
+            .word(Layout::AGENT_AGE)
             .store(millis as i64, Ordering::Relaxed);
     }
 
@@ -118,13 +118,13 @@ impl Rings {
     /// full.
     pub fn open_point(&self, point: u32) -> bool {
         let end = (u64::from(point) + 1) * POINT_BYTES;
-        if u64::from(point) >= Layout::POINTS {
+        if u64::from(point) >= Layout::MAX_LOG_POINTS {
             return false;
         }
         let mut state = self.state();
         if end > state.claimed_bytes {
             let claimed = end.next_multiple_of(CLAIM_STEP_BYTES);
-            if self.file.claim(Layout::FIGURES, claimed).is_err() {
+            if self.file.claim(Layout::POINT_METRICS, claimed).is_err() {
                 return false;
             }
             state.claimed_bytes = claimed;
@@ -134,7 +134,7 @@ impl Rings {
 
     /// The offset of a point's metrics.
     fn metrics(point: u32) -> u64 {
-        Layout::FIGURES + u64::from(point) * POINT_BYTES
+        Layout::POINT_METRICS + u64::from(point) * POINT_BYTES
     }
 
     /// Returns the address of a ring for a thread, or 0 if no ring is left.
@@ -157,7 +157,7 @@ impl Rings {
     /// Counts an event of an open point that found no room in its ring. Called by the application
     /// thread.
     pub fn drop_one(&self, point: u32) {
-        if u64::from(point) < Layout::POINTS {
+        if u64::from(point) < Layout::MAX_LOG_POINTS {
             self.file
                 .word(Self::metrics(point) + DROPPED)
                 .fetch_add(1, Ordering::Relaxed);
@@ -179,7 +179,7 @@ impl Rings {
     }
 
     /// Returns the number of drained events of a point.
-    pub fn count(&self, point: u32) -> u64 {
+    pub fn event_count(&self, point: u32) -> u64 {
         self.metric(point, 0)
     }
 
@@ -198,7 +198,7 @@ impl Rings {
         while tail < head {
             let at = tail % DATA;
             let start = base + HEADER + at;
-            let len = self.file.half(start).load(Ordering::Relaxed) as u64;
+            let len = self.file.half_word(start).load(Ordering::Relaxed) as u64;
             if len == 0 {
                 tail += DATA - at;
                 continue;
@@ -210,7 +210,7 @@ impl Rings {
             }
             tail += len;
             events.push(PendingEvent {
-                point: self.file.half(start + 4).load(Ordering::Relaxed),
+                point: self.file.half_word(start + 4).load(Ordering::Relaxed),
                 bytes: self.file.copy(start, len as usize),
                 end: tail,
             });
@@ -239,17 +239,17 @@ impl Rings {
         let mut batch = Vec::new();
         for event in &events {
             let begin = event.end - event.bytes.len() as u64;
-            data::spill(&mut batch, ring as u32, begin, &event.bytes);
+            data::append_event_record(&mut batch, ring as u32, begin, &event.bytes);
         }
         state.log.write(&batch);
         for event in events {
-            if u64::from(event.point) < Layout::POINTS {
+            if u64::from(event.point) < Layout::MAX_LOG_POINTS {
                 self.file
                     .word(Self::metrics(event.point))
                     .fetch_add(1, Ordering::Relaxed);
             }
             self.file
-                .word(ring * STRIDE + Layout::COUNTED)
+                .word(ring * STRIDE + Layout::COUNTED_POSITION)
                 .store(event.end as i64, Ordering::Release);
             let kept = state.kept.entry(event.point).or_default();
             if kept.len() == MAX_KEPT_EVENTS {
@@ -260,7 +260,7 @@ impl Rings {
     }
 
     /// Returns the last `n` drained events of a point, newest last.
-    pub fn last(&self, point: u32, n: usize) -> Vec<Drained> {
+    pub fn last_events(&self, point: u32, n: usize) -> Vec<DrainedEvent> {
         let state = self.state();
         state.kept.get(&point).map_or_else(Vec::new, |k| {
             k.iter().skip(k.len().saturating_sub(n)).cloned().collect()
@@ -269,7 +269,7 @@ impl Rings {
 
     /// Returns the events of a point after its first `seen` ones, newest last, without those that
     /// are no longer kept; and the number of all drained events of the point.
-    pub fn since(&self, point: u32, seen: u64) -> (Vec<Drained>, u64) {
+    pub fn events_since(&self, point: u32, seen: u64) -> (Vec<DrainedEvent>, u64) {
         let state = self.state();
         let Some(kept) = state.kept.get(&point) else {
             return (Vec::new(), seen);
@@ -295,15 +295,15 @@ impl Rings {
     }
 }
 
-fn decode(bytes: &[u8]) -> Drained {
+fn decode(bytes: &[u8]) -> DrainedEvent {
     let event = data::decode(bytes);
     let value = |value| match value {
-        data::Value::Null => Value::Null,
-        data::Value::Int(n) => Value::Int(n),
-        data::Value::Float(n) => Value::Float(n),
-        data::Value::Text(text) => Value::Text(text),
+        data::Value::Null => EventValue::Null,
+        data::Value::Int(n) => EventValue::Int(n),
+        data::Value::Float(n) => EventValue::Float(n),
+        data::Value::Text(text) => EventValue::Text(text),
     };
-    Drained {
+    DrainedEvent {
         time_ns: event.time_ns,
         thread: event.thread,
         values: event.values.into_iter().map(value).collect(),

@@ -28,7 +28,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
-use veneer_protocol::data::Shards as Layout;
+use veneer_protocol::data::ShardLayout as Layout;
 
 /// Rows of the thread table, a power of two.
 const THREAD_ROWS: usize = runtime_table::THREAD_ROWS as usize;
@@ -124,7 +124,7 @@ impl Shards {
     }
 
     /// Returns the number of counters allocated so far.
-    pub fn used(&self) -> u64 {
+    pub fn used_slots(&self) -> u64 {
         self.allocation().used_slots
     }
 
@@ -268,7 +268,7 @@ mod tests {
         assert_eq!(shards.allocate(1), Some(4));
         let rest = SLOTS as u32 - 5;
         assert_eq!(shards.allocate(rest + 1), None);
-        assert_eq!(shards.used(), 5);
+        assert_eq!(shards.used_slots(), 5);
         assert_eq!(shards.allocate(rest), Some(5));
         assert_eq!(shards.allocate(1), None);
         assert_eq!(shards.allocate(0), Some(SLOTS as u32));

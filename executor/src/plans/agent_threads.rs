@@ -8,7 +8,7 @@
 use crate::agent::Agent;
 use crate::jvm::jni::Env;
 use crate::jvm::threads::{self, Run, StartThreadError};
-use crate::plans::jobs::Job;
+use crate::plans::jobs::PlanJob;
 use crate::plans::plan_loop::PlanLoop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
@@ -44,7 +44,7 @@ fn create_requested_versions(agent: &'static Agent, env: Env, ids: Receiver<u32>
             agent.methods.make_requested_osr_entry(agent, env, id)
         }));
         if done.is_err() {
-            agent.problem(
+            agent.report_problem(
                 "",
                 "making a version failed with an error of the agent's own; please report this",
             );
@@ -63,7 +63,7 @@ fn drain_events(agent: &'static Agent, env: Env) {
         }
         let done = catch_unwind(AssertUnwindSafe(|| drain_round(agent, env, round)));
         if done.is_err() && !is_failing {
-            agent.problem(
+            agent.report_problem(
                 "",
                 "draining events failed with an error of the agent's own; please report this",
             );
@@ -76,20 +76,22 @@ fn drain_events(agent: &'static Agent, env: Env) {
 /// metadata journal and looks for unloaded classes.
 fn drain_round(agent: &Agent, env: Env, round: u64) {
     agent.rings.drain();
-    agent.rings.alive(agent.began.elapsed().as_millis() as u64);
+    agent
+        .rings
+        .record_agent_age(agent.began.elapsed().as_millis() as u64);
     if let Some(e) = agent.rings.take_log_error() {
         let place = agent.config.data_dir.display();
-        agent.problem(
+        agent.report_problem(
             "",
             &format!("events cannot be written to {place} ({e}): the newest ones are kept in memory, and lost if the JVM is killed; make room"),
         );
     }
     if round.is_multiple_of(DRAINS_PER_CHECK) {
         // Records that wait for room on the disk may find some now.
-        agent.note(&[]);
-        if agent.registry.has_gone(env) {
+        agent.append_records(&[]);
+        if agent.registry.has_unloaded_classes(env) {
             // Fails only while the agent is leaving. Then the classes need not be forgotten.
-            agent.ask(Job::ForgetUnloadedClasses);
+            agent.post_job(PlanJob::ForgetUnloadedClasses);
         }
     }
 }

@@ -14,9 +14,9 @@ use crate::data::aggregations::Tallies;
 use crate::plans::cost_sample::{CostSample, processor_time};
 use crate::plans::instrument_registry::{Instrument, InstrumentTable};
 use crate::plans::readings::rows;
-use crate::plans::runtime::Handle;
+use crate::plans::runtime::RuntimeHandle;
 use std::time::{Duration, Instant};
-use veneer_instruments::{InstrumentId, Kind, Runtime, Spec};
+use veneer_instruments::{InstrumentId, InstrumentKind, InstrumentSpec, Runtime};
 
 /// The time between two checks of costs.
 pub const COST_CHECK_INTERVAL: Duration = Duration::from_secs(1);
@@ -30,18 +30,18 @@ const MIN_PROCESSOR_TIME: Duration = Duration::from_millis(100);
 /// The estimated cost of a pass in nanoseconds. A pass of a counter adds to a counter of the thread.
 /// A pass of a timer reads the clock twice. A pass of a log writes an event with its values, and
 /// a pass of code adds a value to a tally.
-fn pass_nanos(kind: &Kind) -> f64 {
+fn pass_nanos(kind: &InstrumentKind) -> f64 {
     match kind {
-        Kind::Counter => 0.6,
-        Kind::Timer => 33.0,
-        Kind::Log(_) => 80.0,
-        Kind::Code(_) => 14.0,
+        InstrumentKind::Counter => 0.6,
+        InstrumentKind::Timer => 33.0,
+        InstrumentKind::Log(_) => 80.0,
+        InstrumentKind::Code(_) => 14.0,
     }
 }
 
 /// The estimated cost of an instrument between two samples, as a share of the processor time of the
 /// process. Returns `None` if the time between them is too short.
-fn cost_share(kind: &Kind, before: CostSample, now: CostSample) -> Option<f64> {
+fn cost_share(kind: &InstrumentKind, before: CostSample, now: CostSample) -> Option<f64> {
     let used = now.cpu.saturating_sub(before.cpu);
     if used < MIN_PROCESSOR_TIME {
         return None;
@@ -78,14 +78,14 @@ fn is_used_up(tallies: &Tallies, instrument: &Instrument) -> bool {
     };
     // The second cell of a pair counts runs of code, which come after the first one.
     let acted = tallies.cell(match instrument.spec.kind {
-        Kind::Code(_) => cell + 8,
+        InstrumentKind::Code(_) => cell + 8,
         _ => cell,
     });
     !times.each && acted >= times.most
 }
 
 /// Detaches the instruments that have acted as often as they may, and returns their ids.
-pub fn detach_used_up(agent: &Agent, handle: &Handle) -> Vec<InstrumentId> {
+pub fn detach_exhausted(agent: &Agent, handle: &RuntimeHandle) -> Vec<InstrumentId> {
     let mut used_up: Vec<InstrumentId> = {
         let table = agent.table.lock();
         let all = table.numbered();
@@ -99,8 +99,8 @@ pub fn detach_used_up(agent: &Agent, handle: &Handle) -> Vec<InstrumentId> {
 
 /// Detaches the instruments that cost more than their budgets, reports each as a problem of its
 /// plan, and returns their ids.
-pub fn detach_over_budget(agent: &Agent, handle: &Handle) -> Vec<InstrumentId> {
-    let watched: Vec<(InstrumentId, Spec, CostSample)> = {
+pub fn detach_over_budget(agent: &Agent, handle: &RuntimeHandle) -> Vec<InstrumentId> {
+    let watched: Vec<(InstrumentId, InstrumentSpec, CostSample)> = {
         let table = agent.table.lock();
         let all = table.numbered();
         let watched = all.filter(|(_, i)| i.attached && i.spec.budget.is_some());
@@ -137,7 +137,7 @@ pub fn detach_over_budget(agent: &Agent, handle: &Handle) -> Vec<InstrumentId> {
         );
         if handle.detach(id).is_ok() {
             detached.push(id);
-            agent.problem(&spec.plan, &message);
+            agent.report_problem(&spec.plan, &message);
         }
     }
     detached
@@ -148,7 +148,7 @@ mod tests {
     use super::*;
     use crate::data::scratch::ScratchDirectory;
     use crate::plans::instrument_registry::tests::instrument;
-    use veneer_instruments::Times;
+    use veneer_instruments::HitQuota;
 
     fn sample(passes: u64, millis: u64) -> CostSample {
         CostSample {
@@ -159,17 +159,25 @@ mod tests {
 
     #[test]
     fn the_share_is_the_time_of_the_passes_by_the_processor_time_since_the_last_check() {
-        let share = |kind: Kind, before, now| cost_share(&kind, before, now);
+        let share = |kind: InstrumentKind, before, now| cost_share(&kind, before, now);
         // A million passes of 33 ns are 33 ms of 1,000 ms.
-        let timer = share(Kind::Timer, sample(500, 2_000), sample(1_000_500, 3_000));
+        let timer = share(
+            InstrumentKind::Timer,
+            sample(500, 2_000),
+            sample(1_000_500, 3_000),
+        );
         assert!((timer.expect("a share") - 0.033).abs() < 1e-9);
-        let log = share(Kind::Log(Vec::new()), sample(0, 0), sample(1_000_000, 200));
+        let log = share(
+            InstrumentKind::Log(Vec::new()),
+            sample(0, 0),
+            sample(1_000_000, 200),
+        );
         assert!((log.expect("a share") - 0.4).abs() < 1e-9);
     }
 
     #[test]
     fn a_short_time_has_no_share_and_lost_passes_cost_nothing() {
-        let share = |before, now| cost_share(&Kind::Counter, before, now);
+        let share = |before, now| cost_share(&InstrumentKind::Counter, before, now);
         assert_eq!(share(sample(0, 500), sample(1_000, 599)), None);
         assert!(share(sample(0, 500), sample(1_000, 600)).is_some());
         assert_eq!(share(sample(0, 600), sample(1_000, 500)), None);
@@ -180,15 +188,15 @@ mod tests {
     fn checks_are_due_as_often_as_the_strictest_attached_instrument_needs() {
         let mut table = InstrumentTable::default();
         assert_eq!(check_interval(&table), None);
-        let plain = table.add(instrument(Kind::Counter));
+        let plain = table.add(instrument(InstrumentKind::Counter));
         assert_eq!(check_interval(&table), None);
         let spec = |table: &mut InstrumentTable, id| {
             table.instrument(id).map(|i| i.spec.budget = Some(0.1))
         };
         spec(&mut table, plain);
         assert_eq!(check_interval(&table), Some(COST_CHECK_INTERVAL));
-        let mut limited = instrument(Kind::Counter);
-        limited.spec.times = Some(Times {
+        let mut limited = instrument(InstrumentKind::Counter);
+        limited.spec.times = Some(HitQuota {
             most: 1,
             each: false,
         });
@@ -206,11 +214,11 @@ mod tests {
     fn an_instrument_is_used_up_when_its_one_cell_has_reached_the_limit() {
         let directory = ScratchDirectory::new();
         let tallies = Tallies::create(&directory.join("tallies")).expect("tallies");
-        let mut one = instrument(Kind::Counter);
+        let mut one = instrument(InstrumentKind::Counter);
         let cell = tallies.allocate_cells().expect("a cell");
         one.cells = vec![cell];
         assert!(!is_used_up(&tallies, &one), "no limit");
-        let limit = |each| Some(Times { most: 3, each });
+        let limit = |each| Some(HitQuota { most: 3, each });
         one.spec.times = limit(false);
         tallies.set_cell(cell, 2);
         // The second cell of the pair belongs to code.

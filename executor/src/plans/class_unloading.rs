@@ -17,8 +17,8 @@ use crate::plans::derived_counts::read_points;
 use crate::plans::journal_records;
 
 /// Forgets all classes whose loader has been collected. Called by the plan thread.
-pub fn forget(agent: &Agent, env: Env) {
-    let gone = agent.registry.take_gone(env);
+pub fn forget_unloaded_classes(agent: &Agent, env: Env) {
+    let gone = agent.registry.remove_unloaded(env);
     if gone.is_empty() {
         return;
     }
@@ -37,7 +37,7 @@ pub fn forget(agent: &Agent, env: Env) {
     // between, the journal has final readings for counters that nothing else has used yet, so no
     // reading is wrong.
     let records: Vec<_> = finals.iter().map(journal_records::finalized).collect();
-    agent.note(&records);
+    agent.append_records(&records);
     agent.table.lock().reuse(&is_gone, &finals);
     for class in gone {
         // If the runtime classes still have an entry of a cell, the ids of the class stay reserved.

@@ -16,8 +16,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 use veneer_fragmenter::version::method_of;
-use veneer_frequency::{Counts, Node};
-use veneer_instruments::Data;
+use veneer_frequency::{EdgeProfile, Endpoint};
+use veneer_instruments::Measurement;
 
 /// The time between two looks at the stacks while activations leave superseded versions.
 const POLL_INTERVAL: Duration = Duration::from_millis(1);
@@ -34,7 +34,7 @@ const MAX_READS: usize = 4;
 /// counters would be counted once too often or too rarely. So the agent looks at the stacks before
 /// and after the read, and reads a block again if the looks disagree, up to [`MAX_READS`] times. In
 /// a method that is called all the time, no consistent reading exists.
-pub fn read_points(agent: &Agent, points: &[InstalledPoint]) -> Vec<Data> {
+pub fn read_points(agent: &Agent, points: &[InstalledPoint]) -> Vec<Measurement> {
     let counts = read_blocks(agent, live_blocks(points));
     let reading = |point: &InstalledPoint| {
         if let Some(last) = &point.last {
@@ -43,7 +43,7 @@ pub fn read_points(agent: &Agent, points: &[InstalledPoint]) -> Vec<Data> {
         let counts = live_block(point).and_then(|block| counts.get(&block.first));
         let derived = counts.map_or(0, |counts| derived_count(counts, point.fragment, point.to));
         match read_own_counters(&agent.shards, &agent.rings, point) {
-            Data::Count { hits } => Data::Count {
+            Measurement::Count { hits } => Measurement::Count {
                 hits: hits + derived,
             },
             other => other,
@@ -53,11 +53,11 @@ pub fn read_points(agent: &Agent, points: &[InstalledPoint]) -> Vec<Data> {
 }
 
 /// The counts of these blocks, by the first counter of each block.
-fn read_blocks(agent: &Agent, mut blocks: Vec<&Arc<CounterBlock>>) -> HashMap<u32, Counts> {
+fn read_blocks(agent: &Agent, mut blocks: Vec<&Arc<CounterBlock>>) -> HashMap<u32, EdgeProfile> {
     let solve = |block: &CounterBlock, occupied: &[u32]| {
         block
             .flow
-            .counts(|counter| agent.shards.sum(counter), occupied)
+            .solve(|counter| agent.shards.sum(counter), occupied)
     };
     let mut solved = HashMap::new();
     let Some(env) = Env::current().filter(|_| !blocks.is_empty()) else {
@@ -82,10 +82,10 @@ fn read_blocks(agent: &Agent, mut blocks: Vec<&Arc<CounterBlock>>) -> HashMap<u3
 }
 
 /// The count of an edge or of a fragment. A point of a whole method has no derived count.
-fn derived_count(counts: &Counts, fragment: Option<u32>, to: Option<u32>) -> u64 {
+fn derived_count(counts: &EdgeProfile, fragment: Option<u32>, to: Option<u32>) -> u64 {
     match (fragment, to) {
-        (Some(from), Some(to)) => counts.edge(Node::At(from), Node::At(to)),
-        (Some(fragment), None) => counts.node(fragment),
+        (Some(from), Some(to)) => counts.edge_count(Endpoint::Node(from), Endpoint::Node(to)),
+        (Some(fragment), None) => counts.node_count(fragment),
         _ => 0,
     }
 }

@@ -2,10 +2,10 @@
 //! this file.
 
 use crate::agent::Agent;
-use crate::plans::plan_instances::number;
+use crate::plans::plan_instances::instance_number;
 use std::collections::BTreeSet;
-use veneer_protocol::Which;
-use veneer_scripts::{Session, Thing};
+use veneer_protocol::DetachTarget;
+use veneer_scripts::{Attachment, PlanSession};
 
 /// The result of a request to detach.
 pub struct DetachResult {
@@ -16,18 +16,18 @@ pub struct DetachResult {
 }
 
 /// Detaches what a request names, regardless of the owner.
-pub fn detach(agent: &Agent, session: &Session, which: &Which) -> DetachResult {
+pub fn detach(agent: &Agent, session: &PlanSession, which: &DetachTarget) -> DetachResult {
     let before = attached(session);
     let mut unknown = Vec::new();
     match which {
-        Which::All => each_instance(session, |instance| session.detach(instance)),
+        DetachTarget::All => each_instance(session, |instance| session.detach(instance)),
         // The agent leaves the JVM, so analysers cannot be called any more.
-        Which::Unload => each_instance(session, |instance| session.unload(instance)),
-        Which::Components(names) => {
+        DetachTarget::Unload => each_instance(session, |instance| session.unload(instance)),
+        DetachTarget::Components(names) => {
             let is_unknown = |name: &&String| !session.detach_component(name);
             unknown.extend(names.iter().filter(is_unknown).cloned());
         }
-        Which::These(names) => {
+        DetachTarget::Ids(names) => {
             let is_unknown = |name: &&String| !detach_one(agent, session, name);
             unknown.extend(names.iter().filter(is_unknown).cloned());
         }
@@ -40,36 +40,36 @@ pub fn detach(agent: &Agent, session: &Session, which: &Which) -> DetachResult {
 
 /// Calls `detach` for each plan instance that has attached something or is a component, newest
 /// first.
-fn each_instance(session: &Session, detach: impl Fn(u64)) {
-    let mut instances: BTreeSet<u64> = session.left().into_keys().collect();
+fn each_instance(session: &PlanSession, detach: impl Fn(u64)) {
+    let mut instances: BTreeSet<u64> = session.remaining_work().into_keys().collect();
     instances.extend(session.components().iter().map(|component| component.load));
     instances.into_iter().rev().for_each(detach);
 }
 
 /// Detaches one plan instance (`l3`), instrument (`i7`) or patch (`p2`). Returns false if nothing
 /// attached has this name.
-fn detach_one(agent: &Agent, session: &Session, name: &str) -> bool {
-    match number(name) {
-        Some(instance) if session.left().contains_key(&instance) => {
+fn detach_one(agent: &Agent, session: &PlanSession, name: &str) -> bool {
+    match instance_number(name) {
+        Some(instance) if session.remaining_work().contains_key(&instance) => {
             session.detach(instance);
             true
         }
         Some(_) => false,
-        None => session.take_off_one(name).unwrap_or_else(|e| {
-            agent.problem("", &format!("while taking {name} off: {e}"));
+        None => session.detach_by_id(name).unwrap_or_else(|e| {
+            agent.report_problem("", &format!("while taking {name} off: {e}"));
             true
         }),
     }
 }
 
 /// The instruments and patches that are attached now, by plan instance, oldest first.
-fn attached(session: &Session) -> Vec<Thing> {
-    let left = session.left().into_values();
-    left.flat_map(|left| left.things).collect()
+fn attached(session: &PlanSession) -> Vec<Attachment> {
+    let left = session.remaining_work().into_values();
+    left.flat_map(|left| left.attachments).collect()
 }
 
 /// The ids of what was attached before and is not attached now.
-fn detached_names(before: &[Thing], after: &[Thing]) -> Vec<String> {
+fn detached_names(before: &[Attachment], after: &[Attachment]) -> Vec<String> {
     let detached = before.iter().filter(|thing| !after.contains(thing));
     detached.map(ToString::to_string).collect()
 }
@@ -81,8 +81,8 @@ mod tests {
 
     #[test]
     fn what_is_no_longer_attached_is_named_in_the_order_of_attachment() {
-        let instrument = |n| Thing::Instrument(InstrumentId(n));
-        let patch = |n| Thing::Patch(PatchId(n));
+        let instrument = |n| Attachment::Instrument(InstrumentId(n));
+        let patch = |n| Attachment::Patch(PatchId(n));
         let before = [instrument(3), patch(1), instrument(1), patch(3)];
         // A callback has attached i4 during the call.
         let after = [patch(3), instrument(4)];

@@ -18,11 +18,11 @@
 
 use crate::plans::cost_sample::CostSample;
 use crate::weaving::counter_block::CounterBlock;
-use crate::weaving::planned_probe::Step;
+use crate::weaving::planned_probe::PlannedAction;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
 use veneer_fragmenter::advice::Site;
-use veneer_instruments::{Data, EditSpec, InstrumentId, PatchId, Spec};
+use veneer_instruments::{EditSpec, InstrumentId, InstrumentSpec, Measurement, PatchId};
 
 /// The most points of detached instruments that are kept one by one. The points of instruments that
 /// were detached earlier are folded into one sum per instrument.
@@ -48,7 +48,7 @@ pub struct InstalledPoint {
     pub line: Option<u16>,
     /// The first counter; for a log, the number of the log point.
     pub slot: u32,
-    pub step: Step,
+    pub step: PlannedAction,
     /// The names of the logged values.
     pub values: Vec<String>,
     /// The values of the count and total counters when the point was installed. Readings subtract
@@ -56,7 +56,7 @@ pub struct InstalledPoint {
     pub base: [u64; 2],
     /// The final readings, once the instrument is detached or the class is unloaded. From then on
     /// another instrument may use the counters.
-    pub last: Option<Data>,
+    pub last: Option<Measurement>,
     /// The point and measurement for which the counters can be reused.
     pub key: SlotKey,
     /// The counter block from which the count of the point is derived, in addition to its own
@@ -81,7 +81,7 @@ pub struct FinalPoint {
     pub slot: u32,
     /// The number of consecutive counters.
     pub width: u32,
-    pub data: Data,
+    pub data: Measurement,
 }
 
 /// The point and measurement of a counter.
@@ -95,13 +95,13 @@ pub struct SlotKey {
     pub method: u32,
     /// The first join point of the point.
     pub site: Site,
-    pub step: Step,
+    pub step: PlannedAction,
 }
 
 /// An instrument that a plan has attached.
 pub struct Instrument {
     /// The request of the plan.
-    pub spec: Spec,
+    pub spec: InstrumentSpec,
     /// False after the instrument was detached.
     pub attached: bool,
     /// The points at which the instrument is or was installed.
@@ -173,7 +173,7 @@ impl InstrumentRegistry {
 
 impl InstalledPoint {
     /// Turns this point into the sum of many, shown under the class `*` and this method text.
-    fn into_sum(mut self, method: &str, sum: Option<Data>) -> InstalledPoint {
+    fn into_sum(mut self, method: &str, sum: Option<Measurement>) -> InstalledPoint {
         (self.class, self.method) = ("*".into(), method.into());
         (self.fragment, self.to, self.line) = (None, None, None);
         self.last = sum;
@@ -182,14 +182,14 @@ impl InstalledPoint {
 }
 
 /// The sum of the final readings of points.
-fn final_sum(points: &[InstalledPoint]) -> Option<Data> {
+fn final_sum(points: &[InstalledPoint]) -> Option<Measurement> {
     let all = points.iter().filter_map(|p| p.last.clone());
-    all.reduce(|a, b| a.plus(&b))
+    all.reduce(|a, b| a.merged_with(&b))
 }
 
 impl Instrument {
     /// An instrument that was attached just now and has no points yet.
-    pub fn new(spec: Spec, cells: Vec<i64>, cost: CostSample) -> Instrument {
+    pub fn new(spec: InstrumentSpec, cells: Vec<i64>, cost: CostSample) -> Instrument {
         Instrument {
             spec,
             attached: true,
@@ -232,7 +232,7 @@ impl Instrument {
             };
             match (all.get_mut(at), &point.last) {
                 (Some(one), Some(more)) => {
-                    one.last = one.last.as_ref().map(|last| last.plus(more));
+                    one.last = one.last.as_ref().map(|last| last.merged_with(more));
                 }
                 _ => all.push(point),
             }
@@ -267,11 +267,11 @@ impl Instrument {
         &mut self,
         id: InstrumentId,
         is_gone: &dyn Fn(u32) -> bool,
-        readings: &dyn Fn(&[InstalledPoint]) -> Vec<Data>,
+        readings: &dyn Fn(&[InstalledPoint]) -> Vec<Measurement>,
     ) -> Option<FinalCounts> {
         let (mut points, mut rows) = (Vec::new(), Vec::<Arc<CounterBlock>>::new());
         let is_concerned = |p: &&mut InstalledPoint| {
-            !p.is_unloaded && p.key.step != Step::Log && is_gone(p.key.method)
+            !p.is_unloaded && p.key.step != PlannedAction::Log && is_gone(p.key.method)
         };
         let concerned: Vec<_> = self.points.iter_mut().filter(is_concerned).collect();
         let copies: Vec<InstalledPoint> = concerned.iter().map(|p| (**p).clone()).collect();
@@ -354,11 +354,11 @@ impl InstrumentTable {
     /// instruments and patches. `is_gone` selects methods by id; `readings` reads points.
     ///
     /// Log points keep their numbers and stay as they are. Their number is limited by
-    /// [`Rings::POINTS`](veneer_protocol::data::Rings).
+    /// [`Rings::MAX_LOG_POINTS`](veneer_protocol::data::Rings).
     pub fn finalize(
         &mut self,
         is_gone: &dyn Fn(u32) -> bool,
-        readings: &dyn Fn(&[InstalledPoint]) -> Vec<Data>,
+        readings: &dyn Fn(&[InstalledPoint]) -> Vec<Measurement>,
     ) -> Vec<FinalCounts> {
         for patch in &mut self.patches {
             let before = patch.methods.len();
@@ -409,7 +409,7 @@ impl InstrumentTable {
     /// and its counter blocks anywhere once they have left the quarantine.
     pub fn release_counters(&mut self, points: Vec<InstalledPoint>) {
         let own = points.iter();
-        for point in own.filter(|p| p.step != Step::Log && !p.is_unloaded) {
+        for point in own.filter(|p| p.step != PlannedAction::Log && !p.is_unloaded) {
             let free = self.free_by_key.entry(point.key).or_default();
             free.push(point.slot);
         }
@@ -420,7 +420,7 @@ impl InstrumentTable {
 
     /// Ends the quarantine of the counter blocks to which no version can write any more, as
     /// `is_unused` says.
-    pub fn end_quarantine(&mut self, is_unused: impl Fn(&CounterBlock) -> bool) {
+    pub fn release_quarantined(&mut self, is_unused: impl Fn(&CounterBlock) -> bool) {
         let unused = |row: &mut Arc<CounterBlock>| is_unused(row);
         for row in self.quarantine.extract_if(.., unused) {
             let free = self.free_by_width.entry(row.width).or_default();

@@ -1,14 +1,15 @@
-//! The jobs of the plan thread: the messages that other threads send to it through `Agent::ask`.
+//! The jobs of the plan thread: the messages that other threads send to it through
+//! `Agent::post_job`.
 
 use crate::plans::outbox::Outbox;
 use crate::plans::plan_instances::AnalyseError;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
-use veneer_protocol::{Analysis, Detached, PlanSource, Which};
+use veneer_protocol::{Analysis, DetachReport, DetachTarget, PlanSource};
 
 /// A job of the plan thread.
-pub enum Job {
+pub enum PlanJob {
     /// Load the plans of the command line. The answer says whether all of them were loaded.
     Begin(Sender<bool>),
     /// Run a program of a client.
@@ -24,11 +25,11 @@ pub enum Job {
         outbox: Arc<Outbox>,
     },
     /// Detach the named plan instances, components, instruments and patches, of any owner.
-    Detach(Which, Sender<Detached>),
+    Detach(DetachTarget, Sender<DetachReport>),
     /// Call the analyser of a component.
     Analyse(String, Sender<Result<Analysis, AnalyseError>>),
     /// Detach everything, give the classes their original code back, and end the plan thread.
-    Leave(Sender<Detached>),
+    Leave(Sender<DetachReport>),
     /// Run an input that a client has typed at its REPL prompt.
     Input(ReplInput, Arc<Outbox>),
     /// Keep what this client attaches at its REPL prompt when the client disconnects.
@@ -38,7 +39,7 @@ pub enum Job {
     /// The JVM has collected class loaders: forget their classes.
     ForgetUnloadedClasses,
     /// A virtual thread has counted. Counts can no longer be derived, because the agent cannot find
-    /// the frames of all activations; see `Handle::count_each_point`.
+    /// the frames of all activations; see `RuntimeHandle::count_each_point`.
     VirtualThreads,
     /// The JVM is shutting down: run the callbacks of `at_exit`, and answer after the last one.
     Finish(Sender<()>),

@@ -1,11 +1,11 @@
 //! The records of the metadata journal about instruments and patches. The plan thread and the
-//! threads that install instruments in classes append them with `Agent::note`.
+//! threads that install instruments in classes append them with `Agent::append_records`.
 
 use crate::agent::Agent;
 use crate::plans::instrument_registry::{FinalCounts, InstalledPoint, InstrumentTable};
 use crate::plans::protocol_forms::{kind, patch, readings};
 use veneer_instruments::{InstrumentId, PatchId};
-use veneer_protocol::data::{Record, Stand};
+use veneer_protocol::data::{PointRecord, Record};
 
 /// The record of an instrument that a plan has attached; none for an unknown id.
 pub fn attached(agent: &Agent, id: InstrumentId) -> Vec<Record> {
@@ -22,7 +22,7 @@ pub fn attached(agent: &Agent, id: InstrumentId) -> Vec<Record> {
 /// The record of the points of an instrument in a method. It must be appended before the points can
 /// count.
 pub fn installed(id: InstrumentId, class: &str, method: &str, points: &[InstalledPoint]) -> Record {
-    let point = |p: &InstalledPoint| Stand {
+    let point = |p: &InstalledPoint| PointRecord {
         fragment: p.fragment,
         to: p.to,
         what: p.what.as_deref().map(str::to_string),
@@ -31,7 +31,7 @@ pub fn installed(id: InstrumentId, class: &str, method: &str, points: &[Installe
         base: p.base,
         values: p.values.clone(),
     };
-    Record::Stands {
+    Record::Installed {
         id: id.0,
         class: class.into(),
         method: method.into(),
@@ -45,7 +45,7 @@ pub fn installed(id: InstrumentId, class: &str, method: &str, points: &[Installe
 /// The record of a method that could not have the instrument. It cancels the record of
 /// [`installed`].
 pub fn not_installed(id: InstrumentId, class: &str, method: &str) -> Record {
-    Record::Leaves {
+    Record::NotInstalled {
         id: id.0,
         class: class.into(),
         method: method.into(),
@@ -73,7 +73,7 @@ fn final_readings(table: &mut InstrumentTable, id: InstrumentId) -> Record {
 /// The record of the final readings of points whose classes were unloaded.
 pub fn finalized(finals: &FinalCounts) -> Record {
     let points = finals.points.iter();
-    Record::Buried {
+    Record::Finalized {
         id: finals.instrument.0,
         readings: points.map(|p| (p.slot, readings(p.data.clone()))).collect(),
     }
@@ -90,16 +90,16 @@ pub fn edited(agent: &Agent, id: PatchId) -> Vec<Record> {
 mod tests {
     use super::*;
     use crate::plans::instrument_registry::tests::{instrument, point};
-    use veneer_instruments::{Data, Kind};
+    use veneer_instruments::{InstrumentKind, Measurement};
     use veneer_protocol::Readings;
 
     #[test]
     fn a_detached_instrument_records_only_points_that_have_no_earlier_record() {
         let mut table = InstrumentTable::default();
-        let mut one = instrument(Kind::Counter);
+        let mut one = instrument(InstrumentKind::Counter);
         one.points = vec![point(1, 1, 10), point(2, 2, 20), point(3, 3, 30)];
         for (point, hits) in one.points.iter_mut().zip([5, 6]) {
-            point.last = Some(Data::Count { hits });
+            point.last = Some(Measurement::Count { hits });
         }
         one.points[0].is_unloaded = true;
         let id = table.add(one);

@@ -88,7 +88,7 @@ impl Outbox {
     }
 
     /// Waits for the next reply and removes it. Returns `None` if the queue is closed and empty.
-    pub fn next(&self) -> Option<Reply> {
+    pub fn wait_for_reply(&self) -> Option<Reply> {
         let mut queue = self.queue();
         loop {
             if let Some(reply) = queue.replies.pop_front() {
@@ -115,12 +115,12 @@ impl Outbox {
     }
 
     /// Records the plan instance whose output is sent to this queue.
-    pub fn set_load(&self, load: u64) {
+    pub fn set_instance(&self, load: u64) {
         self.load.store(load, Ordering::Release);
     }
 
     /// Returns the id of the plan instance, or `None` before the instance has begun.
-    pub fn load(&self) -> Option<u64> {
+    pub fn instance(&self) -> Option<u64> {
         Some(self.load.load(Ordering::Acquire)).filter(|load| *load != 0)
     }
 }
@@ -147,7 +147,11 @@ mod tests {
         outbox.print("a");
         outbox.send(done("1"));
         outbox.print("b");
-        let order = [outbox.next(), outbox.next(), outbox.next()];
+        let order = [
+            outbox.wait_for_reply(),
+            outbox.wait_for_reply(),
+            outbox.wait_for_reply(),
+        ];
         let expected = [
             Some(Reply::Print("a".into())),
             Some(done("1")),
@@ -165,14 +169,14 @@ mod tests {
         outbox.print("y");
         outbox.print("z");
         outbox.send(done("1"));
-        assert_eq!(outbox.next(), Some(Reply::Print(half.clone())));
-        assert_eq!(outbox.next(), Some(Reply::Print(half)));
+        assert_eq!(outbox.wait_for_reply(), Some(Reply::Print(half.clone())));
+        assert_eq!(outbox.wait_for_reply(), Some(Reply::Print(half)));
         let note = "[2 lines were dropped: they were not read fast enough]";
-        assert_eq!(outbox.next(), Some(Reply::Print(note.into())));
-        assert_eq!(outbox.next(), Some(done("1")));
+        assert_eq!(outbox.wait_for_reply(), Some(Reply::Print(note.into())));
+        assert_eq!(outbox.wait_for_reply(), Some(done("1")));
         // The number is reported once.
         outbox.send(done("2"));
-        assert_eq!(outbox.next(), Some(done("2")));
+        assert_eq!(outbox.wait_for_reply(), Some(done("2")));
     }
 
     #[test]
@@ -180,9 +184,9 @@ mod tests {
         let outbox = outbox();
         let whole = "x".repeat(MAX_PRINTED_BYTES);
         outbox.print(&whole);
-        outbox.next();
+        outbox.wait_for_reply();
         outbox.print("y");
-        assert_eq!(outbox.next(), Some(Reply::Print("y".into())));
+        assert_eq!(outbox.wait_for_reply(), Some(Reply::Print("y".into())));
     }
 
     #[test]
@@ -191,17 +195,17 @@ mod tests {
         outbox.print("a");
         outbox.close();
         outbox.print("b");
-        assert_eq!(outbox.next(), None);
+        assert_eq!(outbox.wait_for_reply(), None);
         outbox.send(done("1"));
-        assert_eq!(outbox.next(), Some(done("1")));
-        assert_eq!(outbox.next(), None);
+        assert_eq!(outbox.wait_for_reply(), Some(done("1")));
+        assert_eq!(outbox.wait_for_reply(), None);
     }
 
     #[test]
     fn closing_wakes_a_waiting_thread() {
         let outbox = Arc::new(outbox());
         let waiting = outbox.clone();
-        let thread = std::thread::spawn(move || waiting.next());
+        let thread = std::thread::spawn(move || waiting.wait_for_reply());
         std::thread::sleep(Duration::from_millis(20));
         outbox.close();
         assert_eq!(thread.join().unwrap(), None);
@@ -210,9 +214,9 @@ mod tests {
     #[test]
     fn no_plan_instance_is_known_before_it_is_recorded() {
         let outbox = outbox();
-        assert_eq!(outbox.load(), None);
-        outbox.set_load(3);
-        assert_eq!(outbox.load(), Some(3));
+        assert_eq!(outbox.instance(), None);
+        outbox.set_instance(3);
+        assert_eq!(outbox.instance(), Some(3));
         assert_eq!(outbox.client(), ClientId(7));
     }
 }

@@ -4,35 +4,37 @@
 use crate::data::rings::Rings;
 use crate::data::shards::Shards;
 use crate::plans::instrument_registry::InstalledPoint;
-use crate::weaving::planned_probe::Step;
-use veneer_instruments::Data;
+use crate::weaving::planned_probe::PlannedAction;
+use veneer_instruments::Measurement;
 
 /// Reads the own counters of a point, relative to their values when the point was installed.
-pub fn read_own_counters(shards: &Shards, rings: &Rings, point: &InstalledPoint) -> Data {
+pub fn read_own_counters(shards: &Shards, rings: &Rings, point: &InstalledPoint) -> Measurement {
     let slot = point.slot;
     match point.step {
-        Step::Count | Step::LoopEnter | Step::LoopBackEdge | Step::LoopExit | Step::CodeOnly => {
-            Data::Count {
-                hits: shards.sum(slot) - point.base[0],
-            }
-        }
-        Step::Log => {
+        PlannedAction::Count
+        | PlannedAction::LoopEnter
+        | PlannedAction::LoopBackEdge
+        | PlannedAction::LoopExit
+        | PlannedAction::CodeOnly => Measurement::Count {
+            hits: shards.sum(slot) - point.base[0],
+        },
+        PlannedAction::Log => {
             let dropped = rings.dropped_at(slot);
-            Data::Log {
-                events: rings.count(slot) + dropped,
+            Measurement::Log {
+                events: rings.event_count(slot) + dropped,
                 dropped,
             }
         }
-        Step::Start
-        | Step::Stop
-        | Step::Lap
-        | Step::LateStart
-        | Step::LateSkip
-        | Step::LateStop => {
+        PlannedAction::Start
+        | PlannedAction::Stop
+        | PlannedAction::Lap
+        | PlannedAction::LateStart
+        | PlannedAction::LateSkip
+        | PlannedAction::LateStop => {
             let count = shards.sum(slot) - point.base[0];
             // Counters hold maxima: the shortest time is stored as its distance to the largest long.
             let shortest = i64::MAX as u64 - shards.max(slot + 3);
-            Data::Time {
+            Measurement::Time {
                 count,
                 total_ns: shards.sum(slot + 1) - point.base[1],
                 min_ns: if count == 0 { 0 } else { shortest },
@@ -66,7 +68,7 @@ mod tests {
         shards.add_as_java(thread, slot, 2);
         assert_eq!(
             read_own_counters(&shards, &rings, &count),
-            Data::Count { hits: 2 }
+            Measurement::Count { hits: 2 }
         );
     }
 
@@ -75,8 +77,8 @@ mod tests {
         let (_directory, shards, rings) = stores();
         let slot = shards.allocate(4).expect("slots");
         let mut timer = point(1, 1, slot);
-        timer.step = Step::Start;
-        let time = |count, total_ns, min_ns, max_ns| Data::Time {
+        timer.step = PlannedAction::Start;
+        let time = |count, total_ns, min_ns, max_ns| Measurement::Time {
             count,
             total_ns,
             min_ns,
@@ -108,8 +110,8 @@ mod tests {
         rings.drop_one(5);
         rings.drop_one(5);
         let mut log = point(1, 1, 5);
-        log.step = Step::Log;
-        let expected = Data::Log {
+        log.step = PlannedAction::Log;
+        let expected = Measurement::Log {
             events: 2,
             dropped: 2,
         };

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 use veneer_instruments::PatchId;
 use veneer_protocol as p;
-use veneer_scripts::{AnalysisError, Component, Left, Session, Thing};
+use veneer_scripts::{AnalysisError, Attachment, Component, PlanSession, RemainingWork};
 
 /// The origin of a plan instance.
 #[derive(Clone, Debug)]
@@ -28,7 +28,7 @@ pub struct PlanInstance {
 
 #[derive(Default)]
 struct InstancesState {
-    session: Option<Arc<Session>>,
+    session: Option<Arc<PlanSession>>,
     instances: BTreeMap<u64, PlanInstance>,
 }
 
@@ -51,7 +51,7 @@ impl PlanInstances {
     }
 
     /// Starts with this session, without instances.
-    pub fn open(&self, session: Arc<Session>) {
+    pub fn open(&self, session: Arc<PlanSession>) {
         *self.state() = InstancesState {
             session: Some(session),
             instances: BTreeMap::new(),
@@ -60,15 +60,15 @@ impl PlanInstances {
 
     /// Records a plan instance that begins now. Called by the plan thread before the plan runs.
     pub fn begin(&self, id: u64, instance: PlanInstance) {
-        let mut left: BTreeSet<u64> = self.left().into_keys().collect();
+        let mut left: BTreeSet<u64> = self.remaining_work().into_keys().collect();
         left.extend(self.deployed().iter().map(|component| component.load));
         self.state().add(id, instance, &left);
     }
 
     /// The attached things and the waiting callbacks of each instance.
-    fn left(&self) -> BTreeMap<u64, Left> {
+    fn remaining_work(&self) -> BTreeMap<u64, RemainingWork> {
         let session = self.state().session.clone();
-        session.map_or_else(BTreeMap::new, |session| session.left())
+        session.map_or_else(BTreeMap::new, |session| session.remaining_work())
     }
 
     fn deployed(&self) -> Vec<Component> {
@@ -89,8 +89,8 @@ impl PlanInstances {
     }
 
     /// Returns the instances for `status` that have something left, oldest first.
-    pub fn list(&self, registry: &InstrumentRegistry) -> Vec<p::Load> {
-        let left = self.left();
+    pub fn list(&self, registry: &InstrumentRegistry) -> Vec<p::PlanInstanceStatus> {
+        let left = self.remaining_work();
         let known = self.state().instances.clone();
         let mut table = registry.lock();
         let all = left.iter();
@@ -104,13 +104,13 @@ fn instance_form(
     table: &mut InstrumentTable,
     id: u64,
     instance: &PlanInstance,
-    left: &Left,
-) -> p::Load {
+    left: &RemainingWork,
+) -> p::PlanInstanceStatus {
     let (mut instruments, mut patches) = (Vec::new(), Vec::new());
-    for thing in &left.things {
+    for thing in &left.attachments {
         match *thing {
-            Thing::Instrument(id) => {
-                instruments.extend(table.instrument(id).map(|i| p::Attached {
+            Attachment::Instrument(id) => {
+                instruments.extend(table.instrument(id).map(|i| p::InstrumentStatus {
                     id: id.to_string(),
                     name: i.name(),
                     kind: kind(&i.spec.kind),
@@ -118,11 +118,11 @@ fn instance_form(
                     points: i.points.len() as u64,
                 }))
             }
-            Thing::Patch(id) => patches.extend(table.patch(id).map(|p| patch_form(id, p))),
+            Attachment::Patch(id) => patches.extend(table.patch(id).map(|p| patch_form(id, p))),
         }
     }
-    p::Load {
-        id: name(id),
+    p::PlanInstanceStatus {
+        id: instance_id(id),
         plan: instance.plan.clone(),
         owner: instance.owner.clone(),
         held: instance.held,
@@ -138,12 +138,12 @@ fn component_form(one: Component, instance: &PlanInstance) -> p::Component {
     let (mut instruments, mut patches) = (Vec::new(), Vec::new());
     for thing in &one.things {
         match thing {
-            Thing::Instrument(id) => instruments.push(id.to_string()),
-            Thing::Patch(id) => patches.push(id.to_string()),
+            Attachment::Instrument(id) => instruments.push(id.to_string()),
+            Attachment::Patch(id) => patches.push(id.to_string()),
         }
     }
     p::Component {
-        id: name(one.load),
+        id: instance_id(one.load),
         name: one.name,
         version: one.version,
         plan: one.plan,
@@ -159,8 +159,8 @@ fn component_form(one: Component, instance: &PlanInstance) -> p::Component {
     }
 }
 
-fn patch_form(id: PatchId, patch: &Patch) -> p::Edited {
-    p::Edited {
+fn patch_form(id: PatchId, patch: &Patch) -> p::PatchStatus {
+    p::PatchStatus {
         id: id.to_string(),
         patterns: patterns(patch),
         methods: method_count(patch),
@@ -179,7 +179,7 @@ pub enum AnalyseError {
 }
 
 /// Calls a component's analyser. Called by the plan thread.
-pub fn analyse(session: &Session, name: &str) -> Result<p::Analysis, AnalyseError> {
+pub fn analyse(session: &PlanSession, name: &str) -> Result<p::Analysis, AnalyseError> {
     let analysis = session.analyse(name)?;
     Ok(p::Analysis {
         component: analysis.name,
@@ -190,12 +190,12 @@ pub fn analyse(session: &Session, name: &str) -> Result<p::Analysis, AnalyseErro
 }
 
 /// Returns the name of a plan instance: `l3`.
-pub fn name(instance: u64) -> String {
+pub fn instance_id(instance: u64) -> String {
     format!("l{instance}")
 }
 
 /// Returns the number of a plan instance by its name; `None` for other names.
-pub fn number(name: &str) -> Option<u64> {
+pub fn instance_number(name: &str) -> Option<u64> {
     name.strip_prefix('l')?.parse().ok()
 }
 
@@ -203,7 +203,7 @@ pub fn number(name: &str) -> Option<u64> {
 mod tests {
     use super::*;
     use crate::plans::instrument_registry::tests::{instrument, point};
-    use veneer_instruments::{InstrumentId, Kind};
+    use veneer_instruments::{InstrumentId, InstrumentKind};
 
     fn instance(plan: &str) -> PlanInstance {
         PlanInstance {
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn names_and_numbers_correspond() {
         for id in [1, 3, u64::MAX] {
-            assert_eq!(number(&name(id)), Some(id));
+            assert_eq!(instance_number(&instance_id(id)), Some(id));
         }
         for other in [
             "",
@@ -230,7 +230,7 @@ mod tests {
             "l3 ",
             "l18446744073709551616",
         ] {
-            assert_eq!(number(other), None, "{other}");
+            assert_eq!(instance_number(other), None, "{other}");
         }
     }
 
@@ -256,16 +256,16 @@ mod tests {
     #[test]
     fn an_instance_is_listed_with_what_it_has_attached() {
         let mut table = InstrumentTable::default();
-        let mut one = instrument(Kind::Timer);
+        let mut one = instrument(InstrumentKind::Timer);
         one.points = vec![point(1, 10, 1), point(1, 11, 2)];
         one.methods = [10, 11].into();
         one.unloaded_methods = 1;
         let id = table.add(one);
-        let left = Left {
-            things: vec![
-                Thing::Instrument(id),
-                Thing::Instrument(InstrumentId(9)),
-                Thing::Patch(PatchId(1)),
+        let left = RemainingWork {
+            attachments: vec![
+                Attachment::Instrument(id),
+                Attachment::Instrument(InstrumentId(9)),
+                Attachment::Patch(PatchId(1)),
             ],
             callbacks: 2,
         };
@@ -279,7 +279,7 @@ mod tests {
         assert_eq!((attached.methods, attached.points), (3, 2));
         assert_eq!(
             (attached.name.as_str(), attached.kind),
-            ("calls", p::Kind::Timer)
+            ("calls", p::InstrumentKind::Timer)
         );
         assert!(form.patches.is_empty());
     }

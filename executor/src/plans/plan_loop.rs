@@ -9,19 +9,19 @@ use crate::jvm::jni::Env;
 use crate::plans::budget::{self, COST_CHECK_INTERVAL, TIMES_CHECK_INTERVAL};
 use crate::plans::class_unloading;
 use crate::plans::detach;
-use crate::plans::jobs::Job;
+use crate::plans::jobs::PlanJob;
 use crate::plans::outbox::Outbox;
 use crate::plans::plan_instances::{self, PlanInstance};
 use crate::plans::repl::ReplSessions;
-use crate::plans::runtime::Handle;
+use crate::plans::runtime::RuntimeHandle;
 use crate::plans::unload;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
-use veneer_protocol::{Detached, PlanSource, Reply};
-use veneer_scripts::{Plan, PlanError, Session};
+use veneer_protocol::{DetachReport, PlanSource, Reply};
+use veneer_scripts::{Plan, PlanError, PlanSession};
 
 /// The time between two checks of whether the runtime classes are linked.
 const LINK_POLL_INTERVAL: Duration = Duration::from_millis(1);
@@ -32,9 +32,9 @@ const MAX_LINK_POLLS: usize = 5_000;
 pub struct PlanLoop {
     agent: &'static Agent,
     env: Env,
-    session: Arc<Session>,
+    session: Arc<PlanSession>,
     repl: ReplSessions,
-    handle: Handle,
+    handle: RuntimeHandle,
     /// The last check of the costs of instruments.
     costs_checked: Instant,
     /// The last check of how often instruments have acted.
@@ -44,7 +44,7 @@ pub struct PlanLoop {
 impl PlanLoop {
     /// Runs plans until the JVM ends or the agent leaves it. `env` is the environment of the
     /// calling thread.
-    pub fn run(agent: &'static Agent, env: Env, jobs: Receiver<Job>) {
+    pub fn run(agent: &'static Agent, env: Env, jobs: Receiver<PlanJob>) {
         wait_until_linked(agent, env);
         let mut plans = PlanLoop::new(agent, env);
         loop {
@@ -53,20 +53,20 @@ impl PlanLoop {
             match handled {
                 Ok(ControlFlow::Continue(())) => {}
                 Ok(ControlFlow::Break(())) => return,
-                Err(_) => agent.problem("", "the plan thread met an error of its own and goes on with the next task; please report this"),
+                Err(_) => agent.report_problem("", "the plan thread met an error of its own and goes on with the next task; please report this"),
             }
         }
     }
 
     fn new(agent: &'static Agent, env: Env) -> PlanLoop {
-        let session = Arc::new(Session::new(Arc::new(Handle::new(agent, env))));
+        let session = Arc::new(PlanSession::new(Arc::new(RuntimeHandle::new(agent, env))));
         agent.loads.open(session.clone());
         PlanLoop {
             agent,
             env,
             session,
             repl: ReplSessions::default(),
-            handle: Handle::new(agent, env),
+            handle: RuntimeHandle::new(agent, env),
             costs_checked: Instant::now(),
             times_checked: Instant::now(),
         }
@@ -76,7 +76,7 @@ impl PlanLoop {
     ///
     /// # Errors
     /// A timer or a check is due, or all senders are gone.
-    fn next_job(&self, jobs: &Receiver<Job>) -> Result<Job, RecvTimeoutError> {
+    fn next_job(&self, jobs: &Receiver<PlanJob>) -> Result<PlanJob, RecvTimeoutError> {
         let last_check = self.costs_checked.max(self.times_checked);
         let check = budget::next_check(self.agent, last_check);
         let due = self.session.next_deadline().into_iter().chain(check).min();
@@ -87,7 +87,7 @@ impl PlanLoop {
     }
 
     /// Handles a job, if there is one, and what is due by time.
-    fn handle(&mut self, job: Result<Job, RecvTimeoutError>) -> ControlFlow<()> {
+    fn handle(&mut self, job: Result<PlanJob, RecvTimeoutError>) -> ControlFlow<()> {
         match job {
             Ok(job) => self.handle_job(job)?,
             Err(RecvTimeoutError::Timeout) => {}
@@ -98,47 +98,47 @@ impl PlanLoop {
     }
 
     /// Handles a job. If a receiver of the answer is gone, its client does not wait any more.
-    fn handle_job(&mut self, job: Job) -> ControlFlow<()> {
+    fn handle_job(&mut self, job: PlanJob) -> ControlFlow<()> {
         let (agent, env) = (self.agent, self.env);
         match job {
-            Job::Begin(answer) => {
+            PlanJob::Begin(answer) => {
                 let all_loaded = self.load_configured_plans();
                 agent.application_starts();
                 let _ = answer.send(all_loaded);
             }
-            Job::Exec {
+            PlanJob::Exec {
                 plan,
                 hold,
                 owner,
                 outbox,
             } => self.execute(&plan, self.instance(&plan, &owner, hold), &outbox),
-            Job::Input(input, outbox) => self.repl.run(agent, &self.session, &input, &outbox),
-            Job::Keep(outbox) => self.repl.keep(&outbox),
-            Job::ClientGone(outbox) => {
+            PlanJob::Input(input, outbox) => self.repl.run(agent, &self.session, &input, &outbox),
+            PlanJob::Keep(outbox) => self.repl.keep_attachments(&outbox),
+            PlanJob::ClientGone(outbox) => {
                 self.repl.close(agent, &self.session, &outbox);
-                if let Some(instance) = outbox.load() {
+                if let Some(instance) = outbox.instance() {
                     self.session.unload(instance);
                     agent.output.disconnect(instance);
                 }
             }
-            Job::Detach(which, answer) => {
+            PlanJob::Detach(which, answer) => {
                 let result = detach::detach(agent, &self.session, &which);
-                let _ = answer.send(Detached {
+                let _ = answer.send(DetachReport {
                     taken: result.detached,
                     unknown: result.unknown,
-                    ..Detached::default()
+                    ..DetachReport::default()
                 });
             }
-            Job::Analyse(component, answer) => {
+            PlanJob::Analyse(component, answer) => {
                 let _ = answer.send(plan_instances::analyse(&self.session, &component));
             }
-            Job::Leave(answer) => {
-                let _ = answer.send(unload::leave(agent, env, &self.session));
+            PlanJob::Leave(answer) => {
+                let _ = answer.send(unload::unload_agent(agent, env, &self.session));
                 return ControlFlow::Break(());
             }
-            Job::ForgetUnloadedClasses => class_unloading::forget(agent, env),
-            Job::VirtualThreads => self.handle.count_each_point(),
-            Job::Finish(answer) => {
+            PlanJob::ForgetUnloadedClasses => class_unloading::forget_unloaded_classes(agent, env),
+            PlanJob::VirtualThreads => self.handle.count_each_point(),
+            PlanJob::Finish(answer) => {
                 self.session.finish();
                 let _ = answer.send(());
                 return ControlFlow::Break(());
@@ -163,7 +163,7 @@ impl PlanLoop {
                 compile(plan).and_then(|plan| self.session.load_as(id, plan, Instant::now()));
             if let Err(e) = loaded {
                 all_loaded = false;
-                agent.problem(
+                agent.report_problem(
                     &plan.name,
                     &format!("a plan was not loaded; {consequence}\n{e}"),
                 );
@@ -178,7 +178,7 @@ impl PlanLoop {
         let id = self.session.reserve();
         let is_held = instance.held;
         agent.loads.begin(id, instance);
-        outbox.set_load(id);
+        outbox.set_instance(id);
         agent.output.connect(id, outbox.clone());
         let result = compile(plan).and_then(|plan| self.session.load_as(id, plan, Instant::now()));
         if !is_held || result.is_err() {
@@ -197,13 +197,13 @@ impl PlanLoop {
         self.session.run_due(Instant::now());
         if self.times_checked.elapsed() >= TIMES_CHECK_INTERVAL {
             self.times_checked = Instant::now();
-            let detached = budget::detach_used_up(self.agent, &self.handle);
-            self.session.forget(&detached);
+            let detached = budget::detach_exhausted(self.agent, &self.handle);
+            self.session.record_detached(&detached);
         }
         if self.costs_checked.elapsed() >= COST_CHECK_INTERVAL {
             self.costs_checked = Instant::now();
             let detached = budget::detach_over_budget(self.agent, &self.handle);
-            self.session.forget(&detached);
+            self.session.record_detached(&detached);
         }
     }
 
@@ -232,5 +232,5 @@ fn wait_until_linked(agent: &Agent, env: Env) {
 /// Compiles a plan with its modules and its settings.
 fn compile(plan: &PlanSource) -> Result<Plan, PlanError> {
     let compiled = Plan::compile_with(&plan.name, &plan.source, &plan.modules)?;
-    Ok(compiled.with(plan.settings.clone()))
+    Ok(compiled.with_params(plan.settings.clone()))
 }

@@ -11,14 +11,14 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 /// The clients of plan instances. See the module documentation.
 #[derive(Default)]
-pub struct PlanOutput {
+pub struct OutputRouter {
     /// By the id of the plan instance.
     outboxes: Mutex<HashMap<u64, Arc<Outbox>>>,
     /// The id of the plan instance whose code runs now.
     current: AtomicU64,
 }
 
-impl PlanOutput {
+impl OutputRouter {
     fn outboxes(&self) -> MutexGuard<'_, HashMap<u64, Arc<Outbox>>> {
         self.outboxes.lock().unwrap_or_else(|e| e.into_inner())
     }
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn lines_are_sent_to_the_client_of_the_current_plan_instance_only() {
-        let output = PlanOutput::default();
+        let output = OutputRouter::default();
         let (first, second) = (
             Arc::new(Outbox::new(ClientId(1))),
             Arc::new(Outbox::new(ClientId(2))),
@@ -72,13 +72,13 @@ mod tests {
         output.print("x");
         output.set_current(1);
         output.print("y");
-        assert_eq!(second.next(), Some(Reply::Print("x".into())));
-        assert_eq!(first.next(), Some(Reply::Print("y".into())));
+        assert_eq!(second.wait_for_reply(), Some(Reply::Print("x".into())));
+        assert_eq!(first.wait_for_reply(), Some(Reply::Print("y".into())));
     }
 
     #[test]
     fn a_disconnected_plan_instance_has_no_client() {
-        let output = PlanOutput::default();
+        let output = OutputRouter::default();
         output.connect(1, Arc::new(Outbox::new(ClientId(1))));
         output.set_current(1);
         assert!(output.current().is_some());

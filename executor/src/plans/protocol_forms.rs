@@ -2,24 +2,24 @@
 //! journal.
 
 use crate::plans::instrument_registry::Patch;
-use veneer_instruments::{Data, EditKind, Kind, PatchId};
+use veneer_instruments::{EditKind, InstrumentKind, Measurement, PatchId};
 use veneer_protocol as p;
 
 /// Converts the kind of an instrument.
-pub fn kind(kind: &Kind) -> p::Kind {
+pub fn kind(kind: &InstrumentKind) -> p::InstrumentKind {
     match kind {
-        Kind::Counter => p::Kind::Counter,
-        Kind::Timer => p::Kind::Timer,
-        Kind::Log(_) => p::Kind::Log,
-        Kind::Code(_) => p::Kind::Code,
+        InstrumentKind::Counter => p::InstrumentKind::Counter,
+        InstrumentKind::Timer => p::InstrumentKind::Timer,
+        InstrumentKind::Log(_) => p::InstrumentKind::Log,
+        InstrumentKind::Code(_) => p::InstrumentKind::Code,
     }
 }
 
 /// Converts the readings of a point.
-pub fn readings(data: Data) -> p::Readings {
+pub fn readings(data: Measurement) -> p::Readings {
     match data {
-        Data::Count { hits } => p::Readings::Count { hits },
-        Data::Time {
+        Measurement::Count { hits } => p::Readings::Count { hits },
+        Measurement::Time {
             count,
             total_ns,
             min_ns,
@@ -30,7 +30,7 @@ pub fn readings(data: Data) -> p::Readings {
             min_ns,
             max_ns,
         },
-        Data::Log { events, dropped } => p::Readings::Log { events, dropped },
+        Measurement::Log { events, dropped } => p::Readings::Log { events, dropped },
     }
 }
 

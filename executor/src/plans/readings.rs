@@ -4,7 +4,7 @@
 use crate::agent::Agent;
 use crate::plans::derived_counts::read_points;
 use crate::plans::instrument_registry::InstalledPoint;
-use veneer_instruments::{Data, InstrumentId, Row};
+use veneer_instruments::{InstrumentId, Measurement, PointRow};
 
 /// Returns the points at which an instrument is or was installed. An unknown id has none.
 pub fn installed_points(agent: &Agent, id: InstrumentId) -> Vec<InstalledPoint> {
@@ -14,10 +14,10 @@ pub fn installed_points(agent: &Agent, id: InstrumentId) -> Vec<InstalledPoint> 
 }
 
 /// Returns the current readings of an instrument, one row per point.
-pub fn rows(agent: &Agent, id: InstrumentId) -> Vec<Row> {
+pub fn rows(agent: &Agent, id: InstrumentId) -> Vec<PointRow> {
     agent.rings.drain();
     let points = installed_points(agent, id);
-    let row = |(p, data): (&InstalledPoint, Data)| Row {
+    let row = |(p, data): (&InstalledPoint, Measurement)| PointRow {
         class: p.class.to_string(),
         method: p.method.to_string(),
         fragment: p.fragment,

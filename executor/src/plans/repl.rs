@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 use veneer_protocol::Reply;
-use veneer_scripts::{Input, Prompt, Session, TYPED};
+use veneer_scripts::{PROMPT_PLAN_NAME, PlanSession, Prompt, PromptInput};
 
 /// The REPL session of one client.
 #[derive(Default)]
@@ -36,21 +36,21 @@ impl ReplSessions {
     pub fn run(
         &mut self,
         agent: &Agent,
-        session: &Session,
+        session: &PlanSession,
         typed: &ReplInput,
         outbox: &Arc<Outbox>,
     ) {
         let repl = self.session(outbox.client());
         let id = session.reserve();
         let instance = PlanInstance {
-            plan: typed.file.as_deref().unwrap_or(TYPED).into(),
+            plan: typed.file.as_deref().unwrap_or(PROMPT_PLAN_NAME).into(),
             owner: typed.owner.clone(),
             held: !repl.keeps_attached,
             since: agent.began.elapsed().as_millis() as u64,
         };
         agent.loads.begin(id, instance);
         agent.output.connect(id, outbox.clone());
-        let input = Input {
+        let input = PromptInput {
             file: typed.file.as_deref(),
             text: &typed.source,
             modules: &typed.modules,
@@ -71,13 +71,13 @@ impl ReplSessions {
     }
 
     /// Keeps what this client has attached and will attach when it disconnects.
-    pub fn keep(&mut self, outbox: &Outbox) {
+    pub fn keep_attachments(&mut self, outbox: &Outbox) {
         self.session(outbox.client()).keeps_attached = true;
     }
 
     /// Ends the session of a client that is gone. Unloads the plan instances of its inputs, newest
     /// first, unless they are kept.
-    pub fn close(&mut self, agent: &Agent, session: &Session, outbox: &Outbox) {
+    pub fn close(&mut self, agent: &Agent, session: &PlanSession, outbox: &Outbox) {
         let Some(repl) = self.0.remove(&outbox.client()) else {
             return;
         };

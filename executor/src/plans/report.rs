@@ -12,9 +12,9 @@ use veneer_instruments::{InstrumentId, PatchId};
 use veneer_protocol as p;
 
 /// Returns the current report. `jvm` is the name and the version of the JVM.
-pub fn make(agent: &Agent, jvm: (String, String)) -> p::Report {
+pub fn make_report(agent: &Agent, jvm: (String, String)) -> p::Report {
     let millis = agent.began.elapsed().as_millis() as u64;
-    let mut report = p::Report::new(p::Jvm {
+    let mut report = p::Report::new(p::JvmInfo {
         pid: std::process::id(),
         name: jvm.0,
         version: jvm.1,
@@ -30,7 +30,7 @@ pub fn make(agent: &Agent, jvm: (String, String)) -> p::Report {
         add_points(&mut report.totals, &entry.points);
         report.instruments.push(entry);
     }
-    report.tables = tables::make(agent);
+    report.tables = tables::make_tables(agent);
     let patches = (1..).map(PatchId);
     for (id, patch) in patches.zip(&agent.table.lock().patches) {
         report.patches.push(protocol_forms::patch(id, patch));
@@ -40,7 +40,7 @@ pub fn make(agent: &Agent, jvm: (String, String)) -> p::Report {
     let mut classes = agent.registry.all();
     classes.retain(|class| !class.state().restored);
     let totals = &mut report.totals;
-    let unloaded = agent.registry.unloaded();
+    let unloaded = agent.registry.unloaded_count();
     totals.classes_armed = classes.len() as u64 + unloaded.classes;
     totals.methods_armed = classes.iter().map(|c| c.state().methods.len() as u64).sum();
     totals.methods_armed += unloaded.methods;
@@ -54,7 +54,7 @@ pub fn make(agent: &Agent, jvm: (String, String)) -> p::Report {
 }
 
 /// Adds the points of an instrument to the totals.
-fn add_points(totals: &mut p::Totals, points: &[p::Point]) {
+fn add_points(totals: &mut p::Totals, points: &[p::PointReadings]) {
     totals.points += points.len() as u64;
     for point in points {
         match point.readings {
@@ -92,8 +92,8 @@ pub fn instrument(agent: &Agent, id: InstrumentId) -> Option<p::Instrument> {
 }
 
 /// Converts the readings of a point to the report's form.
-pub fn point(row: veneer_instruments::Row) -> p::Point {
-    p::Point {
+pub fn point(row: veneer_instruments::PointRow) -> p::PointReadings {
+    p::PointReadings {
         class: row.class,
         method: row.method,
         fragment: row.fragment,
@@ -133,10 +133,10 @@ fn write_to(path: &std::path::Path, report: &p::Report) -> Result<(), WriteError
 /// Writes the report to the file that the command has named, if any. An error is printed to
 /// standard error, because no client can receive it any more.
 pub fn write(agent: &Agent, jvm: (String, String)) {
-    let Some(path) = agent.config.report_of(std::process::id()) else {
+    let Some(path) = agent.config.report_path(std::process::id()) else {
         return;
     };
-    if let Err(e) = write_to(&path, &make(agent, jvm)) {
+    if let Err(e) = write_to(&path, &make_report(agent, jvm)) {
         eprintln!(
             "veneer: the report could not be written to {}: {e}",
             path.display()
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn totals_add_hits_and_events_and_count_all_points() {
         let mut totals = p::Totals::default();
-        let point = |readings| p::Point {
+        let point = |readings| p::PointReadings {
             class: "A".into(),
             method: "m()V".into(),
             fragment: None,

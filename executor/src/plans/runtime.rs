@@ -1,5 +1,5 @@
-//! The operations that plans can use: [`Handle`] implements the interface between the script engine
-//! and the agent.
+//! The operations that plans can use: [`RuntimeHandle`] implements the interface between the script
+//! engine and the agent.
 //!
 //! The operations are in one file per noun: `attach.rs` (instruments), `edit.rs` (patches),
 //! `tables.rs` (tallies), `queries.rs` (readings and lists), `method_updates.rs` (the versions of
@@ -15,21 +15,22 @@ use crate::agent::Agent;
 use crate::jvm::jni::Env;
 use crate::plans::thread_bound::ThreadBound;
 use veneer_instruments::{
-    ArmedClass, ArmedMethod, AttachError, Attached, EditSpec, Event, Graph, InstrumentId,
-    MethodPattern, PatchId, RefusalRow, Row, Runtime, Sample, Spec, Summary, Tally, TallyKind,
+    ArmedClass, ArmedMethod, AttachError, AttachSummary, EditSpec, Graph, InstrumentId,
+    InstrumentSpec, InstrumentSummary, LogEvent, MethodPattern, PatchId, PointRow, RandomSample,
+    RefusalRow, Runtime, Tally, TallyKind,
 };
 
 /// The agent as plans see it, with the JNI environment of the plan thread. All operations that need
 /// the environment panic on other threads.
-pub struct Handle {
+pub struct RuntimeHandle {
     agent: &'static Agent,
     env: ThreadBound<Env>,
 }
 
-impl Handle {
+impl RuntimeHandle {
     /// A handle for the calling thread, which is the plan thread, with its environment.
-    pub fn new(agent: &'static Agent, env: Env) -> Handle {
-        Handle {
+    pub fn new(agent: &'static Agent, env: Env) -> RuntimeHandle {
+        RuntimeHandle {
             agent,
             env: ThreadBound::new(env),
         }
@@ -41,8 +42,8 @@ impl Handle {
     }
 }
 
-impl Runtime for Handle {
-    fn attach(&self, spec: Spec) -> Result<Attached, AttachError> {
+impl Runtime for RuntimeHandle {
+    fn attach(&self, spec: InstrumentSpec) -> Result<AttachSummary, AttachError> {
         self.attach_instrument(spec)
     }
 
@@ -50,11 +51,11 @@ impl Runtime for Handle {
         self.detach_instrument(id)
     }
 
-    fn rows(&self, id: InstrumentId) -> Vec<Row> {
+    fn rows(&self, id: InstrumentId) -> Vec<PointRow> {
         crate::plans::readings::rows(self.agent, id)
     }
 
-    fn events(&self, id: InstrumentId, last: usize) -> Vec<Event> {
+    fn events(&self, id: InstrumentId, last: usize) -> Vec<LogEvent> {
         self.logged_events(id, last)
     }
 
@@ -66,27 +67,31 @@ impl Runtime for Handle {
         self.undo_edits(id)
     }
 
-    fn tally(&self, kind: TallyKind, entries: u32) -> Result<u32, AttachError> {
+    fn create_table(&self, kind: TallyKind, entries: u32) -> Result<u32, AttachError> {
         self.create_table(kind, entries)
     }
 
-    fn tally_is(&self, table: u32, plan: &str, name: Option<&str>) {
+    fn label_table(&self, table: u32, plan: &str, name: Option<&str>) {
         self.label_table(table, plan, name);
     }
 
-    fn tally_now(&self, table: u32) -> Tally {
+    fn read_table(&self, table: u32) -> Tally {
         self.read_table(table)
     }
 
-    fn tally_clear(&self, table: u32) {
+    fn clear_table(&self, table: u32) {
         self.agent.tallies.clear(&self.agent.shards, table);
     }
 
-    fn armed(&self, patterns: &[MethodPattern], sample: Option<Sample>) -> Vec<ArmedMethod> {
+    fn armed_methods(
+        &self,
+        patterns: &[MethodPattern],
+        sample: Option<RandomSample>,
+    ) -> Vec<ArmedMethod> {
         self.armed_methods(patterns, sample)
     }
 
-    fn graphs(&self, patterns: &[MethodPattern]) -> Vec<Graph> {
+    fn flow_graphs(&self, patterns: &[MethodPattern]) -> Vec<Graph> {
         self.flow_graphs(patterns)
     }
 
@@ -94,31 +99,31 @@ impl Runtime for Handle {
         self.described_classes(patterns)
     }
 
-    fn graph(&self, method: u32) -> Option<Graph> {
-        crate::classes::queries::graph(self.agent, method)
+    fn flow_graph(&self, method: u32) -> Option<Graph> {
+        crate::classes::queries::flow_graph(self.agent, method)
     }
 
     fn refusals(&self) -> Vec<RefusalRow> {
         self.agent.refusals()
     }
 
-    fn instruments(&self) -> Vec<Summary> {
+    fn instruments(&self) -> Vec<InstrumentSummary> {
         self.summaries()
     }
 
-    fn names(&self, beginning: &str, limit: usize) -> Vec<String> {
+    fn completions(&self, beginning: &str, limit: usize) -> Vec<String> {
         self.completions(beginning, limit)
     }
 
-    fn stale(&self) -> u64 {
-        self.agent.methods.stale(self.agent, self.env())
+    fn stale_activation_count(&self) -> u64 {
+        self.agent.methods.stale_count(self.agent, self.env())
     }
 
     fn print(&self, text: &str) {
         self.agent.print(text);
     }
 
-    fn speaks(&self, load: u64) {
+    fn set_current_plan(&self, load: u64) {
         self.agent.output.set_current(load);
     }
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use veneer_protocol::Status;
 
 /// Returns the current status. `clients` is the number of connected clients.
-pub fn make(agent: &Agent, clients: u32) -> Status {
+pub fn make_status(agent: &Agent, clients: u32) -> Status {
     let (vm, vm_version) = jvm_name();
     let mut classes = agent.registry.all();
     classes.retain(|class| !class.state().restored);

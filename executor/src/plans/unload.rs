@@ -33,8 +33,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use veneer_fragmenter::anchor;
-use veneer_protocol::{Detached, Left, Which};
-use veneer_scripts::Session;
+use veneer_protocol::{DetachReport, DetachTarget, UnrestoredClass};
+use veneer_scripts::PlanSession;
 
 /// The JVMTI events of classes, which are disabled while the agent is not active.
 pub const CLASS_EVENTS: [jvmtiEvent; 2] = [
@@ -52,8 +52,8 @@ const SEARCH_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Detaches everything, gives every class its original code back, and removes the data directory.
 /// Called by the plan thread, which ends afterwards.
-pub fn leave(agent: &Agent, env: Env, session: &Session) -> Detached {
-    let DetachResult { detached, unknown } = detach(agent, session, &Which::Unload);
+pub fn unload_agent(agent: &Agent, env: Env, session: &PlanSession) -> DetachReport {
+    let DetachResult { detached, unknown } = detach(agent, session, &DetachTarget::Unload);
     agent.left.store(true, Ordering::SeqCst);
     let mut restored = 0;
     let mut left = Vec::new();
@@ -69,12 +69,12 @@ pub fn leave(agent: &Agent, env: Env, session: &Session) -> Detached {
     }
     for event in CLASS_EVENTS {
         if let Err(e) = agent.tool.disable(event) {
-            agent.problem("", &e.to_string());
+            agent.report_problem("", &e.to_string());
         }
     }
     let mut running = 0;
     for _ in 0..MAX_SEARCHES {
-        running = agent.methods.stale(agent, env);
+        running = agent.methods.stale_count(agent, env);
         if running == 0 {
             break;
         }
@@ -85,14 +85,14 @@ pub fn leave(agent: &Agent, env: Env, session: &Session) -> Detached {
         stack_traces::unhook(env);
     }
     if let Err(e) = agent.library.forget_all(env) {
-        agent.problem("", &e.to_string());
+        agent.report_problem("", &e.to_string());
     }
     agent.rings.drain();
     report::write(agent, jvm_name());
     control::close();
     data_directory::remove(&agent.config.data_dir);
     agent.stop_threads();
-    Detached {
+    DetachReport {
         taken: detached,
         unknown,
         classes_restored: restored,
@@ -106,7 +106,7 @@ struct Restored {
     /// The number of classes that have their own class file again.
     restored: u64,
     /// The classes that are still armed, with the reasons.
-    left: Vec<Left>,
+    left: Vec<UnrestoredClass>,
 }
 
 /// Retransforms all armed classes to their own class files.
@@ -114,7 +114,7 @@ fn restore(agent: &Agent, env: Env) -> Restored {
     let mut armed: Vec<(jclass, Arc<Class>)> = Vec::new();
     for class in agent.tool.loaded(env) {
         let name = agent.tool.class_name(class);
-        let known = name.filter(|name| !anchor::is_anchor(name) && agent.registry.knows(name));
+        let known = name.filter(|name| !anchor::is_anchor(name) && agent.registry.contains(name));
         let known = known.and_then(|name| {
             let loader = agent.tool.loader(class);
             let known = agent.registry.find(env, &name, loader);
@@ -142,7 +142,7 @@ fn restore(agent: &Agent, env: Env) -> Restored {
                     known.state().restored = true;
                     restored += 1;
                 }
-                Err(reason) => left.push(Left {
+                Err(reason) => left.push(UnrestoredClass {
                     class: known.dotted.clone(),
                     reason: reason.to_string(),
                 }),

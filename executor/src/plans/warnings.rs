@@ -3,7 +3,7 @@
 use crate::agent::Agent;
 use crate::jvm::jni::Env;
 use crate::plans::instrument_registry::{Instrument, InstrumentTable};
-use veneer_instruments::{MethodPattern, Spec, nearest};
+use veneer_instruments::{InstrumentSpec, MethodPattern, nearest};
 
 /// The most class names that a warning suggests.
 const MAX_SUGGESTIONS: usize = 3;
@@ -59,7 +59,7 @@ fn not_installed(table: &InstrumentTable) -> Vec<NotInstalled> {
 
 /// The attached instruments whose patterns have matched no method. Instruments for single methods
 /// are not among them: a plan has chosen these methods among armed ones.
-fn unmatched(table: &InstrumentTable) -> Vec<Spec> {
+fn unmatched(table: &InstrumentTable) -> Vec<InstrumentSpec> {
     let is_unmatched = |i: &&Instrument| i.attached && i.tried.is_empty() && i.spec.only.is_none();
     let all = table.instruments.iter().filter(is_unmatched);
     all.map(|i| i.spec.clone()).collect()
@@ -79,14 +79,14 @@ pub fn warn_of_unmatched_patterns(agent: &Agent, env: Env) {
         (not_installed(&table), unmatched(&table))
     };
     for one in not_installed {
-        agent.problem(
+        agent.report_problem(
             &one.plan,
             &format!("it stood nowhere in the whole run: {}", one.error),
         );
     }
     for spec in unmatched {
         for pattern in &spec.patterns {
-            agent.problem(
+            agent.report_problem(
                 &spec.plan,
                 &format!(
                     "{}: `{pattern}` matched no method in the whole run{}",
@@ -103,13 +103,13 @@ mod tests {
     use super::*;
     use crate::plans::instrument_registry::tests::{instrument, point};
     use std::collections::BTreeMap;
-    use veneer_instruments::Kind;
+    use veneer_instruments::InstrumentKind;
 
     #[test]
     fn only_attached_instruments_without_a_match_are_reported() {
         let mut table = InstrumentTable::default();
         for plan in ["idle", "detached", "chosen", "matched"] {
-            let mut one = instrument(Kind::Counter);
+            let mut one = instrument(InstrumentKind::Counter);
             one.spec.plan = plan.into();
             one.attached = plan != "detached";
             one.spec.only = (plan == "chosen").then(BTreeMap::new);
@@ -129,7 +129,7 @@ mod tests {
     fn an_error_is_reported_unless_another_point_was_installed() {
         let mut table = InstrumentTable::default();
         for (plan, installed) in [("nowhere", false), ("somewhere", true)] {
-            let mut one = instrument(Kind::Counter);
+            let mut one = instrument(InstrumentKind::Counter);
             one.spec.plan = plan.into();
             one.deferred_error = Some("no such variable".into());
             if installed {
@@ -137,7 +137,7 @@ mod tests {
             }
             table.add(one);
         }
-        table.add(instrument(Kind::Counter));
+        table.add(instrument(InstrumentKind::Counter));
         let found = not_installed(&table);
         let expected = NotInstalled {
             plan: "nowhere".into(),

@@ -8,7 +8,7 @@ use crate::data::shards::{SLOTS, Shards};
 use crate::plans::instrument_registry::InstrumentRegistry;
 use crate::weaving::counter_block::CounterBlock;
 use std::sync::Arc;
-use veneer_fragmenter::counting::Counting;
+use veneer_fragmenter::counting::CounterPlan;
 
 /// Counters with lower numbers than this one may belong to blocks. The rest is reserved for
 /// counters of single points, because each point needs one when its count can no longer be derived.
@@ -23,9 +23,9 @@ pub fn allocate_block(
     table: &InstrumentRegistry,
     shards: &Shards,
     method: u32,
-    counting: &Counting,
+    counting: &CounterPlan,
 ) -> Option<Arc<CounterBlock>> {
-    let width = counting.flow.width();
+    let width = counting.flow.counter_count();
     let reused = {
         let mut tables = table.lock();
         let quarantined: u32 = tables.quarantine.iter().map(|block| block.width).sum();
@@ -39,7 +39,7 @@ pub fn allocate_block(
             (first..first + width).for_each(|slot| shards.clear(slot));
             first
         }
-        None if shards.used() + u64::from(width) > MAX_BLOCK_COUNTERS => return None,
+        None if shards.used_slots() + u64::from(width) > MAX_BLOCK_COUNTERS => return None,
         None => shards.allocate(width)?,
     };
     Some(Arc::new(CounterBlock::new(method, first, counting)))
@@ -63,10 +63,10 @@ mod tests {
         with_shards("blocks", |shards| {
             let table = InstrumentRegistry::default();
             with_method("loop(I)I", |method, armed| {
-                let counting = Counting::of(method, &armed.points);
+                let counting = CounterPlan::place_counters(method, &armed.points);
                 let first = allocate_block(&table, shards, 1, &counting).map(|b| b.first);
                 assert_eq!(first, Some(0));
-                let width = counting.flow.width();
+                let width = counting.flow.counter_count();
                 table.lock().free_by_width.insert(width + 1, vec![500]);
                 let second = allocate_block(&table, shards, 2, &counting).map(|b| b.first);
                 assert_eq!(second, Some(width));
@@ -82,7 +82,7 @@ mod tests {
         with_shards("quarantine", |shards| {
             let table = InstrumentRegistry::default();
             with_method("loop(I)I", |method, armed| {
-                let counting = Counting::of(method, &armed.points);
+                let counting = CounterPlan::place_counters(method, &armed.points);
                 let block = Arc::new(CounterBlock::new(1, 0, &counting));
                 let count = (MAX_QUARANTINED_COUNTERS / block.width) as usize;
                 table.lock().quarantine = vec![block.clone(); count];

@@ -18,16 +18,16 @@
 
 use crate::jvm::jni::{Env, Global};
 use std::sync::{Arc, Mutex, MutexGuard};
-use veneer_fragmenter::counting::Counting;
+use veneer_fragmenter::counting::CounterPlan;
 use veneer_fragmenter::version::Span;
-use veneer_frequency::Flow;
+use veneer_frequency::CountedGraph;
 
 /// The counters of one method. See the module documentation.
 pub struct CounterBlock {
     /// The id of the method.
     method: u32,
     /// The flow graph with the numbers of the counters of this block.
-    pub flow: Flow,
+    pub flow: CountedGraph,
     /// The number of the first counter.
     pub first: u32,
     /// The number of counters.
@@ -63,12 +63,12 @@ impl std::fmt::Debug for CounterBlock {
 
 impl CounterBlock {
     /// A block whose first counter is `first`, without versions.
-    pub fn new(method: u32, first: u32, counting: &Counting) -> CounterBlock {
+    pub fn new(method: u32, first: u32, counting: &CounterPlan) -> CounterBlock {
         CounterBlock {
             method,
-            flow: counting.flow.shifted(first),
+            flow: counting.flow.with_counter_offset(first),
             first,
-            width: counting.flow.width(),
+            width: counting.flow.counter_count(),
             versions: Mutex::default(),
         }
     }
@@ -131,12 +131,12 @@ fn span_at(spans: &[Span], pc: i64) -> Option<Span> {
 #[cfg(test)]
 impl CounterBlock {
     /// A block for a flow graph whose counters begin at 0, for unit tests.
-    pub fn of_flow(method: u32, first: u32, flow: &Flow) -> CounterBlock {
+    pub fn for_graph(method: u32, first: u32, flow: &CountedGraph) -> CounterBlock {
         CounterBlock {
             method,
-            flow: flow.shifted(first),
+            flow: flow.with_counter_offset(first),
             first,
-            width: flow.width(),
+            width: flow.counter_count(),
             versions: Mutex::default(),
         }
     }
@@ -168,9 +168,9 @@ mod tests {
     #[test]
     fn a_block_has_the_counters_of_the_placement_from_its_first_one_on() {
         with_method("loop(I)I", |method, armed| {
-            let counting = Counting::of(method, &armed.points);
+            let counting = CounterPlan::place_counters(method, &armed.points);
             let block = CounterBlock::new(7, 100, &counting);
-            assert_eq!(block.width, counting.flow.width());
+            assert_eq!(block.width, counting.flow.counter_count());
             let mut counters: Vec<u32> = block.flow.counters().collect();
             counters.sort_unstable();
             let expected: Vec<u32> = (100..100 + block.width).collect();

@@ -17,8 +17,8 @@ use veneer_fragmenter::bytecode::opcode::*;
 use veneer_fragmenter::descriptor::{self, MethodDescriptor};
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::types::Type;
-use veneer_instruments::Which;
-use veneer_probes::step::Kind;
+use veneer_instruments::InstructionKind;
+use veneer_probes::step::ComputationalType;
 
 /// A value on the operand stack that has a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,7 +54,11 @@ struct Selected<'m> {
 }
 
 /// The instruction with this index, if the selector selects it.
-pub fn instruction_site(which: &Which, method: &Method, index: usize) -> Option<InstructionSite> {
+pub fn instruction_site(
+    which: &InstructionKind,
+    method: &Method,
+    index: usize,
+) -> Option<InstructionSite> {
     let (_, instruction) = method.instructions.get(index)?;
     let this = Selected {
         method,
@@ -63,7 +67,7 @@ pub fn instruction_site(which: &Which, method: &Method, index: usize) -> Option<
         op: instruction.op(),
     };
     match which {
-        Which::Calls(pattern) => {
+        InstructionKind::Calls(pattern) => {
             let call = Call::decode(method, instruction)?;
             let is_selected = pattern
                 .as_ref()
@@ -71,29 +75,29 @@ pub fn instruction_site(which: &Which, method: &Method, index: usize) -> Option<
             let result = call.result.map(|descriptor| descriptor == "Z");
             is_selected.then(|| this.site(call.text, call.operands, result))
         }
-        Which::Reads(name) => this.field_access(name.as_deref(), &[GETFIELD, GETSTATIC]),
-        Which::Writes(name) => this.field_access(name.as_deref(), &[PUTFIELD, PUTSTATIC]),
-        Which::ArrayReads => this.plain_if(
+        InstructionKind::Reads(name) => this.field_access(name.as_deref(), &[GETFIELD, GETSTATIC]),
+        InstructionKind::Writes(name) => this.field_access(name.as_deref(), &[PUTFIELD, PUTSTATIC]),
+        InstructionKind::ArrayReads => this.plain_if(
             (IALOAD..=SALOAD).contains(&this.op),
             &["array", "index"],
             Some(false),
         ),
-        Which::ArrayWrites => this.plain_if(
+        InstructionKind::ArrayWrites => this.plain_if(
             (IASTORE..=SASTORE).contains(&this.op),
             &["array", "index", "value"],
             None,
         ),
-        Which::Allocations => this.allocation(),
-        Which::Enters => this.plain_if(this.op == MONITORENTER, &["object"], None),
-        Which::Leaves => this.plain_if(this.op == MONITOREXIT, &["object"], None),
-        Which::Handlers => this.handler(),
-        Which::Throws => this.plain_if(this.op == ATHROW, &["exception"], None),
-        Which::Branches => this.conditional_branch(),
-        Which::Switches => {
+        InstructionKind::Allocations => this.allocation(),
+        InstructionKind::MonitorEnters => this.plain_if(this.op == MONITORENTER, &["object"], None),
+        InstructionKind::MonitorExits => this.plain_if(this.op == MONITOREXIT, &["object"], None),
+        InstructionKind::Handlers => this.handler(),
+        InstructionKind::Throws => this.plain_if(this.op == ATHROW, &["exception"], None),
+        InstructionKind::Branches => this.conditional_branch(),
+        InstructionKind::Switches => {
             let is_switch = matches!(this.op, TABLESWITCH | LOOKUPSWITCH);
             this.plain_if(is_switch, &["key"], None)
         }
-        Which::Opcode(name) => {
+        InstructionKind::Opcode(name) => {
             let is_selected = name == "*" || mnemonic(this.op) == name;
             this.plain_if(is_selected, &[], None)
         }
@@ -339,14 +343,14 @@ impl Field {
 }
 
 /// The kind of a value of this verification type; `None` for a slot that holds no value.
-pub fn value_kind(ty: &Type) -> Option<Kind> {
+pub fn value_kind(ty: &Type) -> Option<ComputationalType> {
     Some(match ty {
-        Type::Int => Kind::Int,
-        Type::Long => Kind::Long,
-        Type::Float => Kind::Float,
-        Type::Double => Kind::Double,
+        Type::Int => ComputationalType::Int,
+        Type::Long => ComputationalType::Long,
+        Type::Float => ComputationalType::Float,
+        Type::Double => ComputationalType::Double,
         Type::Null | Type::Object(_) | Type::UninitializedThis | Type::Uninitialized(_) => {
-            Kind::Reference
+            ComputationalType::Reference
         }
         Type::Top => return None,
     })
@@ -359,7 +363,7 @@ mod tests {
     use veneer_instruments::MethodPattern;
 
     /// The selected instructions of `Points.sites`, with their pcs.
-    fn sites(which: Which) -> Vec<(u16, InstructionSite)> {
+    fn sites(which: InstructionKind) -> Vec<(u16, InstructionSite)> {
         with_method("sites(Lshop/Points;Ljava/lang/Object;)Z", |method, _| {
             let all = method.instructions.iter().enumerate();
             all.filter_map(|(index, (pc, _))| Some((*pc, instruction_site(&which, method, index)?)))
@@ -367,7 +371,7 @@ mod tests {
         })
     }
 
-    fn texts(which: Which) -> Vec<String> {
+    fn texts(which: InstructionKind) -> Vec<String> {
         let all = sites(which).into_iter();
         all.map(|(pc, site)| format!("{} @{pc}", site.text))
             .collect()
@@ -384,7 +388,7 @@ mod tests {
         format!("{} -> {}", operands.join(" "), result.unwrap_or("-".into()))
     }
 
-    fn at(which: Which, pc: u16) -> InstructionSite {
+    fn at(which: InstructionKind, pc: u16) -> InstructionSite {
         let found = sites(which).into_iter().find(|(at, _)| *at == pc);
         found
             .map(|(_, site)| site)
@@ -393,7 +397,7 @@ mod tests {
 
     #[test]
     fn calls_have_a_receiver_and_arguments_and_a_result() {
-        let calls = texts(Which::Calls(None));
+        let calls = texts(InstructionKind::Calls(None));
         assert_eq!(
             calls,
             [
@@ -406,7 +410,7 @@ mod tests {
                 "call java.lang.IllegalStateException::<init> @137",
             ]
         );
-        let call = |pc| shown(&at(Which::Calls(None), pc));
+        let call = |pc| shown(&at(InstructionKind::Calls(None), pc));
         assert_eq!(call(67), "receiver:3 arg0:2! arg1:1 arg2:0 -> -");
         assert_eq!(call(84), " -> result:0");
         assert_eq!(call(124), "receiver:2 arg0:1 arg1:0 -> result:0!");
@@ -415,7 +419,7 @@ mod tests {
 
     #[test]
     fn the_receiver_of_a_constructor_has_no_name_that_a_plan_can_write() {
-        let call = at(Which::Calls(None), 54);
+        let call = at(InstructionKind::Calls(None), 54);
         assert_eq!(shown(&call), " new:1 arg0:0! -> -");
     }
 
@@ -423,16 +427,16 @@ mod tests {
     fn a_pattern_selects_calls_by_the_named_class_and_method() {
         let pattern = MethodPattern::parse("shop.Points::consume(..)").ok();
         assert_eq!(
-            texts(Which::Calls(pattern)),
+            texts(InstructionKind::Calls(pattern)),
             ["call shop.Points::consume @67"]
         );
         let other = MethodPattern::parse("shop.Other::consume(..)").ok();
-        assert!(texts(Which::Calls(other)).is_empty());
+        assert!(texts(InstructionKind::Calls(other)).is_empty());
     }
 
     #[test]
     fn field_accesses_are_selected_by_simple_and_by_full_name() {
-        let reads = texts(Which::Reads(None));
+        let reads = texts(InstructionKind::Reads(None));
         assert_eq!(
             reads,
             [
@@ -441,39 +445,51 @@ mod tests {
                 "read shop.Points.total @12",
             ]
         );
-        assert_eq!(texts(Which::Reads(Some("total".into()))).len(), 1);
+        assert_eq!(texts(InstructionKind::Reads(Some("total".into()))).len(), 1);
         assert_eq!(
-            texts(Which::Writes(Some("shop.Points.served".into()))).len(),
+            texts(InstructionKind::Writes(Some("shop.Points.served".into()))).len(),
             1
         );
-        assert!(texts(Which::Writes(Some("total".into()))).is_empty());
-        assert!(texts(Which::Reads(Some("Points.total".into()))).is_empty());
+        assert!(texts(InstructionKind::Writes(Some("total".into()))).is_empty());
+        assert!(texts(InstructionKind::Reads(Some("Points.total".into()))).is_empty());
     }
 
     #[test]
     fn field_accesses_have_an_object_unless_static_and_know_booleans() {
-        assert_eq!(shown(&at(Which::Reads(None), 2)), "object:0 -> result:0!");
-        assert_eq!(shown(&at(Which::Reads(None), 8)), " -> result:0");
-        assert_eq!(shown(&at(Which::Writes(None), 5)), "object:1 value:0! -> -");
-        assert_eq!(shown(&at(Which::Writes(None), 17)), "value:0 -> -");
+        assert_eq!(
+            shown(&at(InstructionKind::Reads(None), 2)),
+            "object:0 -> result:0!"
+        );
+        assert_eq!(shown(&at(InstructionKind::Reads(None), 8)), " -> result:0");
+        assert_eq!(
+            shown(&at(InstructionKind::Writes(None), 5)),
+            "object:1 value:0! -> -"
+        );
+        assert_eq!(
+            shown(&at(InstructionKind::Writes(None), 17)),
+            "value:0 -> -"
+        );
     }
 
     #[test]
     fn array_accesses_are_counted_from_the_top_of_the_stack() {
-        assert_eq!(texts(Which::ArrayReads), ["iaload @28", "iaload @100"]);
         assert_eq!(
-            shown(&at(Which::ArrayReads, 28)),
+            texts(InstructionKind::ArrayReads),
+            ["iaload @28", "iaload @100"]
+        );
+        assert_eq!(
+            shown(&at(InstructionKind::ArrayReads, 28)),
             "array:1 index:0 -> result:0"
         );
-        assert_eq!(texts(Which::ArrayWrites), ["iastore @29"]);
-        let write = at(Which::ArrayWrites, 29);
+        assert_eq!(texts(InstructionKind::ArrayWrites), ["iastore @29"]);
+        let write = at(InstructionKind::ArrayWrites, 29);
         assert_eq!(shown(&write), "array:2 index:1 value:0 -> -");
     }
 
     #[test]
     fn allocations_name_the_class_or_the_element_type() {
         assert_eq!(
-            texts(Which::Allocations),
+            texts(InstructionKind::Allocations),
             [
                 "new int[] @21",
                 "new [[Z @32",
@@ -482,7 +498,7 @@ mod tests {
                 "new java.lang.IllegalStateException @128",
             ]
         );
-        let shape = |pc| shown(&at(Which::Allocations, pc));
+        let shape = |pc| shown(&at(InstructionKind::Allocations, pc));
         assert_eq!(shape(21), "length:0 -> result:0");
         assert_eq!(shape(32), " -> result:0");
         assert_eq!(shape(49), " -> -");
@@ -497,18 +513,27 @@ mod tests {
 
     #[test]
     fn monitors_switches_throws_and_handlers_have_one_operand() {
-        assert_eq!(texts(Which::Enters), ["monitorenter @48"]);
-        assert_eq!(texts(Which::Leaves), ["monitorexit @72", "monitorexit @80"]);
-        assert_eq!(texts(Which::Switches), ["lookupswitch @101"]);
-        assert_eq!(texts(Which::Throws), ["athrow @83", "athrow @140"]);
-        assert_eq!(texts(Which::Handlers), ["catch any @76"]);
-        assert_eq!(shown(&at(Which::Handlers, 76)), "exception:0 -> -");
+        assert_eq!(texts(InstructionKind::MonitorEnters), ["monitorenter @48"]);
+        assert_eq!(
+            texts(InstructionKind::MonitorExits),
+            ["monitorexit @72", "monitorexit @80"]
+        );
+        assert_eq!(texts(InstructionKind::Switches), ["lookupswitch @101"]);
+        assert_eq!(
+            texts(InstructionKind::Throws),
+            ["athrow @83", "athrow @140"]
+        );
+        assert_eq!(texts(InstructionKind::Handlers), ["catch any @76"]);
+        assert_eq!(
+            shown(&at(InstructionKind::Handlers, 76)),
+            "exception:0 -> -"
+        );
     }
 
     #[test]
     fn a_handler_names_the_class_that_it_catches() {
         with_method("guarded([I)I", |method, _| {
-            let is_handler = |i: usize| instruction_site(&Which::Handlers, method, i);
+            let is_handler = |i: usize| instruction_site(&InstructionKind::Handlers, method, i);
             let found: Vec<String> = (0..method.instructions.len())
                 .filter_map(|i| Some(is_handler(i)?.text))
                 .collect();
@@ -520,7 +545,7 @@ mod tests {
     fn conditional_branches_have_their_operands_and_do_not_fall_through() {
         with_method("loop(I)I", |method, _| {
             let branches: Vec<InstructionSite> = (0..method.instructions.len())
-                .filter_map(|i| instruction_site(&Which::Branches, method, i))
+                .filter_map(|i| instruction_site(&InstructionKind::Branches, method, i))
                 .collect();
             assert_eq!(branches.len(), 1, "`goto` is no conditional branch");
             assert_eq!(branches[0].text, "if_icmpge");
@@ -532,19 +557,22 @@ mod tests {
     #[test]
     fn control_goes_elsewhere_after_throws_returns_and_switches() {
         let falls_through = |which, pc| at(which, pc).falls_through;
-        assert!(!falls_through(Which::Throws, 140));
-        assert!(!falls_through(Which::Switches, 101));
-        assert!(!falls_through(Which::Opcode("ireturn".into()), 127));
-        assert!(falls_through(Which::Calls(None), 67));
+        assert!(!falls_through(InstructionKind::Throws, 140));
+        assert!(!falls_through(InstructionKind::Switches, 101));
+        assert!(!falls_through(
+            InstructionKind::Opcode("ireturn".into()),
+            127
+        ));
+        assert!(falls_through(InstructionKind::Calls(None), 67));
     }
 
     #[test]
     fn a_mnemonic_selects_instructions_and_a_star_selects_all() {
-        assert_eq!(texts(Which::Opcode("ladd".into())), ["ladd @16"]);
+        assert_eq!(texts(InstructionKind::Opcode("ladd".into())), ["ladd @16"]);
         let count = with_method("sites(Lshop/Points;Ljava/lang/Object;)Z", |method, _| {
             method.instructions.len()
         });
-        assert_eq!(sites(Which::Opcode("*".into())).len(), count);
+        assert_eq!(sites(InstructionKind::Opcode("*".into())).len(), count);
     }
 
     #[test]

@@ -21,29 +21,31 @@
 //!
 //! [`planner`](crate::weaving::planner) calls [`plan`].
 
-use crate::weaving::planned_probe::{Compile, CompiledProbe, PlannedProbe, Step, VisibleValues};
+use crate::weaving::planned_probe::{
+    Compile, CompiledProbe, PlannedAction, PlannedProbe, VisibleValues,
+};
 use veneer_fragmenter::advice::Site;
 use veneer_fragmenter::flowgraph::FragmentId;
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::types::State;
-use veneer_instruments::{AttachError, Kind, Spec};
-use veneer_probes::Code;
-use veneer_probes::tree::{Expr, Operator, Place, Shape, Statement};
+use veneer_instruments::{AttachError, InstrumentKind, InstrumentSpec};
+use veneer_probes::ProbeCode;
+use veneer_probes::tree::{Expr, ExprKind, Operator, SourcePosition, Statement};
 
 /// The name under which code reads the number of iterations.
-pub const ITERATIONS: &str = "turns";
+pub const TRIP_COUNT_NAME: &str = "turns";
 
 /// One point for each loop whose header is reachable.
 ///
 /// # Errors
 /// If the instrument is not code, or if the code does not compile.
 pub fn plan(
-    spec: &Spec,
+    spec: &InstrumentSpec,
     method: &Method,
     reachable: &[FragmentId],
     compile: Compile,
 ) -> Result<Vec<PlannedProbe>, AttachError> {
-    let Kind::Code(code) = &spec.kind else {
+    let InstrumentKind::Code(code) = &spec.kind else {
         return Err(AttachError::Unsupported {
             what: format!("a {} at the exits of loops", spec.kind.name()),
             instead: "write .loop_exits().before(|p| table.add(here(), p.turns))".into(),
@@ -89,16 +91,19 @@ impl LoopBody<'_> {
     /// All sites of the loop's point. Exit edges are first, because the first step of a point
     /// determines its counters. A loop without exit edges is left by exceptions only, and nothing
     /// is counted for it.
-    fn sites(&self) -> Vec<(Site, Step)> {
+    fn sites(&self) -> Vec<(Site, PlannedAction)> {
         let mut sites = self.exit_edges();
-        sites.push((Site::Throw, Step::CodeOnly));
+        sites.push((Site::Throw, PlannedAction::CodeOnly));
         sites.extend(self.other_edges());
         if self.header == FragmentId(0) {
-            sites.push((Site::Entry, Step::LoopEnter));
+            sites.push((Site::Entry, PlannedAction::LoopEnter));
         }
         for handler in self.outer_handlers() {
             let site = Site::Before(handler);
-            sites.extend([(site, Step::CodeOnly), (site, Step::LoopExit)]);
+            sites.extend([
+                (site, PlannedAction::CodeOnly),
+                (site, PlannedAction::LoopExit),
+            ]);
         }
         sites
     }
@@ -109,24 +114,27 @@ impl LoopBody<'_> {
     }
 
     /// The steps on the edges that leave the loop.
-    fn exit_edges(&self) -> Vec<(Site, Step)> {
+    fn exit_edges(&self) -> Vec<(Site, PlannedAction)> {
         let exits = self
             .reachable_edges()
             .filter(|(from, to)| (self.contains)(*from) && !(self.contains)(*to));
         let steps = |(from, to)| {
             let site = Site::Edge(from, to);
-            [(site, Step::Count), (site, Step::LoopExit)]
+            [
+                (site, PlannedAction::Count),
+                (site, PlannedAction::LoopExit),
+            ]
         };
         exits.flat_map(steps).collect()
     }
 
     /// The steps on the edges that enter the loop, and on its back edges.
-    fn other_edges(&self) -> Vec<(Site, Step)> {
+    fn other_edges(&self) -> Vec<(Site, PlannedAction)> {
         let step = |(from, to)| {
             let site = Site::Edge(from, to);
             match ((self.contains)(from), (self.contains)(to)) {
-                (true, true) if to == self.header => Some((site, Step::LoopBackEdge)),
-                (false, true) => Some((site, Step::LoopEnter)),
+                (true, true) if to == self.header => Some((site, PlannedAction::LoopBackEdge)),
+                (false, true) => Some((site, PlannedAction::LoopEnter)),
                 _ => None,
             }
         };
@@ -136,7 +144,7 @@ impl LoopBody<'_> {
     /// The exception handlers outside the loop, sorted.
     fn outer_handlers(&self) -> Vec<FragmentId> {
         let ranges = self.method.code.exceptions.iter();
-        let handlers = ranges.map(|range| self.method.flow.holding(range.handler));
+        let handlers = ranges.map(|range| self.method.flow.fragment_containing(range.handler));
         let mut outer: Vec<FragmentId> = handlers
             .filter(|f| !(self.contains)(*f) && self.reachable.contains(f))
             .collect();
@@ -148,7 +156,7 @@ impl LoopBody<'_> {
 
 /// Compiles the code for the loop header, so that `here()` is the same at all exits of the loop.
 fn compile_at_header(
-    code: &Code,
+    code: &ProbeCode,
     method: &Method,
     pc: u16,
     compile: Compile,
@@ -168,21 +176,21 @@ fn compile_at_header(
 }
 
 /// The code after the guard `if p.turns < 0 { return; }`. The count is negative outside the loop.
-fn guarded(code: &Code) -> Code {
+fn guarded(code: &ProbeCode) -> ProbeCode {
     let expression = |shape| Expr {
-        shape,
-        place: Place::default(),
+        kind: shape,
+        place: SourcePosition::default(),
     };
-    let iterations = expression(Shape::Read(ITERATIONS.into()));
-    let zero = expression(Shape::Int(0));
-    let is_negative = Shape::Binary(Operator::Less, iterations.into(), zero.into());
+    let iterations = expression(ExprKind::MethodVariable(TRIP_COUNT_NAME.into()));
+    let zero = expression(ExprKind::Int(0));
+    let is_negative = ExprKind::Binary(Operator::Less, iterations.into(), zero.into());
     let guard = Statement::If {
         condition: expression(is_negative),
         then: vec![Statement::Return],
         otherwise: Vec::new(),
     };
     let body = std::iter::once(guard).chain(code.body.iter().cloned());
-    Code {
+    ProbeCode {
         body: body.collect(),
     }
 }

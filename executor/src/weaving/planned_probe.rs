@@ -7,9 +7,9 @@
 
 use crate::weaving::instruction_sites::Operand;
 use std::sync::Arc;
-use veneer_fragmenter::advice::{Action, Probe, Read, Site};
+use veneer_fragmenter::advice::{Action, Probe, ProbeArgument, Site};
 use veneer_fragmenter::types::{State, Type};
-use veneer_probes::{Code, ProbeError};
+use veneer_probes::{ProbeCode, ProbeError};
 
 /// One point of an instrument in one method.
 #[derive(Clone, Debug)]
@@ -21,7 +21,7 @@ pub struct PlannedProbe {
     /// The source line.
     pub line: Option<u16>,
     /// The join points, and what happens at each of them. All share the counters of the point.
-    pub sites: Vec<(Site, Step)>,
+    pub sites: Vec<(Site, PlannedAction)>,
     /// For a log: the variables that it records.
     pub values: Vec<LoggedValue>,
     /// For a single instruction: its text in reports, such as `call shop.Desk::serve @12`.
@@ -63,11 +63,11 @@ impl HitLimit {
 /// Plan code that has been compiled for a site.
 #[derive(Clone, Debug)]
 pub struct CompiledProbe {
-    pub method: Arc<veneer_probes::Method>,
+    pub method: Arc<veneer_probes::ProbeMethod>,
     /// The source of each argument of `method`.
-    pub reads: Vec<Read>,
+    pub reads: Vec<ProbeArgument>,
     /// The kinds of the topmost operand-stack values; see [`Action::Run`].
-    pub operands: Vec<veneer_probes::step::Kind>,
+    pub operands: Vec<veneer_probes::step::ComputationalType>,
 }
 
 /// The values that plan code can read at a site.
@@ -84,12 +84,12 @@ pub struct VisibleValues {
 }
 
 /// A function that compiles the code of a spec for a site.
-pub type Compile<'c> = &'c dyn Fn(&Code, VisibleValues) -> Result<CompiledProbe, ProbeError>;
+pub type Compile<'c> = &'c dyn Fn(&ProbeCode, VisibleValues) -> Result<CompiledProbe, ProbeError>;
 
 /// The effect of a planned probe at one of its sites. Most steps are named after the [`Action`]
 /// that they become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Step {
+pub enum PlannedAction {
     Count,
     Start,
     Stop,
@@ -111,18 +111,21 @@ pub enum Step {
     LateStop,
 }
 
-impl Step {
+impl PlannedAction {
     /// The number of consecutive counters that a point needs if this is its first step.
     pub fn slots(self) -> u32 {
         match self {
-            Step::Count | Step::CodeOnly => 1,
-            Step::Log | Step::LoopEnter | Step::LoopBackEdge | Step::LoopExit => 0,
-            Step::Start
-            | Step::Stop
-            | Step::Lap
-            | Step::LateStart
-            | Step::LateSkip
-            | Step::LateStop => 4,
+            PlannedAction::Count | PlannedAction::CodeOnly => 1,
+            PlannedAction::Log
+            | PlannedAction::LoopEnter
+            | PlannedAction::LoopBackEdge
+            | PlannedAction::LoopExit => 0,
+            PlannedAction::Start
+            | PlannedAction::Stop
+            | PlannedAction::Lap
+            | PlannedAction::LateStart
+            | PlannedAction::LateSkip
+            | PlannedAction::LateStop => 4,
         }
     }
 }
@@ -138,7 +141,7 @@ impl PlannedProbe {
     /// * `slot` is the first counter of the point. For a log, `slot` is the number of the log
     ///   point.
     /// * `late_cell` is the address of the word that holds the start time of a late timer. Without
-    ///   such a word, [`Step::LateStart`] has no action.
+    ///   such a word, [`PlannedAction::LateStart`] has no action.
     pub fn probes(&self, slot: u32, limit: Option<HitLimit>, late_cell: Option<i64>) -> Vec<Probe> {
         let code = self.code.as_ref().map(|code| code.action(slot, limit));
         let mut probes = Vec::new();
@@ -157,7 +160,7 @@ impl PlannedProbe {
     /// The action that measures at a site, if the step measures anything.
     fn measurement(
         &self,
-        step: Step,
+        step: PlannedAction,
         slot: u32,
         limit: Option<HitLimit>,
         late_cell: Option<i64>,
@@ -171,37 +174,42 @@ impl PlannedProbe {
             None => action,
         };
         Some(match step {
-            Step::Count => limited(Action::Count { slot }),
-            Step::Start => Action::Start { slot },
-            Step::Stop => Action::Stop { slot },
-            Step::Lap => Action::Lap { slot },
-            Step::Log => {
+            PlannedAction::Count => limited(Action::Count { slot }),
+            PlannedAction::Start => Action::Start { slot },
+            PlannedAction::Stop => Action::Stop { slot },
+            PlannedAction::Lap => Action::LapTimer { slot },
+            PlannedAction::Log => {
                 let values = self.values.iter().map(|v| (v.slot, v.ty.clone()));
                 limited(Action::Log {
                     point: slot,
                     values: values.collect(),
                 })
             }
-            Step::LoopEnter | Step::LateSkip => Action::Enter { slot },
-            Step::LoopBackEdge => Action::Turn { slot },
-            Step::LoopExit => Action::Over { slot },
-            Step::LateStart => Action::Since {
+            PlannedAction::LoopEnter | PlannedAction::LateSkip => Action::LoopEnter { slot },
+            PlannedAction::LoopBackEdge => Action::LoopBackEdge { slot },
+            PlannedAction::LoopExit => Action::LoopExit { slot },
+            PlannedAction::LateStart => Action::Since {
                 slot,
                 cell: late_cell?,
             },
-            Step::LateStop => Action::Until { slot },
-            Step::CodeOnly => return None,
+            PlannedAction::LateStop => Action::LateStop { slot },
+            PlannedAction::CodeOnly => return None,
         })
     }
 }
 
-impl Step {
+impl PlannedAction {
     /// Whether the code of the plan runs at a site with this step. Sites that only maintain the
     /// state of a loop or of a late timer run no code.
     fn runs_code(self) -> bool {
         matches!(
             self,
-            Step::Count | Step::Start | Step::Stop | Step::Lap | Step::Log | Step::CodeOnly
+            PlannedAction::Count
+                | PlannedAction::Start
+                | PlannedAction::Stop
+                | PlannedAction::Lap
+                | PlannedAction::Log
+                | PlannedAction::CodeOnly
         )
     }
 }
@@ -212,12 +220,12 @@ impl CompiledProbe {
     fn action(&self, slot: u32, limit: Option<HitLimit>) -> Action {
         let method = match limit.map(HitLimit::for_code) {
             Some(HitLimit { cell, most }) => {
-                Arc::new(self.method.as_ref().clone().first(cell, most))
+                Arc::new(self.method.as_ref().clone().limit_passes(cell, most))
             }
             None => self.method.clone(),
         };
         let reads = self.reads.iter().map(|read| match read {
-            Read::Turns(_) => Read::Turns(slot),
+            ProbeArgument::TripCount(_) => ProbeArgument::TripCount(slot),
             other => *other,
         });
         Action::Run {
@@ -234,7 +242,7 @@ mod tests {
     use crate::weaving::test_methods::empty_probe;
     use veneer_fragmenter::flowgraph::FragmentId;
 
-    fn planned(sites: Vec<(Site, Step)>, code: Option<CompiledProbe>) -> PlannedProbe {
+    fn planned(sites: Vec<(Site, PlannedAction)>, code: Option<CompiledProbe>) -> PlannedProbe {
         PlannedProbe {
             fragment: None,
             to: None,
@@ -250,7 +258,7 @@ mod tests {
         }
     }
 
-    fn compiled(reads: Vec<Read>) -> CompiledProbe {
+    fn compiled(reads: Vec<ProbeArgument>) -> CompiledProbe {
         CompiledProbe {
             reads,
             ..empty_probe()
@@ -260,7 +268,10 @@ mod tests {
     #[test]
     fn a_timer_takes_its_counters_from_its_first_step() {
         let timer = planned(
-            vec![(Site::Entry, Step::Start), (Site::Return, Step::Stop)],
+            vec![
+                (Site::Entry, PlannedAction::Start),
+                (Site::Return, PlannedAction::Stop),
+            ],
             None,
         );
         assert_eq!(timer.slots(), 4);
@@ -288,9 +299,9 @@ mod tests {
             action: action.into(),
         };
         let sites = vec![
-            (Site::Entry, Step::Count),
-            (Site::Return, Step::Log),
-            (Site::Throw, Step::Lap),
+            (Site::Entry, PlannedAction::Count),
+            (Site::Return, PlannedAction::Log),
+            (Site::Throw, PlannedAction::Lap),
         ];
         let probes = planned(sites, None).probes(2, limit, None);
         let actions: Vec<Action> = probes.into_iter().map(|p| p.action).collect();
@@ -300,7 +311,7 @@ mod tests {
             [
                 wrapped(Action::Count { slot: 2 }),
                 wrapped(Action::Log { point: 2, values }),
-                Action::Lap { slot: 2 },
+                Action::LapTimer { slot: 2 },
             ]
         );
     }
@@ -309,12 +320,12 @@ mod tests {
     fn code_runs_after_the_measurement_and_only_where_something_is_passed() {
         let edge = Site::Edge(FragmentId(1), FragmentId(2));
         let sites = vec![
-            (edge, Step::Count),
-            (edge, Step::LoopExit),
-            (Site::Throw, Step::CodeOnly),
-            (Site::Entry, Step::LoopEnter),
+            (edge, PlannedAction::Count),
+            (edge, PlannedAction::LoopExit),
+            (Site::Throw, PlannedAction::CodeOnly),
+            (Site::Entry, PlannedAction::LoopEnter),
         ];
-        let code = compiled(vec![Read::Turns(0), Read::Slot(1)]);
+        let code = compiled(vec![ProbeArgument::TripCount(0), ProbeArgument::Slot(1)]);
         let probes = planned(sites, Some(code)).probes(6, None, None);
         let shown: Vec<(Site, bool)> = probes
             .iter()
@@ -333,21 +344,24 @@ mod tests {
         let Some(Action::Run { reads, .. }) = probes.get(1).map(|p| &p.action) else {
             panic!("the second action calls the code");
         };
-        assert_eq!(*reads, [Read::Turns(6), Read::Slot(1)]);
+        assert_eq!(
+            *reads,
+            [ProbeArgument::TripCount(6), ProbeArgument::Slot(1)]
+        );
     }
 
     #[test]
     fn a_late_start_needs_the_cell_of_the_timer() {
         let late = planned(
             vec![
-                (Site::Crossing, Step::LateStart),
-                (Site::Return, Step::LateStop),
+                (Site::Crossing, PlannedAction::LateStart),
+                (Site::Return, PlannedAction::LateStop),
             ],
             None,
         );
         assert_eq!(late.probes(4, None, None).len(), 1);
         let with_cell = late.probes(4, None, Some(77));
         assert_eq!(with_cell[0].action, Action::Since { slot: 4, cell: 77 });
-        assert_eq!(with_cell[1].action, Action::Until { slot: 4 });
+        assert_eq!(with_cell[1].action, Action::LateStop { slot: 4 });
     }
 }

@@ -26,7 +26,7 @@
 use crate::weaving::instruction_sites::{InstructionSite, Operand, instruction_site};
 use crate::weaving::loop_exits;
 use crate::weaving::planned_probe::{
-    Compile, CompiledProbe, LoggedValue, PlannedProbe, Step, VisibleValues,
+    Compile, CompiledProbe, LoggedValue, PlannedAction, PlannedProbe, VisibleValues,
 };
 use std::fmt;
 use veneer_fragmenter::advice::Site;
@@ -37,18 +37,20 @@ use veneer_fragmenter::method::Method;
 use veneer_fragmenter::points::reachable;
 use veneer_fragmenter::types::{State, Type};
 use veneer_fragmenter::{Refusal, readable};
-use veneer_instruments::{AttachError, Kind, Place, Spec, When, Which};
+use veneer_instruments::{
+    AdviceKind, AttachError, InstructionKind, InstrumentKind, InstrumentSpec, PointSelector,
+};
 use veneer_probes::error::Reason;
 
 /// The name in reports of the point of a late timer. Its times are lower bounds.
-const LATE_TIMER: &str = "began before: at least";
+const LATE_TIMER_LABEL: &str = "began before: at least";
 
 /// The points of a spec in a method.
 ///
 /// # Errors
 /// See the module documentation.
 pub fn plan(
-    spec: &Spec,
+    spec: &InstrumentSpec,
     method: &Method,
     armed: &ArmedCode,
     compile: Compile,
@@ -79,7 +81,7 @@ pub fn awaited_class(error: &AttachError) -> Option<&str> {
 
 /// The input of [`plan`], and the errors of the points that were skipped.
 struct Planner<'a> {
-    spec: &'a Spec,
+    spec: &'a InstrumentSpec,
     method: &'a Method<'a>,
     armed: &'a ArmedCode,
     compile: Compile<'a>,
@@ -110,26 +112,28 @@ impl<'a> Planner<'a> {
     fn plan(mut self) -> Points {
         let spec = self.spec;
         let points = match &spec.place {
-            Place::Method | Place::Entry => self.method_points()?,
-            Place::Edges => self.edge_points(self.all_edges())?,
-            Place::Edge(pairs) => self.edge_points(self.named_edges(pairs)?)?,
-            Place::LoopExits => loop_exits::plan(spec, self.method, &self.reachable, self.compile)?,
-            Place::Instructions(which) => self.instruction_points(which)?,
-            Place::Exits => self.exit_points()?,
-            Place::Loops => self.fragment_points(self.whole(self.loop_headers()))?,
-            Place::Blocks => self.fragment_points(self.whole(self.reachable.clone()))?,
-            Place::Block(numbers) => {
+            PointSelector::Method | PointSelector::Entry => self.method_points()?,
+            PointSelector::Edges => self.edge_points(self.all_edges())?,
+            PointSelector::Edge(pairs) => self.edge_points(self.named_edges(pairs)?)?,
+            PointSelector::LoopExits => {
+                loop_exits::plan(spec, self.method, &self.reachable, self.compile)?
+            }
+            PointSelector::Instructions(which) => self.instruction_points(which)?,
+            PointSelector::Exits => self.exit_points()?,
+            PointSelector::Loops => self.fragment_points(self.whole(self.loop_headers()))?,
+            PointSelector::Blocks => self.fragment_points(self.whole(self.reachable.clone()))?,
+            PointSelector::Block(numbers) => {
                 let named = numbers.iter().map(|number| self.named_fragment(*number));
                 let named = named.collect::<Result<Vec<_>, _>>()?;
                 self.fragment_points(self.whole(named))?
             }
-            Place::Line(lines) => {
+            PointSelector::Line(lines) => {
                 let positions = lines.iter().map(|line| self.line_position(*line));
                 let positions = positions.collect::<Result<Vec<_>, _>>()?;
                 self.fragment_points(positions.into_iter().flatten().collect())?
             }
-            // `Spec::of_method` has replaced this place by `Place::Block`.
-            Place::Chosen => Vec::new(),
+            // `InstrumentSpec::for_method` has replaced this selector by `PointSelector::Block`.
+            PointSelector::Chosen => Vec::new(),
         };
         match self.code_error.or(self.value_error) {
             Some(error) if points.is_empty() || awaited_class(&error).is_some() => Err(error),
@@ -138,11 +142,11 @@ impl<'a> Planner<'a> {
     }
 
     /// The step of an instrument that is not a timer.
-    fn step(&self) -> Step {
+    fn step(&self) -> PlannedAction {
         match self.spec.kind {
-            Kind::Counter | Kind::Code(_) => Step::Count,
-            Kind::Log(_) => Step::Log,
-            Kind::Timer => Step::Lap,
+            InstrumentKind::Counter | InstrumentKind::Code(_) => PlannedAction::Count,
+            InstrumentKind::Log(_) => PlannedAction::Log,
+            InstrumentKind::Timer => PlannedAction::Lap,
         }
     }
 
@@ -164,24 +168,24 @@ impl<'a> Planner<'a> {
         Ok(points)
     }
 
-    fn method_sites(&self) -> Result<Vec<(Site, Step)>, AttachError> {
+    fn method_sites(&self) -> Result<Vec<(Site, PlannedAction)>, AttachError> {
         let step = self.step();
         let at_exits = vec![(Site::Return, step), (Site::Throw, step)];
         Ok(match (&self.spec.kind, self.spec.when) {
-            (Kind::Timer, _) => vec![
-                (Site::Entry, Step::Start),
-                (Site::Return, Step::Stop),
-                (Site::Throw, Step::Stop),
+            (InstrumentKind::Timer, _) => vec![
+                (Site::Entry, PlannedAction::Start),
+                (Site::Return, PlannedAction::Stop),
+                (Site::Throw, PlannedAction::Stop),
             ],
-            (_, When::Before) => vec![(Site::Entry, step)],
-            _ if self.spec.place == Place::Entry => vec![(Site::Entry, step)],
-            (Kind::Log(_), _) => {
+            (_, AdviceKind::Before) => vec![(Site::Entry, step)],
+            _ if self.spec.place == PointSelector::Entry => vec![(Site::Entry, step)],
+            (InstrumentKind::Log(_), _) => {
                 return Err(unsupported(
                     "a value log after a whole method",
                     "use .exits().before(log(…))",
                 ));
             }
-            (_, When::After | When::Around) => at_exits,
+            (_, AdviceKind::After | AdviceKind::Around) => at_exits,
         })
     }
 
@@ -189,13 +193,13 @@ impl<'a> Planner<'a> {
     /// attached. These times have a point of their own, because they are lower bounds.
     fn late_timer(&self) -> PlannedProbe {
         let sites = vec![
-            (Site::Crossing, Step::LateStart),
-            (Site::Entry, Step::LateSkip),
-            (Site::Return, Step::LateStop),
-            (Site::Throw, Step::LateStop),
+            (Site::Crossing, PlannedAction::LateStart),
+            (Site::Entry, PlannedAction::LateSkip),
+            (Site::Return, PlannedAction::LateStop),
+            (Site::Throw, PlannedAction::LateStop),
         ];
         PlannedProbe {
-            what: Some(LATE_TIMER.into()),
+            what: Some(LATE_TIMER_LABEL.into()),
             ..self.point(None, self.first_line(), sites)
         }
     }
@@ -249,7 +253,7 @@ impl<'a> Planner<'a> {
     }
 
     /// The points of single instructions.
-    fn instruction_points(&mut self, which: &Which) -> Points {
+    fn instruction_points(&mut self, which: &InstructionKind) -> Points {
         let method = self.method;
         let fragments = self.reachable.iter().filter_map(|f| method.flow.get(*f));
         let indices: Vec<(FragmentId, usize)> = fragments
@@ -272,9 +276,9 @@ impl<'a> Planner<'a> {
         found: InstructionSite,
     ) -> Result<Option<PlannedProbe>, AttachError> {
         let pc = self.method.instructions[index].0;
-        let (before, after) = (Site::At(pc), Site::Behind(pc));
-        let is_timer = self.spec.kind == Kind::Timer;
-        if !found.falls_through && (is_timer || self.spec.when == When::After) {
+        let (before, after) = (Site::At(pc), Site::AfterCode(pc));
+        let is_timer = self.spec.kind == InstrumentKind::Timer;
+        if !found.falls_through && (is_timer || self.spec.when == AdviceKind::After) {
             return Err(unsupported(
                 format!(
                     "anything after `{}`, from which control goes elsewhere,",
@@ -284,9 +288,9 @@ impl<'a> Planner<'a> {
             ));
         }
         let (sites, operands) = if is_timer {
-            let sites = vec![(before, Step::Start), (after, Step::Stop)];
+            let sites = vec![(before, PlannedAction::Start), (after, PlannedAction::Stop)];
             (sites, Vec::new())
-        } else if self.spec.when == When::After {
+        } else if self.spec.when == AdviceKind::After {
             (vec![(after, self.step())], Vec::from_iter(found.result))
         } else {
             (vec![(before, self.step())], found.operands)
@@ -319,7 +323,7 @@ impl<'a> Planner<'a> {
         };
         let exits = self.reachable.iter().copied().filter(returns).collect();
         let mut points = self.fragment_points(self.whole(exits))?;
-        if self.spec.kind == Kind::Counter {
+        if self.spec.kind == InstrumentKind::Counter {
             let sites = vec![(Site::Throw, self.step())];
             points.push(self.point(None, self.first_line(), sites));
         }
@@ -333,7 +337,7 @@ impl<'a> Planner<'a> {
             let fragment = position.fragment;
             let sites = self.fragment_sites(&position)?;
             let pc = match self.spec.place {
-                Place::Exits => self.last_instruction(fragment).0,
+                PointSelector::Exits => self.last_instruction(fragment).0,
                 _ => position.inner_pc.unwrap_or(fragment.start),
             };
             let site = sites[0].0;
@@ -351,19 +355,29 @@ impl<'a> Planner<'a> {
     }
 
     /// The sites of a fragment or source line. The result has at least one element.
-    fn fragment_sites(&self, position: &Position) -> Result<Vec<(Site, Step)>, AttachError> {
+    fn fragment_sites(
+        &self,
+        position: &Position,
+    ) -> Result<Vec<(Site, PlannedAction)>, AttachError> {
         let (f, step) = (position.fragment.id, self.step());
-        let is_exit = matches!(self.spec.place, Place::Exits);
+        let is_exit = matches!(self.spec.place, PointSelector::Exits);
         Ok(match (&self.spec.kind, &self.spec.place) {
-            (Kind::Timer, Place::Exits) => {
+            (InstrumentKind::Timer, PointSelector::Exits) => {
                 return Err(unsupported(
                     "a timer around the exits of a method",
                     "use .around(timer()) on the methods themselves",
                 ));
             }
-            (Kind::Timer, Place::Loops) => vec![(Site::Before(f), Step::Lap)],
-            (Kind::Timer, _) => vec![(Site::Before(f), Step::Start), (Site::After(f), Step::Stop)],
-            _ if is_exit || self.spec.when == When::After => vec![(Site::After(f), step)],
+            (InstrumentKind::Timer, PointSelector::Loops) => {
+                vec![(Site::Before(f), PlannedAction::Lap)]
+            }
+            (InstrumentKind::Timer, _) => {
+                vec![
+                    (Site::Before(f), PlannedAction::Start),
+                    (Site::After(f), PlannedAction::Stop),
+                ]
+            }
+            _ if is_exit || self.spec.when == AdviceKind::After => vec![(Site::After(f), step)],
             // The variables of a line have their values at the beginning of the line, not of the
             // fragment.
             _ => match position.inner_pc {
@@ -400,7 +414,7 @@ impl<'a> Planner<'a> {
         };
         let inside = || {
             let (pc, _) = method.lines.iter().find(|(_, known)| *known == line)?;
-            let fragment = method.flow.holding(*pc);
+            let fragment = method.flow.fragment_containing(*pc);
             self.reachable
                 .contains(&fragment)
                 .then_some((fragment, Some(*pc)))
@@ -451,13 +465,13 @@ impl<'a> Planner<'a> {
         site: Site,
         operands: &[Operand],
     ) -> Result<Option<CompiledProbe>, SkippedPoint> {
-        let Kind::Code(code) = &self.spec.kind else {
+        let InstrumentKind::Code(code) = &self.spec.kind else {
             return Ok(None);
         };
         let (state, pc) = match site {
             // At an exit, parameters may have been overwritten or may be dead.
             Site::Return | Site::Throw => (State::default(), 0),
-            site => readable::at(self.method, &self.armed.points, site),
+            site => readable::visible_state(self.method, &self.armed.points, site),
         };
         let values = VisibleValues {
             state,
@@ -488,10 +502,10 @@ impl<'a> Planner<'a> {
 
     /// The variables of a log, with the slots that hold them at a site.
     fn logged_values(&self, site: Site) -> Result<Vec<LoggedValue>, AttachError> {
-        let Kind::Log(names) = &self.spec.kind else {
+        let InstrumentKind::Log(names) = &self.spec.kind else {
             return Ok(Vec::new());
         };
-        let (state, pc) = readable::at(self.method, &self.armed.points, site);
+        let (state, pc) = readable::visible_state(self.method, &self.armed.points, site);
         let find = |name: &String| {
             let is_named = |slot: u16| {
                 self.method.variable_name(slot, pc) == *name || format!("local{slot}") == *name
@@ -531,7 +545,7 @@ impl<'a> Planner<'a> {
         &self,
         fragment: Option<FragmentId>,
         line: Option<u16>,
-        sites: Vec<(Site, Step)>,
+        sites: Vec<(Site, PlannedAction)>,
     ) -> PlannedProbe {
         PlannedProbe {
             fragment: fragment.map(|f| f.0),

@@ -10,14 +10,14 @@ use super::*;
 use crate::weaving::test_methods::{empty_probe, with_method};
 use std::cell::RefCell;
 use veneer_instruments::MethodPattern;
-use veneer_probes::{Code, ProbeError};
+use veneer_probes::{ProbeCode, ProbeError};
 
 const LOOP: &str = "loop(I)I";
 const LARGER: &str = "larger(II)I";
 const SITES: &str = "sites(Lshop/Points;Ljava/lang/Object;)Z";
 
-fn spec(place: Place, when: When, kind: Kind) -> Spec {
-    Spec {
+fn spec(place: PointSelector, when: AdviceKind, kind: InstrumentKind) -> InstrumentSpec {
+    InstrumentSpec {
         name: None,
         plan: "test.rhai".into(),
         patterns: Vec::from_iter(MethodPattern::parse("shop.Points::*").ok()),
@@ -33,29 +33,32 @@ fn spec(place: Place, when: When, kind: Kind) -> Spec {
     }
 }
 
-fn log(name: &str) -> Kind {
-    Kind::Log(vec![name.into()])
+fn log(name: &str) -> InstrumentKind {
+    InstrumentKind::Log(vec![name.into()])
 }
 
-fn code() -> Kind {
-    Kind::Code(Box::default())
+fn code() -> InstrumentKind {
+    InstrumentKind::Code(Box::default())
 }
 
-fn accept(_: &Code, _: VisibleValues) -> Result<CompiledProbe, ProbeError> {
+fn accept(_: &ProbeCode, _: VisibleValues) -> Result<CompiledProbe, ProbeError> {
     Ok(empty_probe())
 }
 
 /// Plans a spec in a method of the fixture. All code compiles.
-fn planned(label: &str, spec: &Spec) -> Points {
+fn planned(label: &str, spec: &InstrumentSpec) -> Points {
     planned_with(label, spec, &accept)
 }
 
-fn planned_with(label: &str, spec: &Spec, compile: Compile) -> Points {
+fn planned_with(label: &str, spec: &InstrumentSpec, compile: Compile) -> Points {
     with_method(label, |method, armed| plan(spec, method, armed, compile))
 }
 
-fn counter(label: &str, place: Place) -> Points {
-    planned(label, &spec(place, When::Before, Kind::Counter))
+fn counter(label: &str, place: PointSelector) -> Points {
+    planned(
+        label,
+        &spec(place, AdviceKind::Before, InstrumentKind::Counter),
+    )
 }
 
 /// The points as `fragment line sites`.
@@ -63,7 +66,7 @@ fn shown(points: &Points) -> Vec<String> {
     let show = |point: &PlannedProbe| {
         let fragment = point.fragment.map_or("-".into(), |f| format!("f{f}"));
         let line = point.line.map_or("-".into(), |line| line.to_string());
-        let site = |(site, step): &(Site, Step)| format!("{site}:{step:?}");
+        let site = |(site, step): &(Site, PlannedAction)| format!("{site}:{step:?}");
         let sites: Vec<String> = point.sites.iter().map(site).collect();
         format!("{fragment} {line} {}", sites.join(", "))
     };
@@ -105,7 +108,7 @@ fn reason(error: &AttachError) -> &Reason {
 
 #[test]
 fn blocks_are_counted_at_their_start() {
-    let points = counter(LOOP, Place::Blocks);
+    let points = counter(LOOP, PointSelector::Blocks);
     assert_eq!(
         shown(&points),
         [
@@ -117,23 +120,49 @@ fn blocks_are_counted_at_their_start() {
     );
     let after = planned(
         LOOP,
-        &spec(Place::Block(vec![2]), When::After, Kind::Counter),
+        &spec(
+            PointSelector::Block(vec![2]),
+            AdviceKind::After,
+            InstrumentKind::Counter,
+        ),
     );
     assert_eq!(shown(&after), ["f2 21 after f2:Count"]);
 }
 
 #[test]
 fn a_method_is_counted_at_its_entry_or_at_all_exits() {
-    let at = |when| planned(LOOP, &spec(Place::Method, when, Kind::Counter));
-    assert_eq!(shown(&at(When::Before)), ["- 19 entry:Count"]);
-    assert_eq!(shown(&at(When::After)), ["- 19 return:Count, throw:Count"]);
-    let entry = planned(LOOP, &spec(Place::Entry, When::After, Kind::Counter));
+    let at = |when| {
+        planned(
+            LOOP,
+            &spec(PointSelector::Method, when, InstrumentKind::Counter),
+        )
+    };
+    assert_eq!(shown(&at(AdviceKind::Before)), ["- 19 entry:Count"]);
+    assert_eq!(
+        shown(&at(AdviceKind::After)),
+        ["- 19 return:Count, throw:Count"]
+    );
+    let entry = planned(
+        LOOP,
+        &spec(
+            PointSelector::Entry,
+            AdviceKind::After,
+            InstrumentKind::Counter,
+        ),
+    );
     assert_eq!(shown(&entry), ["- 19 entry:Count"]);
 }
 
 #[test]
 fn a_method_timer_starts_at_the_entry_and_stops_at_all_exits() {
-    let points = planned(LOOP, &spec(Place::Method, When::Around, Kind::Timer));
+    let points = planned(
+        LOOP,
+        &spec(
+            PointSelector::Method,
+            AdviceKind::Around,
+            InstrumentKind::Timer,
+        ),
+    );
     assert_eq!(
         shown(&points),
         ["- 19 entry:Start, return:Stop, throw:Stop"]
@@ -142,7 +171,11 @@ fn a_method_timer_starts_at_the_entry_and_stops_at_all_exits() {
 
 #[test]
 fn a_late_timer_has_a_second_point_for_older_activations() {
-    let mut late = spec(Place::Method, When::Around, Kind::Timer);
+    let mut late = spec(
+        PointSelector::Method,
+        AdviceKind::Around,
+        InstrumentKind::Timer,
+    );
     late.late = true;
     let points = planned(LOOP, &late);
     assert_eq!(
@@ -159,7 +192,7 @@ fn a_late_timer_has_a_second_point_for_older_activations() {
 
 #[test]
 fn edges_have_the_line_of_the_fragment_to_which_they_lead() {
-    let points = counter(LOOP, Place::Edges);
+    let points = counter(LOOP, PointSelector::Edges);
     assert_eq!(
         shown(&points),
         [
@@ -171,13 +204,13 @@ fn edges_have_the_line_of_the_fragment_to_which_they_lead() {
     );
     let to: Vec<Option<u32>> = points.unwrap_or_default().iter().map(|p| p.to).collect();
     assert_eq!(to, [Some(1), Some(2), Some(3), Some(1)]);
-    let back_edge = counter(LOOP, Place::Edge(vec![(2, 1)]));
+    let back_edge = counter(LOOP, PointSelector::Edge(vec![(2, 1)]));
     assert_eq!(shown(&back_edge), ["f2 20 edge f2 -> f1:Count"]);
 }
 
 #[test]
 fn an_edge_that_the_method_does_not_have_is_refused() {
-    let missing = error(counter(LOOP, Place::Edge(vec![(2, 1), (0, 3)])));
+    let missing = error(counter(LOOP, PointSelector::Edge(vec![(2, 1), (0, 3)])));
     let AttachError::UnknownEdge {
         class,
         method,
@@ -191,7 +224,7 @@ fn an_edge_that_the_method_does_not_have_is_refused() {
         (class.as_str(), method.as_str(), from, to),
         ("shop.Points", LOOP, 0, 3)
     );
-    let outside = error(counter(LOOP, Place::Edge(vec![(0, 9)])));
+    let outside = error(counter(LOOP, PointSelector::Edge(vec![(0, 9)])));
     assert!(
         matches!(outside, AttachError::UnknownFragment { fragment: 9, .. }),
         "{outside}"
@@ -200,7 +233,7 @@ fn an_edge_that_the_method_does_not_have_is_refused() {
 
 #[test]
 fn a_fragment_that_the_method_does_not_have_is_refused_with_the_last_one() {
-    let missing = error(counter(LOOP, Place::Block(vec![1, 4])));
+    let missing = error(counter(LOOP, PointSelector::Block(vec![1, 4])));
     assert!(
         matches!(
             missing,
@@ -216,9 +249,9 @@ fn a_fragment_that_the_method_does_not_have_is_refused_with_the_last_one() {
 
 #[test]
 fn fragments_before_the_constructor_call_are_refused() {
-    let all = counter("<init>(Z)V", Place::Blocks);
+    let all = counter("<init>(Z)V", PointSelector::Blocks);
     assert_eq!(shown(&all), ["f3 11 before f3:Count"]);
-    let early = error(counter("<init>(Z)V", Place::Block(vec![1])));
+    let early = error(counter("<init>(Z)V", PointSelector::Block(vec![1])));
     let AttachError::MethodRefused { reason, .. } = &early else {
         panic!("{early}");
     };
@@ -228,26 +261,37 @@ fn fragments_before_the_constructor_call_are_refused() {
 #[test]
 fn loops_are_counted_and_timed_at_their_headers() {
     assert_eq!(
-        shown(&counter(LOOP, Place::Loops)),
+        shown(&counter(LOOP, PointSelector::Loops)),
         ["f1 20 before f1:Count"]
     );
-    let timed = planned(LOOP, &spec(Place::Loops, When::Around, Kind::Timer));
+    let timed = planned(
+        LOOP,
+        &spec(
+            PointSelector::Loops,
+            AdviceKind::Around,
+            InstrumentKind::Timer,
+        ),
+    );
     assert_eq!(shown(&timed), ["f1 20 before f1:Lap"]);
-    assert_eq!(shown(&counter(LARGER, Place::Loops)), [""; 0]);
+    assert_eq!(shown(&counter(LARGER, PointSelector::Loops)), [""; 0]);
 }
 
 #[test]
 fn a_block_timer_runs_from_start_to_end() {
     let timed = planned(
         LOOP,
-        &spec(Place::Block(vec![2]), When::Around, Kind::Timer),
+        &spec(
+            PointSelector::Block(vec![2]),
+            AdviceKind::Around,
+            InstrumentKind::Timer,
+        ),
     );
     assert_eq!(shown(&timed), ["f2 21 before f2:Start, after f2:Stop"]);
 }
 
 #[test]
 fn exits_are_all_returns_and_for_a_counter_also_exceptions() {
-    let points = counter(LARGER, Place::Exits);
+    let points = counter(LARGER, PointSelector::Exits);
     assert_eq!(
         shown(&points),
         [
@@ -256,12 +300,18 @@ fn exits_are_all_returns_and_for_a_counter_also_exceptions() {
             "- 27 throw:Count"
         ]
     );
-    let with_code = planned(LARGER, &spec(Place::Exits, When::Before, code()));
+    let with_code = planned(
+        LARGER,
+        &spec(PointSelector::Exits, AdviceKind::Before, code()),
+    );
     assert_eq!(
         shown(&with_code),
         ["f1 30 after f1:Count", "f2 32 after f2:Count"]
     );
-    let logged = error(planned(LARGER, &spec(Place::Exits, When::Before, log("x"))));
+    let logged = error(planned(
+        LARGER,
+        &spec(PointSelector::Exits, AdviceKind::Before, log("x")),
+    ));
     assert!(
         matches!(logged, AttachError::VariableNotLive { .. }),
         "`x` is dead in f1: {logged}"
@@ -272,7 +322,11 @@ fn exits_are_all_returns_and_for_a_counter_also_exceptions() {
 fn a_timer_around_exits_is_not_supported() {
     let refused = error(planned(
         LARGER,
-        &spec(Place::Exits, When::Around, Kind::Timer),
+        &spec(
+            PointSelector::Exits,
+            AdviceKind::Around,
+            InstrumentKind::Timer,
+        ),
     ));
     assert!(
         matches!(refused, AttachError::Unsupported { .. }),
@@ -282,19 +336,19 @@ fn a_timer_around_exits_is_not_supported() {
 
 #[test]
 fn a_log_after_a_method_is_not_supported_but_one_before_is() {
-    let at = |when| planned(LOOP, &spec(Place::Method, when, log("n")));
-    let refused = error(at(When::After));
+    let at = |when| planned(LOOP, &spec(PointSelector::Method, when, log("n")));
+    let refused = error(at(AdviceKind::After));
     assert!(
         matches!(refused, AttachError::Unsupported { .. }),
         "{refused}"
     );
-    assert_eq!(shown(&at(When::Before)), ["- 19 entry:Log"]);
+    assert_eq!(shown(&at(AdviceKind::Before)), ["- 19 entry:Log"]);
 }
 
 #[test]
 fn a_line_that_begins_a_fragment_is_counted_there() {
     assert_eq!(
-        shown(&counter(LARGER, Place::Line(vec![30]))),
+        shown(&counter(LARGER, PointSelector::Line(vec![30]))),
         ["f1 30 before f1:Count"]
     );
 }
@@ -302,19 +356,23 @@ fn a_line_that_begins_a_fragment_is_counted_there() {
 #[test]
 fn a_line_inside_a_fragment_is_counted_at_its_first_instruction() {
     assert_eq!(
-        shown(&counter(LARGER, Place::Line(vec![29]))),
+        shown(&counter(LARGER, PointSelector::Line(vec![29]))),
         ["f0 29 @5:Count"]
     );
     let after = planned(
         LARGER,
-        &spec(Place::Line(vec![29]), When::After, Kind::Counter),
+        &spec(
+            PointSelector::Line(vec![29]),
+            AdviceKind::After,
+            InstrumentKind::Counter,
+        ),
     );
     assert_eq!(shown(&after), ["f0 29 after f0:Count"]);
 }
 
 #[test]
 fn two_lines_of_one_fragment_have_positions_of_their_own() {
-    let points = counter(LARGER, Place::Line(vec![28, 27, 29]));
+    let points = counter(LARGER, PointSelector::Line(vec![28, 27, 29]));
     assert_eq!(
         shown(&points),
         ["f0 28 @2:Count", "f0 27 before f0:Count", "f0 29 @5:Count"]
@@ -323,7 +381,7 @@ fn two_lines_of_one_fragment_have_positions_of_their_own() {
 
 #[test]
 fn a_line_without_code_is_refused_with_the_lines_of_the_method() {
-    let missing = error(counter(LARGER, Place::Line(vec![31])));
+    let missing = error(counter(LARGER, PointSelector::Line(vec![31])));
     let AttachError::UnknownLine {
         line, first, last, ..
     } = missing
@@ -335,15 +393,15 @@ fn a_line_without_code_is_refused_with_the_lines_of_the_method() {
 
 #[test]
 fn logged_variables_have_the_slot_and_type_of_the_site() {
-    let at = |place| planned(LARGER, &spec(place, When::Before, log("y")));
-    let points = at(Place::Line(vec![30])).unwrap_or_default();
+    let at = |place| planned(LARGER, &spec(place, AdviceKind::Before, log("y")));
+    let points = at(PointSelector::Line(vec![30])).unwrap_or_default();
     let y = LoggedValue {
         name: "y".into(),
         slot: 4,
         ty: Type::Int,
     };
     assert_eq!(points[0].values, [y]);
-    let early = error(at(Place::Line(vec![28])));
+    let early = error(at(PointSelector::Line(vec![28])));
     let AttachError::VariableNotLive {
         variable,
         place,
@@ -359,7 +417,10 @@ fn logged_variables_have_the_slot_and_type_of_the_site() {
 
 #[test]
 fn a_variable_can_be_named_by_its_slot() {
-    let points = planned(LOOP, &spec(Place::Entry, When::Before, log("local1")));
+    let points = planned(
+        LOOP,
+        &spec(PointSelector::Entry, AdviceKind::Before, log("local1")),
+    );
     let points = points.unwrap_or_default();
     assert_eq!(
         (points[0].values[0].slot, &points[0].values[0].ty),
@@ -371,7 +432,7 @@ fn a_variable_can_be_named_by_its_slot() {
 fn a_logged_variable_that_one_block_lacks_refuses_all_blocks() {
     let refused = error(planned(
         LOOP,
-        &spec(Place::Blocks, When::Before, log("sum")),
+        &spec(PointSelector::Blocks, AdviceKind::Before, log("sum")),
     ));
     assert!(
         matches!(refused, AttachError::VariableNotLive { .. }),
@@ -385,8 +446,8 @@ fn instructions_at_which_a_variable_cannot_be_read_are_skipped() {
         planned(
             SITES,
             &spec(
-                Place::Instructions(Which::Calls(None)),
-                When::Before,
+                PointSelector::Instructions(InstructionKind::Calls(None)),
+                AdviceKind::Before,
                 log(name),
             ),
         )
@@ -407,14 +468,17 @@ fn instructions_at_which_a_variable_cannot_be_read_are_skipped() {
 
 #[test]
 fn an_instruction_is_measured_before_after_or_around() {
-    let place = || Place::Instructions(Which::Opcode("ladd".into()));
+    let place = || PointSelector::Instructions(InstructionKind::Opcode("ladd".into()));
     let at = |when, kind| planned(SITES, &spec(place(), when, kind));
-    assert_eq!(shown(&at(When::Before, Kind::Counter)), ["f0 52 @16:Count"]);
     assert_eq!(
-        shown(&at(When::After, Kind::Counter)),
+        shown(&at(AdviceKind::Before, InstrumentKind::Counter)),
+        ["f0 52 @16:Count"]
+    );
+    assert_eq!(
+        shown(&at(AdviceKind::After, InstrumentKind::Counter)),
         ["f0 52 behind @16:Count"]
     );
-    let timed = at(When::Around, Kind::Timer);
+    let timed = at(AdviceKind::Around, InstrumentKind::Timer);
     assert_eq!(shown(&timed), ["f0 52 @16:Start, behind @16:Stop"]);
     assert_eq!(
         timed.unwrap_or_default()[0].what.as_deref(),
@@ -424,23 +488,35 @@ fn an_instruction_is_measured_before_after_or_around() {
 
 #[test]
 fn nothing_can_be_measured_after_an_instruction_that_does_not_fall_through() {
-    let place = || Place::Instructions(Which::Throws);
-    for (when, kind) in [(When::After, Kind::Counter), (When::Around, Kind::Timer)] {
+    let place = || PointSelector::Instructions(InstructionKind::Throws);
+    for (when, kind) in [
+        (AdviceKind::After, InstrumentKind::Counter),
+        (AdviceKind::Around, InstrumentKind::Timer),
+    ] {
         let refused = error(planned(SITES, &spec(place(), when, kind)));
         assert!(
             matches!(refused, AttachError::Unsupported { .. }),
             "{refused}"
         );
     }
-    assert!(planned(SITES, &spec(place(), When::Before, Kind::Counter)).is_ok());
+    assert!(
+        planned(
+            SITES,
+            &spec(place(), AdviceKind::Before, InstrumentKind::Counter)
+        )
+        .is_ok()
+    );
 }
 
 #[test]
 fn code_before_an_instruction_sees_its_operands_and_code_after_it_sees_the_result() {
-    let place = || Place::Instructions(Which::ArrayReads);
-    for (when, names) in [(When::Before, "array index"), (When::After, "result")] {
+    let place = || PointSelector::Instructions(InstructionKind::ArrayReads);
+    for (when, names) in [
+        (AdviceKind::Before, "array index"),
+        (AdviceKind::After, "result"),
+    ] {
         let seen = RefCell::new(Vec::new());
-        let compile = |_: &Code, values: VisibleValues| {
+        let compile = |_: &ProbeCode, values: VisibleValues| {
             let names: Vec<String> = values.operands.into_iter().map(|o| o.name).collect();
             seen.borrow_mut().push((values.pc, names.join(" ")));
             Ok(empty_probe())
@@ -457,34 +533,38 @@ fn code_before_an_instruction_sees_its_operands_and_code_after_it_sees_the_resul
 #[test]
 fn code_at_the_exits_of_a_method_sees_no_variables() {
     let seen = RefCell::new(Vec::new());
-    let compile = |_: &Code, values: VisibleValues| {
+    let compile = |_: &ProbeCode, values: VisibleValues| {
         seen.borrow_mut().push(values.state.locals.len());
         Ok(empty_probe())
     };
-    let after = spec(Place::Method, When::After, code());
+    let after = spec(PointSelector::Method, AdviceKind::After, code());
     assert!(planned_with(LOOP, &after, &compile).is_ok());
-    let before = spec(Place::Method, When::Before, code());
+    let before = spec(PointSelector::Method, AdviceKind::Before, code());
     assert!(planned_with(LOOP, &before, &compile).is_ok());
     assert_eq!(seen.into_inner(), [0, 3]);
 }
 
 #[test]
 fn code_is_attached_where_it_compiles() {
-    let compile = |_: &Code, values: VisibleValues| match values.pc {
+    let compile = |_: &ProbeCode, values: VisibleValues| match values.pc {
         2 => Ok(empty_probe()),
         _ => Err(unknown("q")),
     };
-    let points = planned_with(LOOP, &spec(Place::Blocks, When::Before, code()), &compile);
+    let points = planned_with(
+        LOOP,
+        &spec(PointSelector::Blocks, AdviceKind::Before, code()),
+        &compile,
+    );
     assert_eq!(shown(&points), ["f1 20 before f1:Count"]);
     assert!(points.unwrap_or_default()[0].code.is_some());
 }
 
 #[test]
 fn code_that_compiles_nowhere_is_refused_with_the_first_error() {
-    let compile = |_: &Code, values: VisibleValues| Err(unknown(&format!("pc{}", values.pc)));
+    let compile = |_: &ProbeCode, values: VisibleValues| Err(unknown(&format!("pc{}", values.pc)));
     let refused = error(planned_with(
         LOOP,
-        &spec(Place::Blocks, When::Before, code()),
+        &spec(PointSelector::Blocks, AdviceKind::Before, code()),
         &compile,
     ));
     assert_eq!(*reason(&refused), Reason::Unknown { name: "pc0".into() });
@@ -493,7 +573,7 @@ fn code_that_compiles_nowhere_is_refused_with_the_first_error() {
 
 #[test]
 fn an_error_that_waits_for_a_class_wins_over_earlier_errors_and_over_placed_points() {
-    let compile = |_: &Code, values: VisibleValues| match values.pc {
+    let compile = |_: &ProbeCode, values: VisibleValues| match values.pc {
         0 => Err(unknown("q")),
         2 => Err(not_loaded("shop.First")),
         7 => Err(not_loaded("shop.Second")),
@@ -501,7 +581,7 @@ fn an_error_that_waits_for_a_class_wins_over_earlier_errors_and_over_placed_poin
     };
     let refused = error(planned_with(
         LOOP,
-        &spec(Place::Blocks, When::Before, code()),
+        &spec(PointSelector::Blocks, AdviceKind::Before, code()),
         &compile,
     ));
     assert_eq!(awaited_class(&refused), Some("shop.First"));
@@ -509,13 +589,16 @@ fn an_error_that_waits_for_a_class_wins_over_earlier_errors_and_over_placed_poin
 
 #[test]
 fn chosen_blocks_have_no_points_before_they_are_replaced_by_numbers() {
-    let chosen = counter(LOOP, Place::Chosen);
+    let chosen = counter(LOOP, PointSelector::Chosen);
     assert!(chosen.is_ok_and(|points| points.is_empty()));
 }
 
 #[test]
 fn loop_exits_count_iterations_and_call_the_code_only_on_the_way_out() {
-    let points = planned(LOOP, &spec(Place::LoopExits, When::Before, code()));
+    let points = planned(
+        LOOP,
+        &spec(PointSelector::LoopExits, AdviceKind::Before, code()),
+    );
     assert_eq!(
         shown(&points),
         [
@@ -529,7 +612,7 @@ fn loop_exits_count_iterations_and_call_the_code_only_on_the_way_out() {
 fn an_endless_loop_is_left_through_its_handler() {
     let points = planned(
         "guarded([I)I",
-        &spec(Place::LoopExits, When::Before, code()),
+        &spec(PointSelector::LoopExits, AdviceKind::Before, code()),
     );
     assert_eq!(
         shown(&points),
@@ -542,7 +625,7 @@ fn an_endless_loop_is_left_through_its_handler() {
 
 #[test]
 fn code_at_loop_exits_is_guarded_and_compiled_at_the_header() {
-    let compile = |code: &Code, values: VisibleValues| {
+    let compile = |code: &ProbeCode, values: VisibleValues| {
         assert!(values.has_iterations);
         assert_eq!(
             (values.pc, code.body.len()),
@@ -553,7 +636,7 @@ fn code_at_loop_exits_is_guarded_and_compiled_at_the_header() {
     };
     let refused = error(planned_with(
         LOOP,
-        &spec(Place::LoopExits, When::Before, code()),
+        &spec(PointSelector::LoopExits, AdviceKind::Before, code()),
         &compile,
     ));
     let AttachError::NotCompiled { place, .. } = refused else {
@@ -564,7 +647,7 @@ fn code_at_loop_exits_is_guarded_and_compiled_at_the_header() {
 
 #[test]
 fn only_code_can_be_attached_to_loop_exits() {
-    let refused = error(counter(LOOP, Place::LoopExits));
+    let refused = error(counter(LOOP, PointSelector::LoopExits));
     assert!(
         matches!(refused, AttachError::Unsupported { .. }),
         "{refused}"

@@ -24,18 +24,18 @@
 use crate::agent::Agent;
 use crate::jvm::jni::{Env, Global, JvmError, jclass};
 use crate::weaving::instruction_sites::{Operand, value_kind};
-use crate::weaving::loop_exits::ITERATIONS;
+use crate::weaving::loop_exits::TRIP_COUNT_NAME;
 use crate::weaving::planned_probe::VisibleValues;
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use thiserror::Error;
-use veneer_fragmenter::advice::Read;
+use veneer_fragmenter::advice::ProbeArgument;
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::types::Type;
 use veneer_probes::compile::invoke;
 use veneer_probes::error::Reason;
 use veneer_probes::scope::{Field, Scope};
-use veneer_probes::step::{Callee, Kind};
+use veneer_probes::step::{Callee, ComputationalType};
 use veneer_probes::ty::Ty;
 
 /// Why a probe cannot call a method that exists.
@@ -154,17 +154,24 @@ impl<'a> SiteScope<'a> {
 
     /// The sources of the values that a compiled probe reads, and the kinds of the operand-stack
     /// values down to the deepest one that it reads, the top value first.
-    pub fn sources(&self, probe: &veneer_probes::Method) -> (Vec<Read>, Vec<Kind>) {
+    pub fn sources(
+        &self,
+        probe: &veneer_probes::ProbeMethod,
+    ) -> (Vec<ProbeArgument>, Vec<ComputationalType>) {
         let source = |name: &str| match self.find(name) {
-            Some((_, Type::Null)) | None => Read::Null,
-            Some((Location::Slot(slot), _)) => Read::Slot(slot),
-            Some((Location::Operand(operand), _)) => Read::Operand(operand.depth),
+            Some((_, Type::Null)) | None => ProbeArgument::Null,
+            Some((Location::Slot(slot), _)) => ProbeArgument::Slot(slot),
+            Some((Location::Operand(operand), _)) => ProbeArgument::Operand(operand.depth),
             // The slot of the loop is allocated later; see `CompiledProbe::action`.
-            Some((Location::Iterations, _)) => Read::Turns(0),
+            Some((Location::Iterations, _)) => ProbeArgument::TripCount(0),
         };
-        let sources: Vec<Read> = probe.reads.iter().map(|(name, _)| source(name)).collect();
-        let depth = |read: &Read| match read {
-            Read::Operand(depth) => usize::from(*depth) + 1,
+        let sources: Vec<ProbeArgument> = probe
+            .parameters
+            .iter()
+            .map(|(name, _)| source(name))
+            .collect();
+        let depth = |read: &ProbeArgument| match read {
+            ProbeArgument::Operand(depth) => usize::from(*depth) + 1,
             _ => 0,
         };
         let count = sources.iter().map(depth).max().unwrap_or(0);
@@ -173,7 +180,7 @@ impl<'a> SiteScope<'a> {
     }
 
     fn find(&self, name: &str) -> Option<(Location<'_>, &Type)> {
-        if self.values.has_iterations && name == ITERATIONS {
+        if self.values.has_iterations && name == TRIP_COUNT_NAME {
             return Some((Location::Iterations, &Type::Long));
         }
         // A named operand of the instruction hides a local variable of the same name.
@@ -327,7 +334,7 @@ impl<'a> SiteScope<'a> {
                 let is_object = class_in(parameter) == Some(OBJECT) && !parameter.starts_with('[');
                 is_object.then_some(COST_OBJECT)
             }
-            other => invoke::fit(other, parameter),
+            other => invoke::conversion_cost(other, parameter),
         }
     }
 
@@ -359,7 +366,7 @@ impl<'a> SiteScope<'a> {
             let is_overridden = overloads
                 .iter()
                 .any(|other| other.method.parameters() == method.parameters());
-            let Some((parameters, _)) = invoke::parts(&method.descriptor) else {
+            let Some((parameters, _)) = invoke::split_descriptor(&method.descriptor) else {
                 continue;
             };
             if parameters.len() != arguments.len() || is_overridden {
@@ -384,14 +391,14 @@ impl<'a> SiteScope<'a> {
             descriptor: method.descriptor.clone(),
         };
         let refused = |why: LinkError| Reason::NotReachable {
-            method: invoke::shown(&callee),
+            method: invoke::format_callee(&callee),
             why: why.to_string(),
         };
         if callee.owner.is_empty() {
             return Err(refused(LinkError::UnnamedClass));
         }
         self.check_linkable(method.class, true).map_err(refused)?;
-        let (parameters, result) = invoke::parts(&callee.descriptor)
+        let (parameters, result) = invoke::split_descriptor(&callee.descriptor)
             .ok_or_else(|| refused(LinkError::MalformedDescriptor))?;
         let parameters = parameters.iter().map(|p| (*p, true));
         for (descriptor, is_accessed) in parameters.chain([(result, false)]) {
@@ -472,7 +479,7 @@ fn shown_methods<'m>(
 ) -> Vec<String> {
     let texts: BTreeSet<String> = methods
         .map(|method| {
-            invoke::shown(&Callee {
+            invoke::format_callee(&Callee {
                 owner: class.into(),
                 is_interface: false,
                 name: name.into(),
@@ -519,7 +526,10 @@ impl Scope for SiteScope<'_> {
         let operands = self.operands().map(|(operand, _)| operand.name.clone());
         let variables = self.variables();
         let variables = variables.map(|(slot, _)| self.method.variable_name(slot, self.values.pc));
-        let iterations = self.values.has_iterations.then(|| ITERATIONS.to_string());
+        let iterations = self
+            .values
+            .has_iterations
+            .then(|| TRIP_COUNT_NAME.to_string());
         iterations
             .into_iter()
             .chain(operands)
@@ -608,7 +618,7 @@ impl Scope for SiteScope<'_> {
             return Err(Reason::NoMethod {
                 of,
                 name: name.into(),
-                arguments: invoke::list(arguments),
+                arguments: invoke::format_types(arguments),
                 candidates,
             });
         }
@@ -617,7 +627,7 @@ impl Scope for SiteScope<'_> {
             return Err(Reason::Ambiguous {
                 of,
                 name: name.into(),
-                arguments: invoke::list(arguments),
+                arguments: invoke::format_types(arguments),
                 candidates: shown_methods(class, name, overloads.iter().map(|o| o.method)),
             });
         };

@@ -92,7 +92,7 @@ struct MethodFrame<'a> {
 
 impl WovenMethods {
     /// The number of stale activations. See the module documentation.
-    pub fn stale(&self, agent: &Agent, env: Env) -> u64 {
+    pub fn stale_count(&self, agent: &Agent, env: Env) -> u64 {
         // The scan creates local references to threads and classes. The frame releases all of them.
         env.frame(|env| Ok(self.count_stale(agent, env)))
             .unwrap_or(0)
@@ -141,7 +141,7 @@ impl WovenMethods {
     /// activation in a stub is not left behind: it is about to transfer, or its version has just
     /// returned.
     fn is_left_behind(&self, agent: &Agent, env: Env, frame: &MethodFrame) -> bool {
-        if !agent.registry.knows(frame.class_name) {
+        if !agent.registry.contains(frame.class_name) {
             return false;
         }
         let loader = agent.tool.loader(frame.class);

@@ -70,7 +70,7 @@ pub fn wait_for_room(agent: &Agent, env: Env, deadline: Instant) {
         }
         if Instant::now() > deadline {
             FULL_HEAP_REPORTED.call_once(|| {
-                agent.problem("", "the heap had no room for seconds while instruments or edits changed; an OutOfMemoryError may have passed a handler (JDK-8270010)");
+                agent.report_problem("", "the heap had no room for seconds while instruments or edits changed; an OutOfMemoryError may have passed a handler (JDK-8270010)");
             });
             return;
         }

@@ -10,7 +10,7 @@ use veneer_fragmenter::arming::{self, ArmedCode};
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::policy::Policy;
-use veneer_probes::{Callee, Code, Field, Reason, Scope, Ty};
+use veneer_probes::{Callee, Field, ProbeCode, Reason, Scope, Ty};
 
 /// The class file of the methods.
 pub const POINTS: &[u8] = include_bytes!("../classes/fixtures/Points.classfile");
@@ -36,7 +36,7 @@ pub fn with_method<R>(label: &str, test: impl FnOnce(&Method, &ArmedCode) -> R) 
 
 /// A compiled probe without statements and without arguments.
 pub fn empty_probe() -> CompiledProbe {
-    let method = veneer_probes::compile(&Code::default(), &EmptyScope);
+    let method = veneer_probes::compile(&ProbeCode::default(), &EmptyScope);
     CompiledProbe {
         method: Arc::new(method.expect("code without statements compiles")),
         reads: Vec::new(),

@@ -181,7 +181,7 @@ impl WovenMethods {
     /// Makes the OSR entry of a method's current version, because a running activation has asked
     /// for it. Called by the thread `veneer-requests`.
     pub fn make_requested_osr_entry(&self, agent: &Agent, env: Env, id: u32) {
-        let Some(class) = agent.registry.of_method(id) else {
+        let Some(class) = agent.registry.class_of_method(id) else {
             return;
         };
         let token = self.entries().get(&id).and_then(|e| e.token.clone());

@@ -27,7 +27,9 @@ use crate::jvm::jni::{Env, jclass};
 use crate::plans::instrument_registry::{InstalledPoint, SlotKey};
 use crate::plans::journal_records;
 use crate::weaving::counter_allocation::allocate_block;
-use crate::weaving::planned_probe::{CompiledProbe, HitLimit, PlannedProbe, Step, VisibleValues};
+use crate::weaving::planned_probe::{
+    CompiledProbe, HitLimit, PlannedAction, PlannedProbe, VisibleValues,
+};
 use crate::weaving::planner;
 use crate::weaving::probe_scope::{SiteScope, UniqueClasses};
 use crate::weaving::target_switch::SwitchBatch;
@@ -36,11 +38,11 @@ use std::sync::Arc;
 use veneer_fragmenter::Refusal;
 use veneer_fragmenter::arming::ArmedMethod;
 use veneer_fragmenter::classfile::ClassFile;
-use veneer_fragmenter::counting::Counting;
+use veneer_fragmenter::counting::CounterPlan;
 use veneer_fragmenter::points::reachable;
-use veneer_instruments::{AttachError, ClassFacts, InstrumentId, Place, Spec};
+use veneer_instruments::{AttachError, ClassMetadata, InstrumentId, InstrumentSpec, PointSelector};
 use veneer_probes::error::Reason;
-use veneer_probes::{Code, ProbeError};
+use veneer_probes::{ProbeCode, ProbeError};
 
 /// The refusal code of methods whose code waits for a class.
 const AWAITS_CLASS: &str = "NotLoaded";
@@ -57,7 +59,7 @@ pub fn weave_loaded(agent: &Agent, env: Env, class: &Arc<Class>) {
 /// classes may be running. No object of the new class exists yet. `name` is the internal name of
 /// the new class.
 pub fn weave_awaiting(agent: &Agent, env: Env, name: &str) {
-    let waiting = agent.pending_classes.take(name);
+    let waiting = agent.pending_classes.remove_named(name);
     if waiting.is_empty() {
         return;
     }
@@ -100,7 +102,7 @@ pub fn weave_class(
     };
     // The facts are asked for before the table is locked, because only the JVM knows them.
     let patterns = agent.plan_patterns();
-    let facts = selection::facts_if_needed(agent.tool, env, class, patterns.iter());
+    let facts = selection::metadata_if_needed(agent.tool, env, class, patterns.iter());
     let tasks = select_tasks(agent, class, &methods, facts.as_deref());
     if tasks.is_empty() {
         return Vec::new();
@@ -128,7 +130,7 @@ pub fn weave_class(
     changed.sort_unstable();
     changed.dedup();
     // The points are recorded before the first count can happen.
-    agent.note(&records);
+    agent.append_records(&records);
     let refused = agent
         .methods
         .prepare(agent, env, class, &changed, eager, batch);
@@ -147,7 +149,7 @@ pub fn weave_class(
 fn register_waiting(agent: &Agent, class: &Arc<Class>, waiting: &[WaitingTask]) -> bool {
     let mut is_new = false;
     for task in waiting {
-        is_new |= agent.pending_classes.wait(&task.awaited, class);
+        is_new |= agent.pending_classes.add(&task.awaited, class);
         if let Some(i) = agent.table.lock().instrument(task.instrument) {
             i.tried.remove(&task.method);
         }
@@ -169,15 +171,15 @@ fn weave_and_report(
         let Some(i) = tables.instrument(instrument) else {
             continue;
         };
-        match Reporting::of_error(&error, &i.spec.place) {
-            Reporting::Never => {}
-            Reporting::IfNothingIsPlaced => {
+        match ErrorReporting::for_error(&error, &i.spec.place) {
+            ErrorReporting::Never => {}
+            ErrorReporting::IfNothingIsPlaced => {
                 i.deferred_error.get_or_insert(error.to_string());
             }
-            Reporting::AtOnce => {
+            ErrorReporting::AtOnce => {
                 let plan = i.spec.plan.clone();
                 drop(tables);
-                agent.problem(&plan, &error.to_string());
+                agent.report_problem(&plan, &error.to_string());
             }
         }
     }
@@ -186,7 +188,7 @@ fn weave_and_report(
 /// The time at which the agent reports an error in a class that was loaded after the instrument was
 /// attached.
 #[derive(Debug, PartialEq, Eq)]
-enum Reporting {
+enum ErrorReporting {
     /// Classes without the requested point are normal.
     Never,
     /// Single instructions differ, and in many methods the code fits none of them. The error
@@ -195,16 +197,16 @@ enum Reporting {
     AtOnce,
 }
 
-impl Reporting {
-    fn of_error(error: &AttachError, place: &Place) -> Reporting {
+impl ErrorReporting {
+    fn for_error(error: &AttachError, place: &PointSelector) -> ErrorReporting {
         match error {
-            AttachError::NotCompiled { .. } if matches!(place, Place::Instructions(_)) => {
-                Reporting::IfNothingIsPlaced
+            AttachError::NotCompiled { .. } if matches!(place, PointSelector::Instructions(_)) => {
+                ErrorReporting::IfNothingIsPlaced
             }
             AttachError::NotCompiled { .. } | AttachError::TooManyPoints { .. } => {
-                Reporting::AtOnce
+                ErrorReporting::AtOnce
             }
-            _ => Reporting::Never,
+            _ => ErrorReporting::Never,
         }
     }
 }
@@ -213,7 +215,7 @@ impl Reporting {
 struct Task {
     instrument: InstrumentId,
     /// The spec, restricted to the method.
-    spec: Spec,
+    spec: InstrumentSpec,
     /// The id of the method.
     method: u32,
     /// Name and descriptor of the method.
@@ -234,7 +236,7 @@ fn select_tasks(
     agent: &Agent,
     class: &Class,
     methods: &[ArmedMethod],
-    facts: Option<&ClassFacts>,
+    facts: Option<&ClassMetadata>,
 ) -> Vec<Task> {
     let mut tasks = Vec::new();
     let mut tables = agent.table.lock();
@@ -248,7 +250,7 @@ fn select_tasks(
             if i.spec.selects(&class.dotted, facts, m.id, named) && i.tried.insert(m.id) {
                 tasks.push(Task {
                     instrument: InstrumentId(n as u32 + 1),
-                    spec: i.spec.of_method(m.id),
+                    spec: i.spec.for_method(m.id),
                     method: m.id,
                     label: format!("{}{}", m.name, m.descriptor),
                 });
@@ -382,10 +384,14 @@ impl ClassWeaver<'_> {
         let analysed = analyse(&agent.policy, self.file, self.class, task.method)
             .map_err(|reason| NotPlaced::Refused(Refused::from(&reason)))?;
         let (method, armed) = (&analysed.method, &analysed.armed);
-        if matches!(task.spec.place, Place::Blocks | Place::Edges) && method.is_constructor() {
+        if matches!(
+            task.spec.place,
+            PointSelector::Blocks | PointSelector::Edges
+        ) && method.is_constructor()
+        {
             self.refuse_before_super(&analysed, &task.label);
         }
-        let compile = |code: &Code, values| self.compile(&analysed, code, values);
+        let compile = |code: &ProbeCode, values| self.compile(&analysed, code, values);
         let planned = planner::plan(&task.spec, method, armed, &compile);
         let planned = planned.map_err(|error| match planner::awaited_class(&error) {
             Some(class) => NotPlaced::Awaits {
@@ -404,8 +410,8 @@ impl ClassWeaver<'_> {
             return Err(NotPlaced::Error(AttachError::TooManyPoints { limit }));
         }
         let is_derived =
-            task.spec.counts_all() && planned.len() > 1 && !agent.methods.counts_each();
-        let counting = is_derived.then(|| Counting::of(method, &armed.points));
+            task.spec.has_derived_counts() && planned.len() > 1 && !agent.methods.counts_each();
+        let counting = is_derived.then(|| CounterPlan::place_counters(method, &armed.points));
         self.allocate(task, &planned, counting)
             .map_err(NotPlaced::Refused)
     }
@@ -433,7 +439,7 @@ impl ClassWeaver<'_> {
         agent
             .methods
             .add_probes(task.method, task.instrument, probes);
-        agent.accept(dotted, &task.label, AWAITS_CLASS);
+        agent.withdraw_refusal(dotted, &task.label, AWAITS_CLASS);
         self.result.changed.push(task.method);
     }
 
@@ -441,7 +447,7 @@ impl ClassWeaver<'_> {
     fn compile(
         &self,
         analysed: &AnalysedMethod,
-        code: &Code,
+        code: &ProbeCode,
         values: VisibleValues,
     ) -> Result<CompiledProbe, ProbeError> {
         let agent = self.agent;
@@ -453,7 +459,7 @@ impl ClassWeaver<'_> {
             let compiled = veneer_probes::compile::compile(code, &scope);
             Ok(compiled.map(|probe| {
                 let (reads, operands) = scope.sources(&probe);
-                let placed = probe.placed(&|table| agent.tallies.address(table));
+                let placed = probe.with_table_addresses(&|table| agent.tallies.address(table));
                 CompiledProbe {
                     method: Arc::new(placed),
                     reads,
@@ -494,7 +500,7 @@ impl ClassWeaver<'_> {
         &self,
         task: &Task,
         planned: &[PlannedProbe],
-        counting: Option<Counting>,
+        counting: Option<CounterPlan>,
     ) -> Result<Placement, Refused> {
         let agent = self.agent;
         let mut placement = Placement::default();
@@ -552,13 +558,13 @@ impl ClassWeaver<'_> {
     /// counters of unloaded classes anywhere.
     fn allocate_slot(&self, key: &SlotKey, width: u32) -> Result<u32, Refused> {
         let agent = self.agent;
-        if key.step == Step::Log {
+        if key.step == PlannedAction::Log {
             let point = {
                 let mut tables = agent.table.lock();
                 tables.log_points += 1;
                 tables.log_points
             };
-            let limit = veneer_protocol::data::Rings::POINTS as usize;
+            let limit = veneer_protocol::data::Rings::MAX_LOG_POINTS as usize;
             return match agent.rings.open_point(point) {
                 true => Ok(point),
                 false => Err(Refused::from(&Refusal::CountersExhausted(limit))),
@@ -598,16 +604,19 @@ impl ClassWeaver<'_> {
 /// The values of a point's counters when the point is made. Readings subtract them, because
 /// counters may be reused. The shortest and the longest time of a timer cannot be subtracted, so
 /// their counters are cleared.
-fn reading_base(shards: &Shards, step: Step, slot: u32) -> [u64; 2] {
+fn reading_base(shards: &Shards, step: PlannedAction, slot: u32) -> [u64; 2] {
     match step {
-        Step::Log | Step::LoopEnter | Step::LoopBackEdge | Step::LoopExit => [0, 0],
-        Step::Count | Step::CodeOnly => [shards.sum(slot), 0],
-        Step::Start
-        | Step::Stop
-        | Step::Lap
-        | Step::LateStart
-        | Step::LateSkip
-        | Step::LateStop => {
+        PlannedAction::Log
+        | PlannedAction::LoopEnter
+        | PlannedAction::LoopBackEdge
+        | PlannedAction::LoopExit => [0, 0],
+        PlannedAction::Count | PlannedAction::CodeOnly => [shards.sum(slot), 0],
+        PlannedAction::Start
+        | PlannedAction::Stop
+        | PlannedAction::Lap
+        | PlannedAction::LateStart
+        | PlannedAction::LateSkip
+        | PlannedAction::LateStop => {
             shards.clear(slot + 2);
             shards.clear(slot + 3);
             [shards.sum(slot), shards.sum(slot + 1)]
@@ -625,7 +634,7 @@ fn remove_unproven(agent: &Agent, class: &Class, id: u32, reason: &Refusal) {
         method.map_or_else(String::new, |m| format!("{}{}", m.name, m.descriptor))
     };
     for instrument in agent.methods.remove_unproven(id) {
-        agent.note(&[journal_records::not_installed(
+        agent.append_records(&[journal_records::not_installed(
             instrument,
             &class.dotted,
             &label,
@@ -647,7 +656,7 @@ fn remove_unproven(agent: &Agent, class: &Class, id: u32, reason: &Refusal) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use veneer_instruments::Which;
+    use veneer_instruments::InstructionKind;
 
     fn not_compiled() -> AttachError {
         AttachError::NotCompiled {
@@ -663,18 +672,21 @@ mod tests {
 
     #[test]
     fn errors_of_code_are_reported_at_once_but_for_single_instructions_later() {
-        let instructions = Place::Instructions(Which::Throws);
+        let instructions = PointSelector::Instructions(InstructionKind::Throws);
         let too_many = AttachError::TooManyPoints { limit: 3 };
-        let of = Reporting::of_error;
-        assert_eq!(of(&not_compiled(), &Place::Method), Reporting::AtOnce);
+        let of = ErrorReporting::for_error;
+        assert_eq!(
+            of(&not_compiled(), &PointSelector::Method),
+            ErrorReporting::AtOnce
+        );
         assert_eq!(
             of(&not_compiled(), &instructions),
-            Reporting::IfNothingIsPlaced
+            ErrorReporting::IfNothingIsPlaced
         );
-        assert_eq!(of(&too_many, &instructions), Reporting::AtOnce);
+        assert_eq!(of(&too_many, &instructions), ErrorReporting::AtOnce);
         assert_eq!(
-            of(&AttachError::ShuttingDown, &Place::Method),
-            Reporting::Never
+            of(&AttachError::ShuttingDown, &PointSelector::Method),
+            ErrorReporting::Never
         );
     }
 

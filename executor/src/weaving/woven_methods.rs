@@ -316,7 +316,7 @@ impl WovenMethods {
 mod tests {
     use super::*;
     use crate::weaving::test_methods::with_method;
-    use veneer_fragmenter::counting::Counting;
+    use veneer_fragmenter::counting::CounterPlan;
 
     const A: InstrumentId = InstrumentId(1);
     const B: InstrumentId = InstrumentId(2);
@@ -340,7 +340,7 @@ mod tests {
     /// A direct probe with counter 1, or a derived probe with counter 9 in a block.
     fn derived() -> Probes {
         with_method("loop(I)I", |method, armed| {
-            let counting = Counting::of(method, &armed.points);
+            let counting = CounterPlan::place_counters(method, &armed.points);
             let block = Arc::new(CounterBlock::new(METHOD, 9, &counting));
             Probes {
                 direct: vec![count(1)],

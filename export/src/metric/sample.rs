@@ -3,8 +3,8 @@
 use serde_json::json;
 use veneer_protocol::*;
 
-fn point(fragment: Option<u32>, readings: Readings) -> Point {
-    Point {
+fn point(fragment: Option<u32>, readings: Readings) -> PointReadings {
+    PointReadings {
         class: "shop.Desk".into(),
         method: "serve(Lshop/Order;I)V".into(),
         fragment,
@@ -15,7 +15,12 @@ fn point(fragment: Option<u32>, readings: Readings) -> Point {
     }
 }
 
-fn instrument(id: &str, name: &str, kind: Kind, points: Vec<Point>) -> Instrument {
+fn instrument(
+    id: &str,
+    name: &str,
+    kind: InstrumentKind,
+    points: Vec<PointReadings>,
+) -> Instrument {
     Instrument {
         id: id.into(),
         name: name.into(),
@@ -30,7 +35,7 @@ fn table(
     id: &str,
     name: &str,
     kind: TableKind,
-    entries: Vec<(Vec<serde_json::Value>, Figures)>,
+    entries: Vec<(Vec<serde_json::Value>, EntryMetrics)>,
 ) -> Table {
     let entry = |(keys, figures)| TableEntry { keys, figures };
     Table {
@@ -41,12 +46,12 @@ fn table(
         attached: true,
         entries: entries.into_iter().map(entry).collect(),
         omitted: 0,
-        rest: Figures::Count { count: 0 },
+        rest: EntryMetrics::Count { count: 0 },
     }
 }
 
 pub fn report() -> Report {
-    let mut report = Report::new(Jvm {
+    let mut report = Report::new(JvmInfo {
         pid: 4711,
         name: "OpenJDK 64-Bit Server VM".into(),
         version: "17.0.15+6".into(),
@@ -67,11 +72,11 @@ fn instruments() -> Vec<Instrument> {
         min_ns: 100,
         max_ns: 4_500,
     };
-    let edge = Point {
+    let edge = PointReadings {
         to: Some(4),
         ..point(Some(3), count(7))
     };
-    let call = Point {
+    let call = PointReadings {
         what: Some("call shop.Cart::add @17".into()),
         line: None,
         ..point(Some(5), count(4))
@@ -84,36 +89,41 @@ fn instruments() -> Vec<Instrument> {
         instrument(
             "i1",
             "hits \"of\" a\\b",
-            Kind::Counter,
+            InstrumentKind::Counter,
             vec![point(Some(3), count(1000)), edge],
         ),
-        instrument("i2", "took", Kind::Timer, vec![point(None, time)]),
-        instrument("i3", "seen", Kind::Code, vec![call]),
-        instrument("i4", "log of total", Kind::Log, vec![point(Some(0), log)]),
+        instrument("i2", "took", InstrumentKind::Timer, vec![point(None, time)]),
+        instrument("i3", "seen", InstrumentKind::Code, vec![call]),
+        instrument(
+            "i4",
+            "log of total",
+            InstrumentKind::Log,
+            vec![point(Some(0), log)],
+        ),
     ]
 }
 
 fn tables() -> Vec<Table> {
-    let sums = Figures::Sums {
+    let sums = EntryMetrics::Sums {
         count: 2,
         sum: -9,
         min: -5,
         max: -4,
     };
-    let rate = Figures::Rate {
+    let rate = EntryMetrics::Rate {
         count: 40,
         whole: 2,
-        seconds: vec![Second { ago: 1, count: 30 }],
+        seconds: vec![SecondCount { ago: 1, count: 30 }],
     };
-    let distinct = Figures::Distinct {
+    let distinct = EntryMetrics::Distinct {
         count: 9,
         distinct: 5,
     };
-    let bound = Figures::Bound {
+    let bound = EntryMetrics::UpperBound {
         count: 70,
         error: 8,
     };
-    let moment = Figures::Moment {
+    let moment = EntryMetrics::Occurrence {
         number: 0,
         time_ns: 9,
         thread: 1,
@@ -171,18 +181,21 @@ fn tables() -> Vec<Table> {
     ];
     // Values that the sample did not select.
     if let Some(sample) = tables.last_mut() {
-        sample.rest = Figures::Count { count: 99 };
+        sample.rest = EntryMetrics::Count { count: 99 };
     }
     tables
 }
 
-fn tally_entries() -> Vec<(Vec<serde_json::Value>, Figures)> {
+fn tally_entries() -> Vec<(Vec<serde_json::Value>, EntryMetrics)> {
     vec![
         (
             vec![json!("ann; x\n"), json!(7)],
-            Figures::Count { count: 12 },
+            EntryMetrics::Count { count: 12 },
         ),
-        (vec![json!(null), json!(true)], Figures::Count { count: 3 }),
+        (
+            vec![json!(null), json!(true)],
+            EntryMetrics::Count { count: 3 },
+        ),
     ]
 }
 
@@ -190,8 +203,8 @@ fn bucket(from: i64, to: i64, count: u64) -> Bucket {
     Bucket { from, to, count }
 }
 
-fn histogram() -> Figures {
-    Figures::Distribution {
+fn histogram() -> EntryMetrics {
+    EntryMetrics::Distribution {
         count: 4,
         sum: 6,
         min: 0,
@@ -200,8 +213,8 @@ fn histogram() -> Figures {
     }
 }
 
-fn linear_histogram() -> Figures {
-    Figures::Distribution {
+fn linear_histogram() -> EntryMetrics {
+    EntryMetrics::Distribution {
         count: 6,
         sum: 50,
         min: 2,

@@ -75,10 +75,10 @@ pub(super) fn annotation(
         let at = reader.at();
         match reader.u8(what)? {
             b'B' | b'C' | b'D' | b'F' | b'I' | b'J' | b'S' | b'Z' | b's' | b'c' => {
-                reader.take(2, what)?;
+                reader.read_bytes(2, what)?;
             }
             b'e' => {
-                reader.take(4, what)?;
+                reader.read_bytes(4, what)?;
             }
             b'@' => {
                 reader.u16(what)?;

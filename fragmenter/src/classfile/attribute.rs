@@ -50,9 +50,9 @@ pub(super) fn read_attributes<'a>(
     for _ in 0..count {
         let name = reader.u16("an attribute's name")?;
         let length = reader.u32("an attribute's length")?;
-        // A length that does not fit `usize` exceeds the input, so `take` reports the error.
+        // A length that does not fit `usize` exceeds the input, so `read_bytes` reports the error.
         let length = usize::try_from(length).unwrap_or(usize::MAX);
-        let info = reader.take(length, "an attribute")?;
+        let info = reader.read_bytes(length, "an attribute")?;
         attributes.push(Attribute {
             name,
             info: Cow::Borrowed(info),

@@ -51,7 +51,7 @@ impl<'a> Code<'a> {
         let max_locals = reader.u16("max_locals")?;
         let length = usize::try_from(reader.u32("code_length")?).unwrap_or(usize::MAX);
         check_length(length)?;
-        let code = Cow::Borrowed(reader.take(length, "the bytecode")?);
+        let code = Cow::Borrowed(reader.read_bytes(length, "the bytecode")?);
         let count = reader.u16("the exception table's length")?;
         let mut exceptions = reader.vec_for(count, 8);
         for _ in 0..count {

@@ -28,9 +28,9 @@ impl CodeMap<'_> {
 
 /// New 16-bit values by offset in an attribute.
 #[derive(Default)]
-pub(super) struct Changes(Vec<(usize, u16)>);
+pub(super) struct AttributePatches(Vec<(usize, u16)>);
 
-impl Changes {
+impl AttributePatches {
     /// Records a value if it differs from the old one.
     pub(super) fn set(&mut self, offset: usize, old: u16, new: u16) {
         if old != new {

@@ -31,7 +31,7 @@ impl ConstantPool<'_> {
         let index = match table.find(entry, |index| self.raw(index).ok()) {
             Ok(index) => Ok(index),
             Err(position) => self.append(tag, entry).inspect(|&index| {
-                table.put(position, index);
+                table.insert(position, index);
                 if table.is_half_full() {
                     table.clear_and_double();
                     fill(&mut table, self);

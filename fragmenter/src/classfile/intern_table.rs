@@ -36,7 +36,7 @@ impl InternTable {
             if let Some(entry) = entry_at(index)
                 && let Err(position) = self.find(entry, entry_at)
             {
-                self.put(position, index);
+                self.insert(position, index);
             }
         }
     }
@@ -64,7 +64,7 @@ impl InternTable {
     }
 
     /// Inserts an index at a position that [`InternTable::find`] returned.
-    pub(super) fn put(&mut self, position: usize, index: u16) {
+    pub(super) fn insert(&mut self, position: usize, index: u16) {
         if let Some(free) = self.positions.get_mut(position) {
             *free = index;
             self.used += 1;

@@ -84,9 +84,9 @@ impl<'a> ConstantPool<'a> {
             let byte = reader.u8("a constant")?;
             let tag =
                 Tag::from_byte(byte).ok_or(ClassFileError::UnknownTag { index, tag: byte })?;
-            let fixed = reader.take(tag.fixed_size(), "a constant")?;
+            let fixed = reader.read_bytes(tag.fixed_size(), "a constant")?;
             if let (Tag::Utf8, [high, low]) = (tag, fixed) {
-                reader.take(
+                reader.read_bytes(
                     usize::from(u16::from_be_bytes([*high, *low])),
                     "a Utf8 constant",
                 )?;
@@ -317,7 +317,7 @@ impl<'a> ConstantPool<'a> {
         Ok(match tag {
             Tag::Utf8 => {
                 let length = body.u16(WHAT)?;
-                Entry::Utf8(body.take(usize::from(length), WHAT)?)
+                Entry::Utf8(body.read_bytes(usize::from(length), WHAT)?)
             }
             Tag::Integer => Entry::Integer(body.u32(WHAT)? as i32),
             Tag::Float => Entry::Float(f32::from_bits(body.u32(WHAT)?)),

@@ -20,7 +20,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Number of remaining bytes.
-    pub(super) fn left(&self) -> usize {
+    pub(super) fn remaining(&self) -> usize {
         self.bytes.len().saturating_sub(self.at)
     }
 
@@ -30,7 +30,7 @@ impl<'a> Reader<'a> {
     }
 
     #[inline]
-    pub(super) fn take(
+    pub(super) fn read_bytes(
         &mut self,
         length: usize,
         what: &'static str,
@@ -92,12 +92,12 @@ impl<'a> Reader<'a> {
     /// Returns a vector for `count` items of at least `size` bytes each. A count in the file never
     /// reserves more items than the remaining bytes can hold.
     pub(super) fn vec_for<T>(&self, count: u16, size: usize) -> Vec<T> {
-        Vec::with_capacity(usize::from(count).min(self.left() / size.max(1)))
+        Vec::with_capacity(usize::from(count).min(self.remaining() / size.max(1)))
     }
 
     /// Fails unless all bytes were read.
     pub(super) fn finish(&self, what: &'static str) -> Result<(), ClassFileError> {
-        match self.left() {
+        match self.remaining() {
             0 => Ok(()),
             count => Err(ClassFileError::TrailingBytes { what, count }),
         }

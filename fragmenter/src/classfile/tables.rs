@@ -5,7 +5,7 @@
 //! kept.
 
 use super::attribute::Attribute;
-use super::code_map::{Changes, CodeMap};
+use super::code_map::{AttributePatches, CodeMap};
 use super::error::ClassFileError;
 use super::pool::ConstantPool;
 use super::reader::Reader;
@@ -61,9 +61,9 @@ pub fn remap_code_attributes(
 }
 
 /// `{ u2 start_pc; u2 line; }`
-fn line_numbers(info: &[u8], map: &CodeMap<'_>) -> Result<Changes, ClassFileError> {
+fn line_numbers(info: &[u8], map: &CodeMap<'_>) -> Result<AttributePatches, ClassFileError> {
     let mut reader = Reader::new(info);
-    let mut changes = Changes::default();
+    let mut changes = AttributePatches::default();
     let count = reader.u16("the LineNumberTable's length")?;
     for _ in 0..count {
         let at = reader.at();
@@ -83,15 +83,15 @@ fn local_variables(
     info: &[u8],
     map: &CodeMap<'_>,
     what: &'static str,
-) -> Result<Changes, ClassFileError> {
+) -> Result<AttributePatches, ClassFileError> {
     let mut reader = Reader::new(info);
-    let mut changes = Changes::default();
+    let mut changes = AttributePatches::default();
     let count = reader.u16(what)?;
     for _ in 0..count {
         let at = reader.at();
         let start = reader.u16(what)?;
         let length = reader.u16(what)?;
-        reader.take(6, what)?;
+        reader.read_bytes(6, what)?;
         let (new_start, new_length) = map
             .range(start, length)
             .ok_or_else(|| bad_range(what, start, length, map))?;

@@ -19,21 +19,21 @@
 //! as the bytes allow.
 
 use super::annotations::annotation;
-use super::code_map::{Changes, CodeMap};
+use super::code_map::{AttributePatches, CodeMap};
 use super::error::ClassFileError;
 use super::reader::Reader;
 
 const WHAT: &str = "a type annotation";
 
 /// Returns the changes that a map makes to an attribute of type annotations.
-pub(super) fn remap(info: &[u8], map: &CodeMap<'_>) -> Result<Changes, ClassFileError> {
+pub(super) fn remap(info: &[u8], map: &CodeMap<'_>) -> Result<AttributePatches, ClassFileError> {
     let mut reader = Reader::new(info);
-    let mut changes = Changes::default();
+    let mut changes = AttributePatches::default();
     let count = reader.u16(WHAT)?;
     for _ in 0..count {
         remap_target(&mut reader, map, &mut changes)?;
         let steps = reader.u8(WHAT)?;
-        reader.take(2 * usize::from(steps), WHAT)?;
+        reader.read_bytes(2 * usize::from(steps), WHAT)?;
         annotation(&mut reader, WHAT)?;
     }
     reader.finish("the type annotations")?;
@@ -43,16 +43,16 @@ pub(super) fn remap(info: &[u8], map: &CodeMap<'_>) -> Result<Changes, ClassFile
 fn remap_target(
     reader: &mut Reader<'_>,
     map: &CodeMap<'_>,
-    changes: &mut Changes,
+    changes: &mut AttributePatches,
 ) -> Result<(), ClassFileError> {
     let at = reader.at();
     let target = reader.u8(WHAT)?;
     match target {
         0x00 | 0x01 | 0x16 => {
-            reader.take(1, WHAT)?;
+            reader.read_bytes(1, WHAT)?;
         }
         0x10..=0x12 | 0x17 => {
-            reader.take(2, WHAT)?;
+            reader.read_bytes(2, WHAT)?;
         }
         0x13..=0x15 => {}
         0x40 | 0x41 => {
@@ -80,7 +80,7 @@ fn remap_target(
                 changes.set(at, pc, (map.pc)(pc));
             }
             if target >= 0x47 {
-                reader.take(1, WHAT)?;
+                reader.read_bytes(1, WHAT)?;
             }
         }
         _ => {

@@ -12,7 +12,7 @@
 //! class (JVMS §4.10.1.8).
 
 use super::class_hierarchy::ClassHierarchy;
-use super::flow::Body;
+use super::flow::InferenceBody;
 use super::union_types;
 use super::uses::{self, OBJECT};
 use crate::bytecode::Instruction;
@@ -61,7 +61,7 @@ pub(super) fn variable_of(t: &Type) -> Option<usize> {
 }
 
 struct Collector<'w, 'c> {
-    code: &'w Body<'c>,
+    code: &'w InferenceBody<'c>,
     hierarchy: &'w ClassHierarchy,
     nodes: Vec<TypeVariable>,
     elements: IndexMap<usize, usize>,
@@ -69,7 +69,7 @@ struct Collector<'w, 'c> {
 
 /// Collects the requirements on each union type.
 pub(super) fn collect(
-    code: &Body,
+    code: &InferenceBody,
     hierarchy: &ClassHierarchy,
     states: Vec<Option<State>>,
 ) -> Result<Constraints, Refusal> {

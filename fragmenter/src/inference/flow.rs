@@ -18,7 +18,7 @@ use crate::types::{self, State, Type, TypeError};
 use petgraph::visit::EdgeRef;
 
 /// A method body whose stack map is to be inferred.
-pub(super) struct Body<'c> {
+pub(super) struct InferenceBody<'c> {
     pub instructions: &'c [(u16, Instruction)],
     pub exceptions: &'c [ExceptionRange],
     pub flow: &'c FlowGraph,
@@ -28,7 +28,7 @@ pub(super) struct Body<'c> {
     pub result: Option<Type>,
 }
 
-impl Body<'_> {
+impl InferenceBody<'_> {
     /// Returns the class that a handler catches, by the handler's index in the exception table.
     pub fn caught(&self, row: u16) -> Result<Type, Refusal> {
         match self.exceptions.get(row as usize).map(|e| e.catch_type) {
@@ -64,7 +64,7 @@ impl Body<'_> {
 }
 
 /// Returns the state at each fragment's start, or `None` for unreachable fragments.
-pub(super) fn run(code: &Body, entry: State) -> Result<Vec<Option<State>>, Refusal> {
+pub(super) fn run(code: &InferenceBody, entry: State) -> Result<Vec<Option<State>>, Refusal> {
     let mut states: Vec<Option<State>> = vec![None; code.flow.len()];
     let Some(first) = states.first_mut() else {
         return Err(Refusal::BrokenCode("there is no code".into()));

@@ -1,7 +1,7 @@
 //! Converts one method body to version 51.
 
 use super::class_hierarchy::ClassHierarchy;
-use super::flow::{self, Body};
+use super::flow::{self, InferenceBody};
 use super::verifier_facts::Facts;
 use super::{constraints, stackmap, subroutine, upgrade};
 use crate::bytecode::opcode::{ATHROW, JSR, NOP, RET};
@@ -68,7 +68,7 @@ pub(super) fn modernise(
         code.code.len() as u32,
         &|_| false,
     );
-    let mut body = Body {
+    let mut body = InferenceBody {
         instructions: &instructions,
         exceptions: &code.exceptions,
         flow: &flow,
@@ -93,7 +93,7 @@ pub(super) fn modernise(
         let exceptions = drop_dead_ranges(&code.exceptions, &flow, &reached);
         let bytes = overwrite_dead_code(&code.code, &flow, &reached);
         body.exceptions = &exceptions;
-        let table = stackmap::table(&body, &states, &reached, &entry, &mut out.pool)?;
+        let table = stackmap::encode_table(&body, &states, &reached, &entry, &mut out.pool)?;
         code.attributes
             .retain(|a| !a.is(&file.pool, "StackMapTable"));
         if let Some(info) = table {
@@ -130,7 +130,7 @@ fn check_ranges(code: &Code, instructions: &[(u16, Instruction)]) -> Result<(), 
 /// Returns the states at the starts of all fragments, and for each fragment whether it is
 /// reachable.
 fn infer(
-    body: &Body,
+    body: &InferenceBody,
     hierarchy: &ClassHierarchy,
     states: Result<Vec<Option<State>>, Refusal>,
     label: &str,
@@ -165,7 +165,7 @@ fn judge_map(
         return MapVerdict::Wrong;
     };
     let passed = checker.method(index);
-    let needed = checker.take();
+    let needed = checker.take_assumptions();
     if passed.is_err() {
         MapVerdict::Wrong
     } else if needed.iter().all(|a| facts.prove(this, a, hierarchy)) {

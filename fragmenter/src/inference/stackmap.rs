@@ -1,7 +1,7 @@
 //! Builds the stack-map frames of a method from its states.
 
 use super::constraints::{self, Constraints};
-use super::flow::Body;
+use super::flow::InferenceBody;
 use super::{class_hierarchy::ClassHierarchy, solve};
 use crate::classfile::{ConstantPool, StackMapFrame, encode_stack_map};
 use crate::flowgraph::{EdgeKind, FragmentId};
@@ -54,8 +54,8 @@ fn list(names: &[String]) -> String {
 
 /// Returns the content of a `StackMapTable`, or `None` if no frame is needed. A frame is emitted
 /// where control can arrive by other means than falling through, and where unreachable code begins.
-pub(super) fn table(
-    code: &Body,
+pub(super) fn encode_table(
+    code: &InferenceBody,
     states: &[State],
     reached: &[bool],
     entry: &State,

@@ -1,6 +1,6 @@
 //! The classes that one instruction requires of the values it pops.
 
-use super::flow::Body;
+use super::flow::InferenceBody;
 use crate::bytecode::Instruction;
 use crate::bytecode::opcode::*;
 use crate::descriptor::{self, MethodDescriptor};
@@ -9,14 +9,14 @@ use crate::types::{self, State, Type, TypeError};
 
 /// The member that an instruction accesses on an object.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Access {
+pub(super) struct MemberAccess {
     /// The class named by the reference.
     pub class: String,
     pub name: String,
     pub descriptor: String,
 }
 
-impl Access {
+impl MemberAccess {
     /// True if the member is a protected method of `java.lang.Object` and `this` is in another
     /// package. The object must then be of the current class (JVMS §4.10.1.8). Arrays are exempt
     /// for `clone`.
@@ -41,17 +41,17 @@ pub(super) const OBJECT: &str = "java/lang/Object";
 /// an interface (JVMS §4.10.1.2), nor by `instanceof`, `checkcast`, `monitorenter`, comparisons and
 /// stores into arrays.
 pub(super) fn for_each_use(
-    code: &Body,
+    code: &InferenceBody,
     pc: u16,
     instruction: &Instruction,
     state: &State,
-    visit: &mut dyn FnMut(&Type, &str, Option<Access>),
+    visit: &mut dyn FnMut(&Type, &str, Option<MemberAccess>),
 ) -> Result<(), Refusal> {
     let pool = code.pool;
     let bad = || TypeError::BadOperand(pc);
     // From the top of the stack downwards.
     let mut depth = 0;
-    let mut next = |asked: Option<&str>, access: Option<Access>| {
+    let mut next = |asked: Option<&str>, access: Option<MemberAccess>| {
         let value = state.stack.iter().rev().nth(depth);
         depth += 1;
         if let (Some(asked), Some(value)) = (asked, value) {
@@ -70,7 +70,7 @@ pub(super) fn for_each_use(
                 next(name_of(&t), None);
             }
             if op != PUTSTATIC {
-                let access = Access {
+                let access = MemberAccess {
                     class: class.clone().into_owned(),
                     name: pool.text(member.name)?.into_owned(),
                     descriptor: descriptor.into_owned(),
@@ -89,7 +89,7 @@ pub(super) fn for_each_use(
                 INVOKEVIRTUAL => {
                     let member = pool.member(index)?;
                     let class = pool.class_name(member.class)?;
-                    let access = Access {
+                    let access = MemberAccess {
                         class: class.clone().into_owned(),
                         name: name.into_owned(),
                         descriptor: pool.text(member.descriptor)?.into_owned(),

@@ -21,9 +21,9 @@
 //!   not protected in this sense.
 
 use super::class_hierarchy::ClassHierarchy;
-use super::flow::Body;
+use super::flow::InferenceBody;
 use super::union_types;
-use super::uses::{self, Access, OBJECT};
+use super::uses::{self, MemberAccess, OBJECT};
 use crate::bytecode::opcode::INVOKESPECIAL;
 use crate::refusal::Refusal;
 use crate::types::{State, Type};
@@ -36,13 +36,17 @@ pub(super) struct Facts {
     /// For each class, the classes that it is assignable to.
     assignable: BTreeMap<String, BTreeSet<String>>,
     /// Accepted accesses, with the class of the object.
-    accessible: HashSet<(Access, String)>,
+    accessible: HashSet<(MemberAccess, String)>,
 }
 
 impl Facts {
     /// Adds the facts of one method. `states` are the states at the starts of its fragments, with
     /// unions.
-    pub fn collect(&mut self, code: &Body, states: &[Option<State>]) -> Result<(), Refusal> {
+    pub fn collect(
+        &mut self,
+        code: &InferenceBody,
+        states: &[Option<State>],
+    ) -> Result<(), Refusal> {
         for (fragment, state) in code.flow.fragments().zip(states) {
             let Some(state) = state else { continue };
             let mut state = state.clone();
@@ -81,7 +85,7 @@ impl Facts {
         self.accessible.extend(other.accessible.iter().cloned());
     }
 
-    fn add(&mut self, this: &str, value: &Type, asked: &str, access: Option<Access>) {
+    fn add(&mut self, this: &str, value: &Type, asked: &str, access: Option<MemberAccess>) {
         let members = union_types::members(value);
         let of_object = access
             .as_ref()
@@ -124,7 +128,7 @@ impl Facts {
                 receiver,
             } => {
                 let access = |receiver: &str| {
-                    let access = Access {
+                    let access = MemberAccess {
                         class: class.clone(),
                         name: name.clone(),
                         descriptor: descriptor.clone(),
@@ -215,7 +219,7 @@ mod tests {
         };
         let used = |receiver: &str| {
             let mut facts = Facts::default();
-            let access = Access {
+            let access = MemberAccess {
                 class: "a/Base".into(),
                 name: "m".into(),
                 descriptor: "()V".into(),

@@ -49,7 +49,7 @@ pub fn graph(method: &Method, points: &[Point]) -> GraphListing {
         },
         is_header: method.loops.headers().any(|n| n.index() == f.id.index()),
         is_reachable: reached.contains(&f.id),
-        variables: readable::variables(method, points, Site::Before(f.id)),
+        variables: readable::visible_variables(method, points, Site::Before(f.id)),
     };
     let mut edges = Vec::new();
     for f in method.flow.fragments() {

@@ -14,7 +14,7 @@ use crate::regions::{self, Region};
 
 /// Lists a method of a class file. A method that cannot be analysed is listed without fragments and
 /// with the reason.
-pub fn of(file: &ClassFile, index: usize, policy: &Policy) -> MethodListing {
+pub fn from_class_file(file: &ClassFile, index: usize, policy: &Policy) -> MethodListing {
     let name = |i: Option<u16>| i.and_then(|i| file.pool.text(i).ok()).unwrap_or_default();
     let member = file.methods.get(index);
     let mut listing = MethodListing {

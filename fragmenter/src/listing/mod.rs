@@ -19,7 +19,7 @@ mod text;
 mod variables;
 
 pub use flow_graph::{GraphListing, PlaceListing, graph};
-pub use method::of;
+pub use method::from_class_file;
 pub use method_listing::{
     BlockListing, EdgeListing, FragmentListing, HandlerListing, MethodListing, PointListing,
     RefusalListing, VariableListing,

@@ -41,7 +41,7 @@ pub struct RefusedMethod {
 
 impl ClassListing {
     /// Sums up a class file.
-    pub fn of(file: &ClassFile, policy: &Policy) -> ClassListing {
+    pub fn from_class_file(file: &ClassFile, policy: &Policy) -> ClassListing {
         let mut class = ClassListing {
             class: file.name().unwrap_or_default().replace('/', "."),
             policy: format!("{policy:?}"),
@@ -54,7 +54,7 @@ impl ClassListing {
             refusals: Vec::new(),
         };
         for index in 0..file.methods.len() {
-            let method = super::method::of(file, index, policy);
+            let method = super::method::from_class_file(file, index, policy);
             // Native and abstract methods have no code, so they are not counted as refused.
             if method
                 .refusal

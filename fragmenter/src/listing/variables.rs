@@ -8,7 +8,7 @@ use crate::method::Method;
 use crate::regions::Region;
 use crate::types::{self, State, Type};
 use petgraph::visit::EdgeRef;
-use veneer_liveness::Set;
+use veneer_liveness::BitSet;
 
 fn local(method: &Method, slot: u16, t: &Type, pc: u16) -> VariableListing {
     // The verifier merges all small types into `int`; the variable table has the declared type.
@@ -39,7 +39,7 @@ fn stack(index: usize, t: &Type) -> VariableListing {
 
 /// Returns the members of `set` that hold a value at a block's start: locals by slot, then
 /// operands.
-fn at(method: &Method, block: FragmentId, set: &Set) -> Vec<VariableListing> {
+fn at(method: &Method, block: FragmentId, set: &BitSet) -> Vec<VariableListing> {
     let (Some(state), Some(fragment)) = (method.states.get(block.index()), method.flow.get(block))
     else {
         return Vec::new();
@@ -57,7 +57,7 @@ fn at(method: &Method, block: FragmentId, set: &Set) -> Vec<VariableListing> {
 }
 
 /// Returns the members of `set` at the region's head.
-pub(super) fn at_head(method: &Method, region: &Region, set: &Set) -> Vec<VariableListing> {
+pub(super) fn at_head(method: &Method, region: &Region, set: &BitSet) -> Vec<VariableListing> {
     at(method, region.head, set)
 }
 

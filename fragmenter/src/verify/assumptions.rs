@@ -6,12 +6,12 @@ use std::hash::Hash;
 
 use indexmap::IndexSet;
 
-use super::names::{NameId, Names};
+use super::names::{NameId, NameTable};
 
 /// An access to a member of a class that may be a superclass. If the class is one, and the member
 /// is protected and declared in another package, then the receiver must be of the current class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Access {
+pub(super) struct AccessAssumption {
     pub class: NameId,
     pub name: NameId,
     pub descriptor: NameId,
@@ -58,15 +58,15 @@ impl fmt::Display for Assumption {
 
 /// All assumptions of a class file.
 pub struct Assumptions<'n> {
-    pub(super) names: Names<'n>,
+    pub(super) names: NameTable<'n>,
     pub(super) assignable: IndexSet<(NameId, NameId), ahash::RandomState>,
-    pub(super) accesses: IndexSet<Access, ahash::RandomState>,
+    pub(super) accesses: IndexSet<AccessAssumption, ahash::RandomState>,
 }
 
 impl<'n> Assumptions<'n> {
     pub(super) fn new() -> Assumptions<'n> {
         Assumptions {
-            names: Names::new(),
+            names: NameTable::new(),
             assignable: IndexSet::default(),
             accesses: IndexSet::default(),
         }
@@ -90,7 +90,7 @@ impl<'n> Assumptions<'n> {
 
     /// Returns the first assumption that `granted` does not contain. `excused` returns true for
     /// classes whose members are known to be accessible.
-    pub fn beyond(
+    pub fn not_implied_by(
         &self,
         granted: &Assumptions<'_>,
         excused: &dyn Fn(&[u8]) -> bool,
@@ -103,8 +103,8 @@ impl<'n> Assumptions<'n> {
         if let Some(pair) = pair {
             return Some(self.assignable(pair));
         }
-        let known = |access: &Access| {
-            Some(Access {
+        let known = |access: &AccessAssumption| {
+            Some(AccessAssumption {
                 class: there(access.class)?,
                 name: there(access.name)?,
                 descriptor: there(access.descriptor)?,
@@ -125,7 +125,7 @@ impl<'n> Assumptions<'n> {
         }
     }
 
-    fn accessible(&self, access: &Access) -> Assumption {
+    fn accessible(&self, access: &AccessAssumption) -> Assumption {
         let text = |id| self.names.text(id).into_owned();
         Assumption::Accessible {
             class: text(access.class),

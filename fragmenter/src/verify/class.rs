@@ -3,13 +3,13 @@
 
 use std::ops::Range;
 
-use super::assumptions::{Access, Assumptions};
+use super::assumptions::{AccessAssumption, Assumptions};
 use super::failure::{Fault, Rule};
 use super::names::NameId;
 use super::vtype::SlotType;
 use crate::classfile::{ClassFile, ConstantPool, Entry, Member};
 
-/// The parameters, as a range of [`Context::slots`], and the result of a method descriptor.
+/// The parameters, as a range of [`ClassContext::slots`], and the result of a method descriptor.
 #[derive(Clone, Copy)]
 pub(super) struct Signature {
     parameters: (u32, u32),
@@ -17,7 +17,7 @@ pub(super) struct Signature {
     pub result: Option<SlotType>,
 }
 
-pub(super) struct Context<'f> {
+pub(super) struct ClassContext<'f> {
     pub file: &'f ClassFile<'f>,
     pub pool: &'f ConstantPool<'f>,
     pub this: NameId,
@@ -31,11 +31,11 @@ pub(super) struct Context<'f> {
     pub assumptions: Assumptions<'f>,
 }
 
-impl<'f> Context<'f> {
-    pub fn new(file: &'f ClassFile<'f>) -> Result<Context<'f>, Fault> {
+impl<'f> ClassContext<'f> {
+    pub fn new(file: &'f ClassFile<'f>) -> Result<ClassContext<'f>, Fault> {
         let pool = &file.pool;
         let count = usize::from(pool.count());
-        let mut context = Context {
+        let mut context = ClassContext {
             file,
             pool,
             this: NameId::OBJECT,
@@ -73,7 +73,7 @@ impl<'f> Context<'f> {
             return Ok(*id);
         }
         let Entry::Class(name) = self.pool.entry(index)? else {
-            return Rule::Constant.broken(format!("constant {index} is no class"));
+            return Rule::Constant.fail(format!("constant {index} is no class"));
         };
         let id = self.assumptions.names.intern(self.pool.utf8(name)?);
         if let Some(known) = self.classes.get_mut(slot) {
@@ -100,7 +100,7 @@ impl<'f> Context<'f> {
         let bytes = self.pool.utf8(descriptor)?;
         match self.field_prefix(bytes) {
             Some((t, [])) => Ok(t),
-            _ => Rule::Constant.broken(format!("constant {descriptor} is no field descriptor")),
+            _ => Rule::Constant.fail(format!("constant {descriptor} is no field descriptor")),
         }
     }
 
@@ -245,7 +245,7 @@ impl<'f> Context<'f> {
     }
 
     /// Records an access to a member that may be a protected member of a superclass.
-    pub fn access(&mut self, access: Access) {
+    pub fn access(&mut self, access: AccessAssumption) {
         self.assumptions.accesses.insert(access);
     }
 
@@ -315,7 +315,7 @@ mod tests {
     fn passes(from: &str, to: &str) -> (bool, usize) {
         let file = crate::verify::samples::class("a/This", "a/Super");
         let file = ClassFile::parse(&file).unwrap();
-        let mut context = Context::new(&file).unwrap();
+        let mut context = ClassContext::new(&file).unwrap();
         let from = context.assumptions.names.intern_owned(from.as_bytes());
         let to = context.assumptions.names.intern_owned(to.as_bytes());
         let passes = context.class_assignable(from, to);

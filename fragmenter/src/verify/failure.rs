@@ -61,7 +61,7 @@ impl fmt::Display for Rule {
 /// The first broken rule of a class file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{method} at {pc}: {rule}: {detail}")]
-pub struct Failure {
+pub struct VerifyFailure {
     /// Name and descriptor of the method.
     pub method: String,
     /// pc of the instruction; 0 if the method as a whole breaks the rule.
@@ -80,7 +80,7 @@ pub(super) struct Fault {
 
 impl Rule {
     /// Returns an error for this rule.
-    pub(super) fn broken<T>(self, detail: impl Into<String>) -> Result<T, Fault> {
+    pub(super) fn fail<T>(self, detail: impl Into<String>) -> Result<T, Fault> {
         Err(self.fault(detail))
     }
 

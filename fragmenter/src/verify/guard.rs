@@ -44,7 +44,7 @@ pub fn armed(original: &ClassFile<'_>, armed: &ClassFile<'_>) -> Result<(), Refu
         [runtime::CELL, runtime::FRAME].contains(&&*String::from_utf8_lossy(name))
             || std::str::from_utf8(name).is_ok_and(anchor::is_anchor)
     };
-    match needed.beyond(&granted, &agents) {
+    match needed.not_implied_by(&granted, &agents) {
         None => Ok(()),
         Some(assumption) => Err(Refusal::Unverifiable(format!(
             "the armed class needs that {assumption}, which the class itself does not need"

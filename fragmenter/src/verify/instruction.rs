@@ -1,7 +1,7 @@
 //! The type rules of each instruction (JVMS §4.10.1.9).
 
 use super::failure::{Fault, Rule};
-use super::method::Body;
+use super::method::MethodVerifier;
 use super::names::NameId;
 use super::vtype::SlotType;
 use crate::bytecode::Instruction;
@@ -13,7 +13,7 @@ const MAX_ARRAY_DIMENSIONS: usize = 255;
 /// The first class-file version that allows any padding bytes in switches: Java 7.
 const MIN_VERSION_ANY_PADDING: u16 = 51;
 
-impl Body<'_, '_, '_> {
+impl MethodVerifier<'_, '_, '_> {
     pub(super) fn apply(&mut self, instruction: &Instruction) -> Result<(), Fault> {
         match instruction {
             Instruction::Plain(op) => self.plain(*op),
@@ -29,7 +29,7 @@ impl Body<'_, '_, '_> {
                         let id = self.context.assumptions.names.intern(&name[..]);
                         self.state.push(SlotType::Object(id))
                     }
-                    None => Rule::Operand.broken(format!("newarray of type {code}")),
+                    None => Rule::Operand.fail(format!("newarray of type {code}")),
                 }
             }
             Instruction::MultiNewArray { index, dims } => {
@@ -37,7 +37,7 @@ impl Body<'_, '_, '_> {
                 let name = self.context.assumptions.names.bytes(id);
                 let deep = name.iter().take_while(|b| **b == b'[').count();
                 if *dims == 0 || deep < usize::from(*dims) {
-                    return Rule::Operand.broken("multianewarray with too many dimensions");
+                    return Rule::Operand.fail("multianewarray with too many dimensions");
                 }
                 for _ in 0..*dims {
                     self.state.pop_exactly(SlotType::Int)?;
@@ -54,14 +54,14 @@ impl Body<'_, '_, '_> {
                     .map(|at| 1 + usize::from(high(at).is_some()))
                     .sum();
                 if !zero || usize::from(*count) != words + 1 {
-                    return Rule::Format.broken("invokeinterface has a wrong count");
+                    return Rule::Format.fail("invokeinterface has a wrong count");
                 }
                 self.invoke(INVOKEINTERFACE, *index)
             }
             Instruction::InvokeDynamic { index } => {
                 let pc = usize::from(self.pc);
                 if self.code.get(pc + 3..pc + 5) != Some(&[0, 0]) {
-                    return Rule::Format.broken("invokedynamic does not end with zeros");
+                    return Rule::Format.fail("invokedynamic does not end with zeros");
                 }
                 self.invoke(INVOKEDYNAMIC, *index)
             }
@@ -69,7 +69,7 @@ impl Body<'_, '_, '_> {
             Instruction::Branch { op, target } => {
                 match *op {
                     GOTO => {}
-                    JSR => return Rule::Format.broken("jsr"),
+                    JSR => return Rule::Format.fail("jsr"),
                     IFNULL | IFNONNULL => {
                         self.state.pop_reference()?;
                     }
@@ -91,7 +91,7 @@ impl Body<'_, '_, '_> {
             Instruction::LookupSwitch { default, pairs } => {
                 self.switch()?;
                 if !pairs.is_sorted_by(|a, b| a.0 < b.0) {
-                    return Rule::Format.broken("the keys of lookupswitch do not ascend");
+                    return Rule::Format.fail("the keys of lookupswitch do not ascend");
                 }
                 self.branch(*default)?;
                 pairs.iter().try_for_each(|pair| self.branch(pair.1))
@@ -104,7 +104,7 @@ impl Body<'_, '_, '_> {
         let padding = self.code.get(after..after.next_multiple_of(4));
         let zero = padding.is_some_and(|bytes| bytes.iter().all(|b| *b == 0));
         if self.context.file.major < MIN_VERSION_ANY_PADDING && !zero {
-            return Rule::Format.broken("a switch is not padded with zeros");
+            return Rule::Format.fail("a switch is not padded with zeros");
         }
         self.state.pop_exactly(SlotType::Int)
     }
@@ -125,11 +125,11 @@ impl Body<'_, '_, '_> {
                 let (_, _, descriptor) = pool.dynamic(index)?;
                 let t = self.context.field(descriptor)?;
                 if t.high().is_some() != wide {
-                    return Rule::Constant.broken("a dynamic constant of the wrong width");
+                    return Rule::Constant.fail("a dynamic constant of the wrong width");
                 }
                 t
             }
-            _ => return Rule::Constant.broken(format!("ldc of a {tag}")),
+            _ => return Rule::Constant.fail(format!("ldc of a {tag}")),
         };
         self.state.push(t)
     }
@@ -144,14 +144,14 @@ impl Body<'_, '_, '_> {
                 let t = self.state.locals.get(usize::from(index)).copied();
                 return match t.filter(|t| t.is_reference()) {
                     Some(t) => self.state.push(t),
-                    None => Rule::Local.broken(format!("local {index} is no reference")),
+                    None => Rule::Local.fail(format!("local {index} is no reference")),
                 };
             }
             ASTORE => {
                 let t = self.state.pop_reference()?;
                 return self.state.store(index, t);
             }
-            _ => return Rule::Format.broken("ret"),
+            _ => return Rule::Format.fail("ret"),
         };
         if op < ISTORE {
             self.state.load(index, primitive)?;
@@ -169,7 +169,7 @@ impl Body<'_, '_, '_> {
             NEW => {
                 let class = self.context.class(index)?;
                 if self.context.is_array(class) {
-                    return Rule::Constant.broken("new of an array");
+                    return Rule::Constant.fail("new of an array");
                 }
                 let t = SlotType::Uninitialized(self.pc);
                 self.state.forget(t)?;
@@ -179,7 +179,7 @@ impl Body<'_, '_, '_> {
                 let element = self.context.class(index)?;
                 let name = self.context.assumptions.names.bytes(element);
                 if name.iter().take_while(|b| **b == b'[').count() >= MAX_ARRAY_DIMENSIONS {
-                    return Rule::Constant.broken("an array of more than 255 dimensions");
+                    return Rule::Constant.fail("an array of more than 255 dimensions");
                 }
                 self.state.pop_exactly(SlotType::Int)?;
                 let array = self.context.array_of(element);
@@ -195,7 +195,7 @@ impl Body<'_, '_, '_> {
                 self.pop(SlotType::Object(NameId::OBJECT))?;
                 self.state.push(SlotType::Int)
             }
-            _ => Rule::Format.broken(format!("opcode {op}")),
+            _ => Rule::Format.fail(format!("opcode {op}")),
         }
     }
 
@@ -210,7 +210,7 @@ impl Body<'_, '_, '_> {
                 match self.state.pop_reference()? {
                     SlotType::Null => {}
                     SlotType::Object(id) if self.context.is_array(id) => {}
-                    _ => return Rule::Operand.broken("arraylength of what is no array"),
+                    _ => return Rule::Operand.fail("arraylength of what is no array"),
                 }
                 self.state.push(SlotType::Int)
             }
@@ -224,7 +224,7 @@ impl Body<'_, '_, '_> {
     /// Checks an instruction that pops and pushes primitive values only.
     fn primitive_operation(&mut self, op: u8) -> Result<(), Fault> {
         let Some((pops, pushes)) = signature(op).and_then(|s| s.split_once(':')) else {
-            return Rule::Format.broken(format!("opcode {op}"));
+            return Rule::Format.fail(format!("opcode {op}"));
         };
         for letter in pops.bytes().rev() {
             self.state.pop_exactly(primitive(letter)?)?;
@@ -240,7 +240,7 @@ impl Body<'_, '_, '_> {
         match (op, self.signature.result) {
             (RETURN, None) => {
                 if self.constructor && self.state.this_uninitialized {
-                    return Rule::Initialisation.broken("return before super(…) or this(…)");
+                    return Rule::Initialisation.fail("return before super(…) or this(…)");
                 }
                 Ok(())
             }
@@ -258,7 +258,7 @@ impl Body<'_, '_, '_> {
         let id = match self.state.pop_reference()? {
             SlotType::Null => return Ok(None),
             SlotType::Object(id) => id,
-            _ => return Rule::Operand.broken("an array is needed"),
+            _ => return Rule::Operand.fail("an array is needed"),
         };
         let kinds: &[u8] = match op {
             IALOAD | IASTORE => b"I",
@@ -274,7 +274,7 @@ impl Body<'_, '_, '_> {
             [b'[', kind, ..] if kinds.contains(kind) => Ok(Some(id)),
             _ => {
                 let found = self.context.text(SlotType::Object(id));
-                Rule::Operand.broken(format!("{} on {found}", mnemonic(op)))
+                Rule::Operand.fail(format!("{} on {found}", mnemonic(op)))
             }
         }
     }
@@ -289,7 +289,7 @@ impl Body<'_, '_, '_> {
             AALOAD => match array.map(|array| self.context.component(array)) {
                 None => SlotType::Null,
                 Some(Some(element)) => SlotType::Object(element),
-                Some(None) => return Rule::Operand.broken("an array without elements"),
+                Some(None) => return Rule::Operand.fail("an array without elements"),
             },
             _ => SlotType::Int,
         };
@@ -329,7 +329,7 @@ impl Body<'_, '_, '_> {
         let second = match op {
             DUP | DUP_X1 | DUP_X2 if top.is_single() => None,
             DUP2 | DUP2_X1 | DUP2_X2 => Some(pop_second(state, top)?),
-            _ => return Rule::Operand.broken("dup of half a value"),
+            _ => return Rule::Operand.fail("dup of half a value"),
         };
         // The slots below which the copy is inserted.
         let skipped = match op {
@@ -351,13 +351,13 @@ impl Body<'_, '_, '_> {
 }
 
 /// Pops the slot below `top`. Both slots together must be two values, or one `long` or `double`.
-fn pop_second(state: &mut super::state::State, top: SlotType) -> Result<SlotType, Fault> {
+fn pop_second(state: &mut super::state::FrameState, top: SlotType) -> Result<SlotType, Fault> {
     if top.is_high() {
         state.pop_low(top)
     } else if top.is_single() {
         state.pop_single()
     } else {
-        Rule::Operand.broken("half of a long or double")
+        Rule::Operand.fail("half of a long or double")
     }
 }
 
@@ -367,6 +367,6 @@ fn primitive(letter: u8) -> Result<SlotType, Fault> {
         b'L' => Ok(SlotType::Long),
         b'F' => Ok(SlotType::Float),
         b'D' => Ok(SlotType::Double),
-        _ => Rule::Format.broken("a reference where none is"),
+        _ => Rule::Format.fail("a reference where none is"),
     }
 }

@@ -1,9 +1,9 @@
 //! Field accesses and method calls (JVMS §4.10.1.8, §4.10.1.9).
 
-use super::assumptions::Access;
-use super::class::Context;
+use super::assumptions::AccessAssumption;
+use super::class::ClassContext;
 use super::failure::{Fault, Rule};
-use super::method::Body;
+use super::method::MethodVerifier;
 use super::names::NameId;
 use super::vtype::SlotType;
 use crate::bytecode::opcode::*;
@@ -12,7 +12,7 @@ use crate::classfile::{MemberRef, Tag};
 /// The first class-file version whose interfaces may have static and private methods: Java 8.
 const MIN_VERSION_INTERFACE_METHODS: u16 = 52;
 
-impl Body<'_, '_, '_> {
+impl MethodVerifier<'_, '_, '_> {
     pub(super) fn field_access(&mut self, op: u8, index: u16) -> Result<(), Fault> {
         let member = self.member(index, &[Tag::Field])?;
         let t = self.context.field(member.descriptor)?;
@@ -22,7 +22,7 @@ impl Body<'_, '_, '_> {
         }
         if matches!(op, GETFIELD | PUTFIELD) {
             if self.context.is_array(class) {
-                return Rule::Constant.broken("a field of an array");
+                return Rule::Constant.fail("a field of an array");
             }
             let mut receiver = self.state.pop_slot()?;
             let own = op == PUTFIELD
@@ -54,11 +54,11 @@ impl Body<'_, '_, '_> {
         let pool = self.context.pool;
         if op == INVOKEDYNAMIC {
             if pool.tag(index)? != Tag::InvokeDynamic {
-                return Rule::Constant.broken(format!("constant {index} is no InvokeDynamic"));
+                return Rule::Constant.fail(format!("constant {index} is no InvokeDynamic"));
             }
             let (_, name, descriptor) = pool.dynamic(index)?;
             if pool.utf8(name)?.first() == Some(&b'<') {
-                return Rule::Constant.broken("a call of an initialiser by invokedynamic");
+                return Rule::Constant.fail("a call of an initialiser by invokedynamic");
             }
             return self.call(descriptor, |_| Ok(()));
         }
@@ -73,7 +73,7 @@ impl Body<'_, '_, '_> {
         let name = pool.utf8(member.name)?;
         let constructor = name == b"<init>";
         if name.first() == Some(&b'<') && !(constructor && op == INVOKESPECIAL) {
-            return Rule::Constant.broken("a call of an initialiser");
+            return Rule::Constant.fail("a call of an initialiser");
         }
         if op == INVOKESPECIAL && !constructor {
             self.superclass_call(&member, class)?;
@@ -117,10 +117,10 @@ impl Body<'_, '_, '_> {
             return Ok(());
         }
         if !context.class_assignable(context.this, class) {
-            return Rule::Operand.broken("invokespecial of a class that is not above");
+            return Rule::Operand.fail("invokespecial of a class that is not above");
         }
         if member.tag == Tag::InterfaceMethod && !context.extends_directly(class) {
-            return Rule::Operand.broken("invokespecial of an interface that is not a direct one");
+            return Rule::Operand.fail("invokespecial of an interface that is not a direct one");
         }
         Ok(())
     }
@@ -131,7 +131,7 @@ impl Body<'_, '_, '_> {
         match object {
             SlotType::UninitializedThis => {
                 if class != self.context.this && self.context.superclass() != Some(class) {
-                    return Rule::Initialisation.broken("the constructor of another class");
+                    return Rule::Initialisation.fail("the constructor of another class");
                 }
                 let this = SlotType::Object(self.context.this);
                 self.state.replace(object, this);
@@ -142,10 +142,10 @@ impl Body<'_, '_, '_> {
                 let at = usize::from(new);
                 let index = match self.code.get(at..at + 3) {
                     Some([NEW, high, low]) => u16::from_be_bytes([*high, *low]),
-                    _ => return Rule::Initialisation.broken(format!("no `new` lies at {new}")),
+                    _ => return Rule::Initialisation.fail(format!("no `new` lies at {new}")),
                 };
                 if self.context.class(index)? != class {
-                    return Rule::Initialisation.broken("the constructor of another class");
+                    return Rule::Initialisation.fail("the constructor of another class");
                 }
                 if class != self.context.this && self.may_be_superclass(class) {
                     self.note(member, class, class)?;
@@ -155,7 +155,7 @@ impl Body<'_, '_, '_> {
                 self.state.replace(object, SlotType::Object(class));
                 Ok(())
             }
-            _ => Rule::Initialisation.broken("a constructor is called on an initialised object"),
+            _ => Rule::Initialisation.fail("a constructor is called on an initialised object"),
         }
     }
 
@@ -207,7 +207,7 @@ impl Body<'_, '_, '_> {
         let this = self.context.this;
         if receiver == NameId::OBJECT || !self.context.class_assignable(receiver, this) {
             let receiver = self.context.text(SlotType::Object(receiver));
-            return Rule::Protected.broken(format!("{} on {receiver}", pool.text(member.name)?));
+            return Rule::Protected.fail(format!("{} on {receiver}", pool.text(member.name)?));
         }
         Ok(())
     }
@@ -219,7 +219,7 @@ impl Body<'_, '_, '_> {
     }
 
     fn note(&mut self, member: &MemberRef, class: NameId, receiver: NameId) -> Result<(), Fault> {
-        let access = Access {
+        let access = AccessAssumption {
             class,
             name: self.context.name(member.name)?,
             descriptor: self.context.name(member.descriptor)?,
@@ -234,12 +234,12 @@ impl Body<'_, '_, '_> {
         if tags.contains(&member.tag) {
             Ok(member)
         } else {
-            Rule::Constant.broken(format!("constant {index} is a {}", member.tag))
+            Rule::Constant.fail(format!("constant {index} is a {}", member.tag))
         }
     }
 }
 
-impl Context<'_> {
+impl ClassContext<'_> {
     /// True if the class declares the interface as a direct superinterface.
     fn extends_directly(&self, interface: NameId) -> bool {
         self.interfaces().contains(&interface)

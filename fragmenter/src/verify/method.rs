@@ -8,18 +8,18 @@
 
 use std::collections::HashSet;
 
-use super::class::{Context, Signature};
+use super::class::{ClassContext, Signature};
 use super::failure::{Fault, Rule};
-use super::state::State;
-use super::table::{Frame, Table, mark};
+use super::state::FrameState;
+use super::table::{DecodedFrame, StackMapTable, mark};
 use super::vtype::SlotType;
 use crate::bytecode::opcode::*;
 use crate::bytecode::{Instruction, Label, decode};
 use crate::classfile::{Code, ConstantPool, ExceptionRange, Member};
 
-pub(super) struct Body<'b, 'f, 'c> {
-    pub context: &'b mut Context<'f>,
-    pub state: State,
+pub(super) struct MethodVerifier<'b, 'f, 'c> {
+    pub context: &'b mut ClassContext<'f>,
+    pub state: FrameState,
     pub code: &'c [u8],
     pub signature: Signature,
     /// True if the current instruction has called `super(…)` or `this(…)`.
@@ -28,7 +28,7 @@ pub(super) struct Body<'b, 'f, 'c> {
     pub pc: u16,
     /// True if the method is `<init>`.
     pub constructor: bool,
-    table: Table,
+    table: StackMapTable,
     handlers: Vec<Handler>,
     /// The pc range that contains all exception ranges.
     guarded: (u16, u16),
@@ -37,12 +37,15 @@ pub(super) struct Body<'b, 'f, 'c> {
 struct Handler {
     range: ExceptionRange,
     caught: SlotType,
-    /// Value of [`State::changes`] at the last comparison with this handler.
+    /// Value of [`FrameState::changes`] at the last comparison with this handler.
     compared: Option<u64>,
 }
 
 /// Checks one method. An error includes the pc of the instruction that breaks the rule.
-pub(super) fn check(context: &mut Context<'_>, member: &Member<'_>) -> Result<(), (u16, Fault)> {
+pub(super) fn check(
+    context: &mut ClassContext<'_>,
+    member: &Member<'_>,
+) -> Result<(), (u16, Fault)> {
     let whole = |fault: Fault| (0, fault);
     let Some(attribute) = member.attribute(context.pool, "Code") else {
         return Ok(());
@@ -72,7 +75,7 @@ pub(super) fn check(context: &mut Context<'_>, member: &Member<'_>) -> Result<()
         return Err(whole(Rule::StackMap.fault("there are two tables")));
     }
     let limits = (code.max_locals, code.max_stack);
-    let table = Table::read(info, &locals, limits, &marks, context).map_err(whole)?;
+    let table = StackMapTable::read(info, &locals, limits, &marks, context).map_err(whole)?;
     variables(&code, context.pool, &marks).map_err(whole)?;
     let handlers = handlers(&code.exceptions, &marks, context).map_err(whole)?;
     locals.resize(max_locals, SlotType::Top);
@@ -81,9 +84,9 @@ pub(super) fn check(context: &mut Context<'_>, member: &Member<'_>) -> Result<()
         handlers.iter().map(|h| h.range.end).max().unwrap_or(0),
     );
     let constructor = context.pool.utf8(member.name) == Ok(b"<init>");
-    let mut body = Body {
+    let mut body = MethodVerifier {
         context,
-        state: State::new(locals, code.max_stack),
+        state: FrameState::new(locals, code.max_stack),
         code: &code.code,
         signature,
         initialised_this: false,
@@ -123,7 +126,7 @@ fn variables(code: &Code<'_>, pool: &ConstantPool<'_>, marks: &[u8]) -> Result<(
         let length = u16::from_be_bytes([row[2], row[3]]);
         let end = u32::from(start) + u32::from(length);
         if !on_instruction(marks, start) || !is_range_end(marks, end) {
-            return Rule::Ranges.broken(format!("a variable of {start}..{end}"));
+            return Rule::Ranges.fail(format!("a variable of {start}..{end}"));
         }
         if generic {
             // The key is range, name and slot. The descriptor is between them, and differs from the
@@ -133,7 +136,7 @@ fn variables(code: &Code<'_>, pool: &ConstantPool<'_>, marks: &[u8]) -> Result<(
     }
     for row in rows("LocalVariableTypeTable") {
         if !known.contains(&[&row[..6], &row[8..]]) {
-            return Rule::Ranges.broken("a generic type of no variable");
+            return Rule::Ranges.fail("a generic type of no variable");
         }
     }
     Ok(())
@@ -142,7 +145,7 @@ fn variables(code: &Code<'_>, pool: &ConstantPool<'_>, marks: &[u8]) -> Result<(
 fn handlers(
     ranges: &[ExceptionRange],
     marks: &[u8],
-    context: &mut Context<'_>,
+    context: &mut ClassContext<'_>,
 ) -> Result<Vec<Handler>, Fault> {
     let mut handlers = Vec::with_capacity(ranges.len());
     for range in ranges {
@@ -151,7 +154,7 @@ fn handlers(
             && is_range_end(marks, u32::from(range.end))
             && on_instruction(marks, range.handler);
         if !fine {
-            return Rule::Ranges.broken(format!(
+            return Rule::Ranges.fail(format!(
                 "the exception range {}..{} with the handler {}",
                 range.start, range.end, range.handler
             ));
@@ -162,7 +165,7 @@ fn handlers(
             index => context.class(index)?,
         };
         if !context.class_assignable(caught, throwable) {
-            return Rule::Constant.broken("a handler catches what is no Throwable");
+            return Rule::Constant.fail("a handler catches what is no Throwable");
         }
         handlers.push(Handler {
             range: *range,
@@ -173,7 +176,7 @@ fn handlers(
     Ok(handlers)
 }
 
-impl Body<'_, '_, '_> {
+impl MethodVerifier<'_, '_, '_> {
     fn all(&mut self, instructions: &[(u16, Instruction)]) -> Result<(), Fault> {
         let mut next_frame = 0;
         let mut flows_in = true;
@@ -193,7 +196,7 @@ impl Body<'_, '_, '_> {
                     next_frame += 1;
                 }
                 _ if !flows_in => {
-                    return Rule::MissingFrame.broken("control does not flow in from above");
+                    return Rule::MissingFrame.fail("control does not flow in from above");
                 }
                 _ => {}
             }
@@ -209,7 +212,7 @@ impl Body<'_, '_, '_> {
             flows_in = !ends_flow(instruction.op());
         }
         if flows_in {
-            return Rule::MissingFrame.broken("control flows over the end of the code");
+            return Rule::MissingFrame.fail("control flows over the end of the code");
         }
         Ok(())
     }
@@ -217,7 +220,7 @@ impl Body<'_, '_, '_> {
     /// Compares the state with a frame. `caught` replaces the operand stack.
     fn compare(&mut self, at: usize, caught: Option<SlotType>, rule: Rule) -> Result<(), Fault> {
         let Some(frame) = self.table.frames.get(at) else {
-            return rule.broken("there is no frame");
+            return rule.fail("there is no frame");
         };
         let (locals, stack) = (self.table.locals(frame), self.table.stack(frame));
         let depth = match caught {
@@ -225,7 +228,7 @@ impl Body<'_, '_, '_> {
             None => self.state.stack.len(),
         };
         if depth != stack.len() {
-            return rule.broken(format!(
+            return rule.fail(format!(
                 "{depth} slots of stack, the frame has {}",
                 stack.len()
             ));
@@ -234,7 +237,7 @@ impl Body<'_, '_, '_> {
             let from = self.state.locals.get(i).copied().unwrap_or(SlotType::Top);
             if from != *to && !self.context.assignable(from, *to) {
                 let (from, to) = (self.context.text(from), self.context.text(*to));
-                return rule.broken(format!("local {i} holds {from}, the frame says {to}"));
+                return rule.fail(format!("local {i} holds {from}, the frame says {to}"));
             }
         }
         for (i, to) in stack.iter().enumerate() {
@@ -244,19 +247,19 @@ impl Body<'_, '_, '_> {
             };
             if from != *to && !self.context.assignable(from, *to) {
                 let (from, to) = (self.context.text(from), self.context.text(*to));
-                return rule.broken(format!("stack slot {i} holds {from}, the frame says {to}"));
+                return rule.fail(format!("stack slot {i} holds {from}, the frame says {to}"));
             }
         }
         let uninitialised =
             self.state.this_uninitialized || (caught.is_some() && self.initialised_this);
         if uninitialised && !frame.this_uninitialized {
-            return rule.broken("`this` is not initialised, and the frame does not say so");
+            return rule.fail("`this` is not initialised, and the frame does not say so");
         }
         Ok(())
     }
 
     fn frame(&self, pc: u16, rule: Rule) -> Result<usize, Fault> {
-        let by_pc = |f: &Frame| f.pc;
+        let by_pc = |f: &DecodedFrame| f.pc;
         let found = self.table.frames.binary_search_by_key(&pc, by_pc);
         found.map_err(|_| rule.fault(format!("there is no frame at {pc}")))
     }
@@ -295,7 +298,7 @@ impl Body<'_, '_, '_> {
             return Ok(());
         }
         let (from, to) = (self.context.text(from), self.context.text(to));
-        Rule::Operand.broken(format!("{from} is there, {to} is needed"))
+        Rule::Operand.fail(format!("{from} is there, {to} is needed"))
     }
 
     /// Pops a value that must be assignable to the type.

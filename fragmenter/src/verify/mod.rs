@@ -36,17 +36,17 @@ mod table;
 mod vtype;
 
 pub use assumptions::{Assumption, Assumptions};
-pub use failure::{Failure, Rule};
+pub use failure::{Rule, VerifyFailure};
 
 use crate::classfile::{ClassFile, Member};
-use class::Context;
+use class::ClassContext;
 use failure::Fault;
 
 /// Checks all methods of a class file.
 ///
 /// # Errors
 /// The first broken rule.
-pub fn class<'f>(file: &'f ClassFile<'f>) -> Result<Assumptions<'f>, Failure> {
+pub fn class<'f>(file: &'f ClassFile<'f>) -> Result<Assumptions<'f>, VerifyFailure> {
     let mut checker = Checker::new(file)?;
     for index in 0..file.methods.len() {
         checker.method(index)?;
@@ -56,7 +56,7 @@ pub fn class<'f>(file: &'f ClassFile<'f>) -> Result<Assumptions<'f>, Failure> {
 
 /// Checks the methods of a class file one by one.
 pub struct Checker<'f> {
-    context: Context<'f>,
+    context: ClassContext<'f>,
 }
 
 impl<'f> Checker<'f> {
@@ -64,8 +64,8 @@ impl<'f> Checker<'f> {
     ///
     /// # Errors
     /// If the class, its superclass or one of its interfaces has no name.
-    pub fn new(file: &'f ClassFile<'f>) -> Result<Checker<'f>, Failure> {
-        let context = Context::new(file).map_err(|fault| failure(file, None, 0, fault))?;
+    pub fn new(file: &'f ClassFile<'f>) -> Result<Checker<'f>, VerifyFailure> {
+        let context = ClassContext::new(file).map_err(|fault| failure(file, None, 0, fault))?;
         Ok(Checker { context })
     }
 
@@ -73,7 +73,7 @@ impl<'f> Checker<'f> {
     ///
     /// # Errors
     /// The first broken rule.
-    pub fn method(&mut self, index: usize) -> Result<(), Failure> {
+    pub fn method(&mut self, index: usize) -> Result<(), VerifyFailure> {
         let file = self.context.file;
         let Some(member) = file.methods.get(index) else {
             return Ok(());
@@ -83,7 +83,7 @@ impl<'f> Checker<'f> {
     }
 
     /// Removes and returns the assumptions made so far.
-    pub fn take(&mut self) -> Vec<Assumption> {
+    pub fn take_assumptions(&mut self) -> Vec<Assumption> {
         let made = self.context.assumptions.iter().collect();
         self.context.assumptions.assignable.clear();
         self.context.assumptions.accesses.clear();
@@ -96,9 +96,14 @@ impl<'f> Checker<'f> {
     }
 }
 
-fn failure(file: &ClassFile<'_>, member: Option<&Member<'_>>, pc: u16, fault: Fault) -> Failure {
+fn failure(
+    file: &ClassFile<'_>,
+    member: Option<&Member<'_>>,
+    pc: u16,
+    fault: Fault,
+) -> VerifyFailure {
     let text = |index| file.pool.text(index).unwrap_or_default().into_owned();
-    Failure {
+    VerifyFailure {
         method: member.map_or_else(
             || "the class".into(),
             |m| format!("{}{}", text(m.name), text(m.descriptor)),

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// The number of a name in [`Names`].
+/// The number of a name in [`NameTable`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NameId(u32);
 
@@ -20,7 +20,7 @@ impl NameId {
 }
 
 /// The names of the constants of [`NameId`], in the same order.
-const KNOWN: [&[u8]; 6] = [
+const PREDEFINED_NAMES: [&[u8]; 6] = [
     b"java/lang/Object",
     b"java/lang/Throwable",
     b"java/lang/String",
@@ -30,18 +30,18 @@ const KNOWN: [&[u8]; 6] = [
 ];
 
 /// All names that one class file mentions.
-pub(super) struct Names<'n> {
+pub(super) struct NameTable<'n> {
     ids: HashMap<Cow<'n, [u8]>, NameId, ahash::RandomState>,
     list: Vec<Cow<'n, [u8]>>,
 }
 
-impl<'n> Names<'n> {
-    pub fn new() -> Names<'n> {
-        let mut names = Names {
+impl<'n> NameTable<'n> {
+    pub fn new() -> NameTable<'n> {
+        let mut names = NameTable {
             ids: HashMap::default(),
             list: Vec::new(),
         };
-        for name in KNOWN {
+        for name in PREDEFINED_NAMES {
             names.intern(name);
         }
         names
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn equal_names_have_one_number() {
-        let mut names = Names::new();
+        let mut names = NameTable::new();
         assert_eq!(names.find(b"java/lang/Object"), Some(NameId::OBJECT));
         assert_eq!(
             names.intern_owned(b"java/lang/invoke/MethodHandle"),

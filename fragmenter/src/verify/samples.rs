@@ -5,12 +5,12 @@ use crate::classfile::{StackMapFrame, VerificationType, encode_stack_map};
 
 /// Returns a class without members.
 pub(crate) fn class(name: &str, superclass: &str) -> Vec<u8> {
-    Sample::new(name, superclass).bytes()
+    SampleClass::new(name, superclass).bytes()
 }
 
 /// A class with at most one method. The method is static and named `m` unless the test changes
 /// that.
-pub(crate) struct Sample {
+pub(crate) struct SampleClass {
     pub pool: ConstantPool<'static>,
     pub access: u16,
     pub name: &'static str,
@@ -25,12 +25,12 @@ pub(crate) struct Sample {
     superclass: u16,
 }
 
-impl Sample {
-    pub fn new(name: &str, superclass: &str) -> Sample {
+impl SampleClass {
+    pub fn new(name: &str, superclass: &str) -> SampleClass {
         let mut pool = ConstantPool::new();
         let this = pool.add_class(name).unwrap();
         let superclass = pool.add_class(superclass).unwrap();
-        Sample {
+        SampleClass {
             pool,
             access: 0x9,
             name: "m",

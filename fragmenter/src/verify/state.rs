@@ -5,7 +5,7 @@ use super::failure::{Fault, Rule};
 use super::vtype::SlotType;
 
 /// The types at one instruction.
-pub(super) struct State {
+pub(super) struct FrameState {
     /// One element per slot; always `max_locals` elements.
     pub locals: Vec<SlotType>,
     /// One element per slot, the top last.
@@ -18,9 +18,9 @@ pub(super) struct State {
     max_stack: usize,
 }
 
-impl State {
-    pub fn new(locals: Vec<SlotType>, max_stack: u16) -> State {
-        State {
+impl FrameState {
+    pub fn new(locals: Vec<SlotType>, max_stack: u16) -> FrameState {
+        FrameState {
             this_uninitialized: locals.contains(&SlotType::UninitializedThis),
             locals,
             stack: Vec::with_capacity(usize::from(max_stack.min(64))),
@@ -40,7 +40,7 @@ impl State {
 
     pub fn push_slot(&mut self, t: SlotType) -> Result<(), Fault> {
         if self.stack.len() >= self.max_stack {
-            return Rule::StackDepth.broken(format!("more than max_stack {}", self.max_stack));
+            return Rule::StackDepth.fail(format!("more than max_stack {}", self.max_stack));
         }
         self.stack.push(t);
         Ok(())
@@ -59,7 +59,7 @@ impl State {
         if t.is_single() {
             Ok(t)
         } else {
-            Rule::Operand.broken("a value of one slot is needed")
+            Rule::Operand.fail("a value of one slot is needed")
         }
     }
 
@@ -69,7 +69,7 @@ impl State {
         if t.high() == Some(high) {
             Ok(t)
         } else {
-            Rule::Operand.broken("half of a long or double")
+            Rule::Operand.fail("half of a long or double")
         }
     }
 
@@ -78,12 +78,12 @@ impl State {
         if let Some(high) = t.high()
             && self.pop_slot()? != high
         {
-            return Rule::Operand.broken(format!("{t:?} is needed"));
+            return Rule::Operand.fail(format!("{t:?} is needed"));
         }
         if self.pop_slot()? == t {
             Ok(())
         } else {
-            Rule::Operand.broken(format!("{t:?} is needed"))
+            Rule::Operand.fail(format!("{t:?} is needed"))
         }
     }
 
@@ -93,7 +93,7 @@ impl State {
         if t.is_reference() {
             Ok(t)
         } else {
-            Rule::Operand.broken("a reference is needed")
+            Rule::Operand.fail("a reference is needed")
         }
     }
 
@@ -106,7 +106,7 @@ impl State {
         if self.locals.get(i) == Some(&t) && high {
             Ok(())
         } else {
-            Rule::Local.broken(format!("local {index} is no {t:?}"))
+            Rule::Local.fail(format!("local {index} is no {t:?}"))
         }
     }
 
@@ -122,7 +122,7 @@ impl State {
 
     fn set(&mut self, i: usize, t: SlotType) -> Result<(), Fault> {
         let Some(old) = self.locals.get(i).copied() else {
-            return Rule::Local.broken(format!("local {i} lies beyond max_locals"));
+            return Rule::Local.fail(format!("local {i} lies beyond max_locals"));
         };
         if old.high().is_some()
             && let Some(next) = self.locals.get_mut(i + 1)
@@ -158,8 +158,7 @@ impl State {
     /// distinguished from the new one, so it becomes unusable.
     pub fn forget(&mut self, old: SlotType) -> Result<(), Fault> {
         if self.stack.contains(&old) {
-            return Rule::Initialisation
-                .broken("an older object of the same `new` is on the stack");
+            return Rule::Initialisation.fail("an older object of the same `new` is on the stack");
         }
         for t in &mut self.locals {
             if *t == old {
@@ -191,7 +190,7 @@ mod tests {
 
     #[test]
     fn a_store_into_half_of_a_long_destroys_it() {
-        let mut state = State::new(vec![SlotType::Top; 4], 2);
+        let mut state = FrameState::new(vec![SlotType::Top; 4], 2);
         state.store(1, SlotType::Long).unwrap();
         state.load(1, SlotType::Long).unwrap();
         state.store(2, SlotType::Int).unwrap();
@@ -208,7 +207,7 @@ mod tests {
 
     #[test]
     fn depth_is_counted_in_slots() {
-        let mut state = State::new(Vec::new(), 2);
+        let mut state = FrameState::new(Vec::new(), 2);
         state.push(SlotType::Long).unwrap();
         assert!(state.push(SlotType::Int).is_err());
         assert!(state.pop_single().is_err());

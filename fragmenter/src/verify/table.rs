@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use super::class::Context;
+use super::class::ClassContext;
 use super::failure::{Fault, Rule};
 use super::vtype::SlotType;
 use crate::classfile::frame::MAX_FRAME_TYPES;
@@ -23,8 +23,8 @@ pub(super) mod mark {
     pub const NEW: u8 = 2;
 }
 
-/// One frame; its types are in [`Table::types`].
-pub(super) struct Frame {
+/// One frame; its types are in [`StackMapTable::types`].
+pub(super) struct DecodedFrame {
     pub pc: u16,
     locals: Range<usize>,
     stack: Range<usize>,
@@ -32,17 +32,17 @@ pub(super) struct Frame {
 }
 
 /// All frames of a method, in ascending order of their pcs.
-pub(super) struct Table {
-    pub frames: Vec<Frame>,
+pub(super) struct StackMapTable {
+    pub frames: Vec<DecodedFrame>,
     types: Vec<SlotType>,
 }
 
-impl Table {
-    pub fn locals(&self, frame: &Frame) -> &[SlotType] {
+impl StackMapTable {
+    pub fn locals(&self, frame: &DecodedFrame) -> &[SlotType] {
         self.types.get(frame.locals.clone()).unwrap_or_default()
     }
 
-    pub fn stack(&self, frame: &Frame) -> &[SlotType] {
+    pub fn stack(&self, frame: &DecodedFrame) -> &[SlotType] {
         self.types.get(frame.stack.clone()).unwrap_or_default()
     }
 
@@ -53,9 +53,9 @@ impl Table {
         entry: &[SlotType],
         (max_locals, max_stack): (u16, u16),
         marks: &[u8],
-        context: &mut Context<'_>,
-    ) -> Result<Table, Fault> {
-        let mut table = Table {
+        context: &mut ClassContext<'_>,
+    ) -> Result<StackMapTable, Fault> {
+        let mut table = StackMapTable {
             frames: Vec::new(),
             types: entry.to_vec(),
         };
@@ -70,7 +70,7 @@ impl Table {
                 0..=63 => u16::from(form),
                 64..=127 => u16::from(form) - 64,
                 247..=255 => bytes.u2()?,
-                _ => return Rule::StackMap.broken(format!("frame type {form}")),
+                _ => return Rule::StackMap.fail(format!("frame type {form}")),
             };
             let pc = match previous {
                 None => Some(delta),
@@ -81,7 +81,7 @@ impl Table {
                 mark.is_some_and(|mark| *mark != mark::INSIDE)
             };
             let Some(pc) = pc.filter(starts) else {
-                return Rule::StackMap.broken("a frame does not lie on an instruction");
+                return Rule::StackMap.fail("a frame does not lie on an instruction");
             };
             previous = Some(pc);
             let mut stack = 0..0;
@@ -91,7 +91,7 @@ impl Table {
                     for _ in 0..251 - form {
                         let last = locals.end.checked_sub(1).filter(|end| *end >= locals.start);
                         let Some(last) = last else {
-                            return Rule::StackMap.broken("more locals are dropped than there are");
+                            return Rule::StackMap.fail("more locals are dropped than there are");
                         };
                         let high = table.types.get(last).is_some_and(|t| t.is_high());
                         locals.end = last - usize::from(high);
@@ -112,10 +112,10 @@ impl Table {
                 _ => {}
             }
             if locals.len() > usize::from(max_locals) || stack.len() > usize::from(max_stack) {
-                return Rule::StackMap.broken(format!("the frame at {pc} is too large"));
+                return Rule::StackMap.fail(format!("the frame at {pc} is too large"));
             }
             let known = table.types.get(locals.clone()).unwrap_or_default();
-            table.frames.push(Frame {
+            table.frames.push(DecodedFrame {
                 pc,
                 this_uninitialized: known.contains(&SlotType::UninitializedThis),
                 locals: locals.clone(),
@@ -125,7 +125,7 @@ impl Table {
         if bytes.rest.is_empty() {
             Ok(table)
         } else {
-            Rule::StackMap.broken("bytes follow the last frame")
+            Rule::StackMap.fail("bytes follow the last frame")
         }
     }
 
@@ -134,7 +134,7 @@ impl Table {
         &mut self,
         bytes: &mut Bytes<'_>,
         count: u16,
-        context: &mut Context<'_>,
+        context: &mut ClassContext<'_>,
     ) -> Result<Range<usize>, Fault> {
         let start = self.types.len();
         for _ in 0..count {
@@ -143,7 +143,7 @@ impl Table {
             self.types.extend(t.high());
         }
         if self.types.len() > MAX_FRAME_TYPES {
-            return Rule::StackMap.broken("too many types");
+            return Rule::StackMap.fail("too many types");
         }
         Ok(start..self.types.len())
     }
@@ -166,7 +166,7 @@ impl Bytes<'_> {
         Ok(u16::from_be_bytes([self.u1()?, self.u1()?]))
     }
 
-    fn slot_type(&mut self, context: &mut Context<'_>) -> Result<SlotType, Fault> {
+    fn slot_type(&mut self, context: &mut ClassContext<'_>) -> Result<SlotType, Fault> {
         Ok(match self.u1()? {
             0 => SlotType::Top,
             1 => SlotType::Int,
@@ -179,11 +179,11 @@ impl Bytes<'_> {
             8 => {
                 let pc = self.u2()?;
                 if self.marks.get(usize::from(pc)) != Some(&mark::NEW) {
-                    return Rule::StackMap.broken(format!("no `new` lies at {pc}"));
+                    return Rule::StackMap.fail(format!("no `new` lies at {pc}"));
                 }
                 SlotType::Uninitialized(pc)
             }
-            tag => return Rule::StackMap.broken(format!("verification type {tag}")),
+            tag => return Rule::StackMap.fail(format!("verification type {tag}")),
         })
     }
 }

@@ -1,6 +1,6 @@
 //! Verification types by slot (JVMS §4.10.1.2).
 
-use super::names::{NameId, Names};
+use super::names::{NameId, NameTable};
 
 /// The type of one slot of the local variables or the operand stack. A `long` or `double` takes two
 /// slots.
@@ -54,7 +54,7 @@ impl SlotType {
     }
 
     /// Formats the type for messages.
-    pub fn text(self, names: &Names<'_>) -> String {
+    pub fn text(self, names: &NameTable<'_>) -> String {
         match self {
             SlotType::Top => "top".into(),
             SlotType::Int => "int".into(),

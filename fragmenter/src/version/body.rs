@@ -59,7 +59,7 @@ pub(super) struct EmittedBody {
 }
 
 /// The state of emitting one body.
-pub(super) struct Body<'b, 'e> {
+pub(super) struct BodyEmitter<'b, 'e> {
     pub e: &'b mut Emitter<'e>,
     pub plan: &'b Plan<'b>,
     pub patched: &'b Patched,
@@ -141,7 +141,7 @@ pub(super) fn emit(
         Some(_) => Crossings::of(plan.method, &plan.armed.points),
         None => Crossings::default(),
     };
-    let body = Body {
+    let body = BodyEmitter {
         e,
         plan,
         patched,
@@ -168,7 +168,7 @@ pub(super) fn emit(
     body.build()
 }
 
-impl Body<'_, '_> {
+impl BodyEmitter<'_, '_> {
     fn build(mut self) -> Result<EmittedBody, Refusal> {
         let plan = self.plan;
         let entry = &plan.armed.points[0];
@@ -523,7 +523,7 @@ impl Body<'_, '_> {
                 end,
             });
             if !ends_flow(op) && !matches!(instruction, Instruction::Branch { .. }) {
-                self.advice_at(Site::Behind(*pc))?;
+                self.advice_at(Site::AfterCode(*pc))?;
             }
             if i == last && !leaves {
                 self.advice_after(id, op)?;
@@ -579,7 +579,7 @@ impl Body<'_, '_> {
             .plan
             .method
             .flow
-            .starting_at(to)
+            .fragment_starting_at(to)
             .ok_or_else(|| Refusal::Internal("a target was lost".into()))?;
         let out = self.patched.nodes[from.index()]
             .out

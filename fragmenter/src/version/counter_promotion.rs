@@ -15,7 +15,7 @@
 //! Every path out of the loop adds the locals to the counters: an edge, an exception or an exit at
 //! a capture point.
 
-use super::body::Body;
+use super::body::BodyEmitter;
 use crate::bytecode::Instruction;
 use crate::bytecode::opcode::*;
 use crate::flowgraph::FragmentId;
@@ -34,13 +34,13 @@ pub(super) enum LoopEdge {
     Exit(usize),
 }
 
-impl Body<'_, '_> {
+impl BodyEmitter<'_, '_> {
     /// The relation of an edge to the promoted loop that contains its source, if it leaves the loop
     /// or leads to its header.
     pub(super) fn loop_edge(&self, from: FragmentId, to: FragmentId) -> Option<LoopEdge> {
-        let n = self.slots.promoted.iter().position(|l| l.has(from))?;
+        let n = self.slots.promoted.iter().position(|l| l.contains(from))?;
         let one = &self.slots.promoted[n];
-        match (to == one.header, one.has(to)) {
+        match (to == one.header, one.contains(to)) {
             (true, _) => Some(LoopEdge::Back(n)),
             (false, true) => None,
             (false, false) => Some(LoopEdge::Exit(n)),
@@ -88,7 +88,7 @@ impl Body<'_, '_> {
     /// Flushes the promoted loops around a fragment.
     pub(super) fn flush_around(&mut self, f: FragmentId) -> Result<(), Refusal> {
         for n in 0..self.slots.promoted.len() {
-            if self.slots.promoted[n].has(f) {
+            if self.slots.promoted[n].contains(f) {
                 self.flush(n)?;
             }
         }
@@ -102,6 +102,6 @@ impl Body<'_, '_> {
 
     /// Whether counters of a fragment are in locals while it runs.
     pub(super) fn counts_in_locals(&self, f: FragmentId) -> bool {
-        self.slots.promoted.iter().any(|l| l.has(f))
+        self.slots.promoted.iter().any(|l| l.contains(f))
     }
 }

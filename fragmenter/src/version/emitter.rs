@@ -23,7 +23,7 @@ pub(crate) struct Emitter<'e> {
     pub protected: &'e ProtectedMembers,
     pub places: Vec<i32>,
     /// Compiled probes that the bodies call.
-    pub probes: Vec<Arc<veneer_probes::Method>>,
+    pub probes: Vec<Arc<veneer_probes::ProbeMethod>>,
 }
 
 impl Emitter<'_> {

@@ -14,7 +14,7 @@
 //! are read from the frame at the end. A header is omitted if its frame has a non-empty operand
 //! stack or an uninitialised object, because no default value can fill it.
 
-use super::body::Body;
+use super::body::BodyEmitter;
 use super::weave::CounterChange;
 use crate::bytecode::opcode::*;
 use crate::bytecode::{Instruction, Label};
@@ -25,11 +25,11 @@ use crate::points::PointKind;
 use crate::refusal::Refusal;
 use crate::types::Type;
 
-impl Body<'_, '_> {
+impl BodyEmitter<'_, '_> {
     /// The loop headers that an activation at point `point` passes, with the outermost first.
     fn headers_to_pass(&self, point: usize) -> Vec<FragmentId> {
         let place = self.resume_node(point);
-        let nest = self.patched.loops.nest(place.node());
+        let nest = self.patched.loops.enclosing_loops(place.node());
         let headers = nest
             .iter()
             .filter_map(|l| self.patched.loops.get(*l))

@@ -13,7 +13,7 @@
 
 use super::body::slots::Slots;
 use super::emitter::Emitter;
-use crate::advice::Read;
+use crate::advice::ProbeArgument;
 use crate::bytecode::opcode::*;
 use crate::bytecode::{Assembled, Assembler, Instruction, Label};
 use crate::classfile::{Attribute, Code, ExceptionRange, StackMapFrame, encode_stack_map};
@@ -23,26 +23,26 @@ use crate::refusal::Refusal;
 use crate::runtime;
 use crate::types::{State, Type};
 use std::sync::Arc;
-use veneer_probes::step::{Callee, Kind, Step};
+use veneer_probes::step::{Callee, ComputationalType, Step};
 
 /// The offset of a kind's load from `ILOAD`, and of its store from `ISTORE`.
-fn opcode_offset(kind: Kind) -> u8 {
+fn opcode_offset(kind: ComputationalType) -> u8 {
     match kind {
-        Kind::Int => 0,
-        Kind::Long => 1,
-        Kind::Float => 2,
-        Kind::Double => 3,
-        Kind::Reference => 4,
+        ComputationalType::Int => 0,
+        ComputationalType::Long => 1,
+        ComputationalType::Float => 2,
+        ComputationalType::Double => 3,
+        ComputationalType::Reference => 4,
     }
 }
 
-fn verification_type(kind: Kind) -> Type {
+fn verification_type(kind: ComputationalType) -> Type {
     match kind {
-        Kind::Int => Type::Int,
-        Kind::Long => Type::Long,
-        Kind::Float => Type::Float,
-        Kind::Double => Type::Double,
-        Kind::Reference => Type::object("java/lang/Object"),
+        ComputationalType::Int => Type::Int,
+        ComputationalType::Long => Type::Long,
+        ComputationalType::Float => Type::Float,
+        ComputationalType::Double => Type::Double,
+        ComputationalType::Reference => Type::object("java/lang/Object"),
     }
 }
 
@@ -53,7 +53,11 @@ impl Emitter<'_> {
         &mut self,
         a: &mut Assembler,
         slots: &Slots,
-        (probe, reads, operands): (&Arc<veneer_probes::Method>, &[Read], &[Kind]),
+        (probe, reads, operands): (
+            &Arc<veneer_probes::ProbeMethod>,
+            &[ProbeArgument],
+            &[ComputationalType],
+        ),
     ) -> Result<(), Refusal> {
         let known = self.probes.iter().position(|p| p == probe);
         let n = known.unwrap_or_else(|| {
@@ -70,12 +74,12 @@ impl Emitter<'_> {
         for (kind, slot) in spilled.iter().rev() {
             a.local(ILOAD + opcode_offset(*kind), *slot);
         }
-        for ((_, kind), read) in probe.reads.iter().zip(reads) {
+        for ((_, kind), read) in probe.parameters.iter().zip(reads) {
             let slot = match read {
-                Read::Slot(slot) => Some(*slot),
-                Read::Operand(n) => spilled.get(usize::from(*n)).map(|s| s.1),
-                Read::Null => None,
-                Read::Turns(slot) => {
+                ProbeArgument::Slot(slot) => Some(*slot),
+                ProbeArgument::Operand(n) => spilled.get(usize::from(*n)).map(|s| s.1),
+                ProbeArgument::Null => None,
+                ProbeArgument::TripCount(slot) => {
                     a.local(LLOAD, slots.timer(*slot)?);
                     a.plain(LCONST_1);
                     a.plain(LSUB);
@@ -119,13 +123,13 @@ struct ProbeLocals {
     /// The verification types. The upper word of a `long` or `double` is [`Type::Top`].
     types: Vec<Type>,
     /// The probe's own variables, with their slots.
-    own: Vec<(Kind, u16)>,
+    own: Vec<(ComputationalType, u16)>,
 }
 
 impl ProbeLocals {
-    fn new(probe: &veneer_probes::Method) -> ProbeLocals {
+    fn new(probe: &veneer_probes::ProbeMethod) -> ProbeLocals {
         let mut types = Vec::new();
-        let mut add = |kind: Kind| {
+        let mut add = |kind: ComputationalType| {
             let slot = types.len() as u16;
             types.push(verification_type(kind));
             if kind.words() == 2 {
@@ -133,10 +137,14 @@ impl ProbeLocals {
             }
             slot
         };
-        for (_, kind) in &probe.reads {
+        for (_, kind) in &probe.parameters {
             add(*kind);
         }
-        let own = probe.own.iter().map(|kind| (*kind, add(*kind))).collect();
+        let own = probe
+            .locals
+            .iter()
+            .map(|kind| (*kind, add(*kind)))
+            .collect();
         ProbeLocals { types, own }
     }
 }
@@ -145,9 +153,9 @@ impl ProbeLocals {
 struct StepLabels(Vec<(veneer_probes::Label, Label)>);
 
 impl StepLabels {
-    fn new(probe: &veneer_probes::Method, a: &mut Assembler) -> StepLabels {
+    fn new(probe: &veneer_probes::ProbeMethod, a: &mut Assembler) -> StepLabels {
         let labels = probe.steps.iter().filter_map(|step| match step {
-            Step::Here(label) => Some(*label),
+            Step::BindLabel(label) => Some(*label),
             _ => None,
         });
         StepLabels(labels.map(|l| (l, a.fresh())).collect())
@@ -164,17 +172,17 @@ impl StepLabels {
 /// Emits the method of a probe.
 pub(super) fn emit(
     e: &mut Emitter,
-    probe: &veneer_probes::Method,
+    probe: &veneer_probes::ProbeMethod,
 ) -> Result<Code<'static>, Refusal> {
     let mut a = Assembler::new();
     let locals = ProbeLocals::new(probe);
     for (kind, slot) in &locals.own {
         a.plain(match kind {
-            Kind::Int => ICONST_0,
-            Kind::Long => LCONST_0,
-            Kind::Float => FCONST_0,
-            Kind::Double => DCONST_0,
-            Kind::Reference => ACONST_NULL,
+            ComputationalType::Int => ICONST_0,
+            ComputationalType::Long => LCONST_0,
+            ComputationalType::Float => FCONST_0,
+            ComputationalType::Double => DCONST_0,
+            ComputationalType::Reference => ACONST_NULL,
         });
         a.local(ISTORE + opcode_offset(*kind), *slot);
     }
@@ -187,7 +195,7 @@ pub(super) fn emit(
     a.place(end);
     a.place(handler);
     a.plain(POP);
-    if let Some(entered) = probe.entered {
+    if let Some(entered) = probe.enter_flag {
         a.local(ILOAD, entered);
         let leave = e.pool.add_method(runtime::PROBE, runtime::LEAVE, "(Z)V")?;
         a.pool(INVOKESTATIC, leave);
@@ -244,7 +252,7 @@ fn emit_step(
             name,
             descriptor,
         } => {
-            let owner = runtime::owner(*of);
+            let owner = runtime::class_name(*of);
             let index = e.pool.add_method(owner, name, descriptor)?;
             a.pool(INVOKESTATIC, index);
         }
@@ -260,7 +268,7 @@ fn emit_step(
         }
         Step::IfZero(label) => a.branch(IFEQ, labels.find(label)?),
         Step::Goto(label) => a.branch(GOTO, labels.find(label)?),
-        Step::Here(label) => a.place(labels.find(label)?),
+        Step::BindLabel(label) => a.place(labels.find(label)?),
         Step::Return => a.plain(RETURN),
     }
     Ok(())
@@ -275,14 +283,14 @@ fn placed(out: &Assembled, label: Label) -> Result<u16, Refusal> {
 /// The `StackMapTable` of a probe: one frame at each label of a step, and one at the handler.
 fn stack_map(
     e: &mut Emitter,
-    probe: &veneer_probes::Method,
+    probe: &veneer_probes::ProbeMethod,
     locals: Vec<Type>,
     labels: &StepLabels,
     handler: Label,
     out: &Assembled,
 ) -> Result<Vec<u8>, Refusal> {
     let no_new_pc = |_| None;
-    let given: u16 = probe.reads.iter().map(|(_, kind)| kind.words()).sum();
+    let given: u16 = probe.parameters.iter().map(|(_, kind)| kind.words()).sum();
     let initial = locals[..usize::from(given)].to_vec();
     let mut state = State {
         locals,

@@ -6,13 +6,13 @@ use crate::bytecode::opcode::*;
 use crate::flowgraph::{EdgeKind, FragmentId};
 use crate::patch::Patched;
 use indexmap::IndexMap;
-use veneer_liveness::{Loop, Set};
+use veneer_liveness::{BitSet, Loop};
 
 /// A loop whose counters are local variables.
 #[derive(Clone)]
 pub(super) struct PromotedLoop {
     pub(super) header: FragmentId,
-    pub(super) body: Set,
+    pub(super) body: BitSet,
     /// The local that counts iterations since the last flush.
     pub iterations: u16,
     /// The local of each counter, by the counter's slot.
@@ -20,7 +20,7 @@ pub(super) struct PromotedLoop {
 }
 
 impl PromotedLoop {
-    pub(super) fn has(&self, f: FragmentId) -> bool {
+    pub(super) fn contains(&self, f: FragmentId) -> bool {
         self.body.get(f.index()).is_some_and(|b| *b)
     }
 }
@@ -33,7 +33,7 @@ pub(super) fn promoted_loops(
     allocate: &mut dyn FnMut(u16) -> u16,
 ) -> Vec<PromotedLoop> {
     let forest = &patched.loops;
-    let gathers = |a: &Action| matches!(a, Action::Gather { .. });
+    let gathers = |a: &Action| matches!(a, Action::CountBuffered { .. });
     // After an edit, code is at other places of the graph. Edited methods do not use spanning-tree
     // counters either.
     if !plan.edits.is_empty()
@@ -54,16 +54,16 @@ pub(super) fn promoted_loops(
             counters: IndexMap::new(),
         };
         for probe in plan.probes {
-            let Action::Gather { slot } = probe.action else {
+            let Action::CountBuffered { slot } = probe.action else {
                 continue;
             };
             let inside = match probe.site {
-                Site::Before(f) => found.has(f),
+                Site::Before(f) => found.contains(f),
                 Site::After(f) => {
                     let next = plan.method.flow.successors(f);
-                    found.has(f) && !next.is_empty() && next.iter().all(|n| found.has(*n))
+                    found.contains(f) && !next.is_empty() && next.iter().all(|n| found.contains(*n))
                 }
-                Site::Edge(a, b) => found.has(a) && found.has(b),
+                Site::Edge(a, b) => found.contains(a) && found.contains(b),
                 _ => false,
             };
             if inside {

@@ -16,7 +16,9 @@ const MIN_ADVICE_STACK_WORDS: u16 = 8;
 /// arguments of probes.
 pub(super) fn advice_stack_words(probes: &[Probe]) -> u16 {
     let words = |p: &Probe| match &p.action {
-        Action::Run { method, .. } => method.reads.iter().map(|r| r.1.words()).sum::<u16>() + 2,
+        Action::Run { method, .. } => {
+            method.parameters.iter().map(|r| r.1.words()).sum::<u16>() + 2
+        }
         _ => 0,
     };
     probes
@@ -71,7 +73,7 @@ impl Emitter<'_> {
     ) -> Result<(), Refusal> {
         match action {
             Action::Count { slot } => self.count(a, slots, *slot, CounterChange::Increment)?,
-            Action::Gather { slot } => match slots.promoted(*slot) {
+            Action::CountBuffered { slot } => match slots.promoted(*slot) {
                 Some(local) => a.push(Instruction::Iinc {
                     index: local,
                     delta: 1,
@@ -90,24 +92,24 @@ impl Emitter<'_> {
                 a.plain(LCONST_0);
                 a.local(LSTORE, slots.timer(*slot)?);
             }
-            Action::Lap { slot } => {
+            Action::LapTimer { slot } => {
                 self.call_timer(a, slots, *slot, "lap", "(JIJ)J")?;
                 a.local(LSTORE, slots.timer(*slot)?);
             }
             // The prologue contains the code.
             Action::Since { .. } => {}
-            Action::Until { slot } => {
+            Action::LateStop { slot } => {
                 self.call_timer(a, slots, *slot, "until", "(JIJ)V")?;
                 a.plain(LCONST_0);
                 a.local(LSTORE, slots.timer(*slot)?);
             }
-            Action::Enter { slot } => {
+            Action::LoopEnter { slot } => {
                 a.plain(LCONST_1);
                 a.local(LSTORE, slots.timer(*slot)?);
             }
             // Branch-free `if n != 0 { n += 1 }`: n + (-n >>> 63). The shift yields 1 for a
             // positive n, and 0 for 0.
-            Action::Turn { slot } => {
+            Action::LoopBackEdge { slot } => {
                 let n = slots.timer(*slot)?;
                 a.local(LLOAD, n);
                 a.local(LLOAD, n);
@@ -117,7 +119,7 @@ impl Emitter<'_> {
                 a.plain(LADD);
                 a.local(LSTORE, n);
             }
-            Action::Over { slot } => {
+            Action::LoopExit { slot } => {
                 a.plain(LCONST_0);
                 a.local(LSTORE, slots.timer(*slot)?);
             }

@@ -12,7 +12,7 @@ use veneer_fragmenter::advice::{Action, Probe, Site};
 use veneer_fragmenter::arming::{self, Armed, ArmedCode, Request};
 use veneer_fragmenter::check::{self, Checked, Expected};
 use veneer_fragmenter::classfile::ClassFile;
-use veneer_fragmenter::counting::Counting;
+use veneer_fragmenter::counting::CounterPlan;
 use veneer_fragmenter::flowgraph::FragmentId;
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::patch::{self, Edit};
@@ -248,9 +248,9 @@ pub fn versions(
         }
         let mut probes = probes(&method, probe_set, &mut slots);
         if probe_set == ProbeSet::Everything {
-            let counting = Counting::of(&method, &armed.points);
+            let counting = CounterPlan::place_counters(&method, &armed.points);
             probes.extend(counting.probes(slots + 4));
-            slots += 4 + counting.flow.width();
+            slots += 4 + counting.flow.counter_count();
         }
         // Counter blocks have no counters for edit points, so derived counters are tested without
         // them.

@@ -18,7 +18,7 @@ use veneer_fragmenter::advice::{Action, Probe, Site};
 use veneer_fragmenter::arming::{self, ArmedCode, Request};
 use veneer_fragmenter::check::{self, Checked, Expected};
 use veneer_fragmenter::classfile::ClassFile;
-use veneer_fragmenter::counting::Counting;
+use veneer_fragmenter::counting::CounterPlan;
 use veneer_fragmenter::flowgraph::FragmentId;
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::patch::{self, Edit};
@@ -187,9 +187,9 @@ fn emit(class: &[u8], policy: &Policy, choices: &mut Choices, verifies: bool) {
         let edits = edits(&method, &armed, choices, verifies);
         let mut probes = probes(&method, &mut slots);
         if edits.is_empty() {
-            let counting = Counting::of(&method, &armed.points);
+            let counting = CounterPlan::place_counters(&method, &armed.points);
             probes.extend(counting.probes(slots + 4));
-            slots += 4 + counting.flow.width();
+            slots += 4 + counting.flow.counter_count();
         }
         methods.push(InstrumentedMethod {
             method,

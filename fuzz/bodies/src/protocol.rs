@@ -14,7 +14,7 @@ use std::io::{BufRead, BufReader, Read};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use veneer_protocol::{
-    AgentConfig, MESSAGE_LIMIT, Reply, Report, Request, WireError, read_message, write_message,
+    AgentConfig, MAX_MESSAGE_BYTES, Reply, Report, Request, WireError, read_message, write_message,
 };
 
 use crate::memory;
@@ -109,7 +109,7 @@ fn check_round_trip<T: Serialize + DeserializeOwned + PartialEq>(message: &T) {
     let mut line = Vec::new();
     match write_message(&mut line, message) {
         Ok(()) => {
-            assert!(line.len() <= MESSAGE_LIMIT + 1, "longer than the limit");
+            assert!(line.len() <= MAX_MESSAGE_BYTES + 1, "longer than the limit");
             let read = read_message::<T>(&mut line.as_slice());
             assert!(
                 matches!(&read, Ok(Some(read)) if read == message),

@@ -42,7 +42,7 @@ fn whole(data: &[u8]) -> Result<(), ClassFileError> {
     let mut class = ClassFile::parse(data)?;
     assert!(class.to_bytes()? == data, "written otherwise than read");
     // The summary has its own limit for text.
-    if let Ok(outline) = Outline::of(&class) {
+    if let Ok(outline) = Outline::from_class_file(&class) {
         assert_eq!(outline.methods.len(), class.methods.len());
     }
     let _ = mentioned(&class.pool);

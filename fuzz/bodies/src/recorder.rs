@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use veneer_instruments::{
-    ArmedMethod, AttachError, Attached, Data, EditSpec, Event, Graph, InstrumentId, MethodPattern,
-    PatchId, RefusalRow, Row, Runtime, Sample, Spec, Summary, Tally, TallyKind, Value,
+    ArmedMethod, AttachError, AttachSummary, EditSpec, EventValue, Graph, InstrumentId,
+    InstrumentSpec, InstrumentSummary, LogEvent, Measurement, MethodPattern, PatchId, PointRow,
+    RandomSample, RefusalRow, Runtime, Tally, TallyKind,
 };
-use veneer_scripts::Session;
+use veneer_scripts::PlanSession;
 
 #[derive(Default)]
 pub struct Recorder {
@@ -16,7 +17,7 @@ pub struct Recorder {
 
 #[derive(Default)]
 struct State {
-    specs: Vec<Spec>,
+    specs: Vec<InstrumentSpec>,
     attached: BTreeSet<u32>,
     patches: u32,
     tallies: u32,
@@ -25,9 +26,9 @@ struct State {
 
 impl Recorder {
     /// Creates a session with its own runtime.
-    pub fn session() -> (Arc<Recorder>, Session) {
+    pub fn session() -> (Arc<Recorder>, PlanSession) {
         let recorder = Arc::new(Recorder::default());
-        let session = Session::new(recorder.clone());
+        let session = PlanSession::new(recorder.clone());
         (recorder, session)
     }
 
@@ -43,7 +44,7 @@ impl Recorder {
 }
 
 impl Runtime for Recorder {
-    fn attach(&self, spec: Spec) -> Result<Attached, AttachError> {
+    fn attach(&self, spec: InstrumentSpec) -> Result<AttachSummary, AttachError> {
         let mut state = self.lock();
         let text = spec.patterns.first().map(ToString::to_string);
         if text.is_some_and(|text| text.starts_with("refused.")) {
@@ -54,7 +55,7 @@ impl Runtime for Recorder {
         state.specs.push(spec);
         let id = state.specs.len() as u32;
         state.attached.insert(id);
-        Ok(Attached {
+        Ok(AttachSummary {
             id: InstrumentId(id),
             methods: 1,
             points: 2,
@@ -63,17 +64,17 @@ impl Runtime for Recorder {
         })
     }
 
-    fn tally(&self, _: TallyKind, _: u32) -> Result<u32, AttachError> {
+    fn create_table(&self, _: TallyKind, _: u32) -> Result<u32, AttachError> {
         let mut state = self.lock();
         state.tallies += 1;
         Ok(state.tallies)
     }
 
-    fn tally_now(&self, _: u32) -> Tally {
+    fn read_table(&self, _: u32) -> Tally {
         Tally::default()
     }
 
-    fn tally_clear(&self, _: u32) {}
+    fn clear_table(&self, _: u32) {}
 
     fn detach(&self, id: InstrumentId) -> Result<(), AttachError> {
         let mut state = self.lock();
@@ -84,7 +85,7 @@ impl Runtime for Recorder {
         Ok(())
     }
 
-    fn rows(&self, id: InstrumentId) -> Vec<Row> {
+    fn rows(&self, id: InstrumentId) -> Vec<PointRow> {
         let state = self.lock();
         let Some(spec) = (id.0 as usize)
             .checked_sub(1)
@@ -92,7 +93,7 @@ impl Runtime for Recorder {
         else {
             return Vec::new();
         };
-        let row = |n: u64| Row {
+        let row = |n: u64| PointRow {
             class: "a.B".into(),
             method: "m(II)Z".into(),
             fragment: Some(n as u32),
@@ -100,14 +101,14 @@ impl Runtime for Recorder {
             to: None,
             line: Some(40),
             data: match spec.kind.name() {
-                "counter" => Data::Count { hits: u64::MAX - n },
-                "timer" => Data::Time {
+                "counter" => Measurement::Count { hits: u64::MAX - n },
+                "timer" => Measurement::Time {
                     count: n,
                     total_ns: u64::MAX,
                     min_ns: 0,
                     max_ns: u64::MAX,
                 },
-                _ => Data::Log {
+                _ => Measurement::Log {
                     events: n,
                     dropped: n,
                 },
@@ -116,15 +117,18 @@ impl Runtime for Recorder {
         (0..20).map(row).collect()
     }
 
-    fn events(&self, _: InstrumentId, last: usize) -> Vec<Event> {
-        let event = |time_ns| Event {
+    fn events(&self, _: InstrumentId, last: usize) -> Vec<LogEvent> {
+        let event = |time_ns| LogEvent {
             class: "a.B".into(),
             method: "m(II)Z".into(),
             fragment: None,
             line: None,
             thread: 1,
             time_ns,
-            values: vec![("a".into(), Value::Int(5)), ("b".into(), Value::Null)],
+            values: vec![
+                ("a".into(), EventValue::Int(5)),
+                ("b".into(), EventValue::Null),
+            ],
         };
         (0..last.min(3) as u64).map(event).collect()
     }
@@ -146,7 +150,7 @@ impl Runtime for Recorder {
         Ok(())
     }
 
-    fn armed(&self, _: &[MethodPattern], sample: Option<Sample>) -> Vec<ArmedMethod> {
+    fn armed_methods(&self, _: &[MethodPattern], sample: Option<RandomSample>) -> Vec<ArmedMethod> {
         let method = |n: usize| ArmedMethod {
             id: n as u32,
             class: format!("a.C{n}"),
@@ -158,7 +162,7 @@ impl Runtime for Recorder {
         }
     }
 
-    fn graphs(&self, _: &[MethodPattern]) -> Vec<Graph> {
+    fn flow_graphs(&self, _: &[MethodPattern]) -> Vec<Graph> {
         vec![Graph {
             method: ArmedMethod {
                 id: 0,
@@ -180,11 +184,11 @@ impl Runtime for Recorder {
         }]
     }
 
-    fn instruments(&self) -> Vec<Summary> {
+    fn instruments(&self) -> Vec<InstrumentSummary> {
         let state = self.lock();
-        let summary = |(i, spec): (usize, &Spec)| {
+        let summary = |(i, spec): (usize, &InstrumentSpec)| {
             let id = i as u32 + 1;
-            Summary {
+            InstrumentSummary {
                 id: InstrumentId(id),
                 name: spec.name.clone().unwrap_or_else(|| spec.to_string()),
                 kind: spec.kind.to_string(),
@@ -197,7 +201,7 @@ impl Runtime for Recorder {
         state.specs.iter().enumerate().map(summary).collect()
     }
 
-    fn stale(&self) -> u64 {
+    fn stale_activation_count(&self) -> u64 {
         3
     }
 

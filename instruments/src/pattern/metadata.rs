@@ -2,11 +2,11 @@
 //! need.
 //!
 //! The caller collects these properties from the class file and from the known supertypes. If some
-//! supertypes are unknown, the answer for a pattern with `+` may be [`Verdict::Maybe`].
+//! supertypes are unknown, the answer for a pattern with `+` may be [`ClassMatch::Maybe`].
 
 /// The properties of a class.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ClassFacts {
+pub struct ClassMetadata {
     /// The dotted class name: `a.b.Outer$Inner`.
     pub name: String,
     /// The access flags, as in the class file.
@@ -18,12 +18,12 @@ pub struct ClassFacts {
     /// Whether `supertypes` contains all supertypes.
     pub complete: bool,
     /// All methods, with and without code.
-    pub methods: Vec<MethodFacts>,
+    pub methods: Vec<MethodMetadata>,
 }
 
 /// The properties of a method.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct MethodFacts {
+pub struct MethodMetadata {
     /// The simple name.
     pub name: String,
     /// The descriptor, as in the class file: `(I)V`.
@@ -36,9 +36,9 @@ pub struct MethodFacts {
     pub size: Option<u32>,
 }
 
-impl ClassFacts {
+impl ClassMetadata {
     /// Returns the method with this name and descriptor.
-    pub fn method(&self, name: &str, descriptor: &str) -> Option<&MethodFacts> {
+    pub fn method(&self, name: &str, descriptor: &str) -> Option<&MethodMetadata> {
         let mut methods = self.methods.iter();
         methods.find(|m| m.name == name && m.descriptor == descriptor)
     }
@@ -46,7 +46,7 @@ impl ClassFacts {
 
 /// The answer to the question whether a class is selected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verdict {
+pub enum ClassMatch {
     No,
     /// The class is selected only if one of its unknown supertypes matches the pattern.
     Maybe,

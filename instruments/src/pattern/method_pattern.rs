@@ -2,14 +2,14 @@
 
 use super::class_pattern::ClassPattern;
 use super::glob::Glob;
-use super::metadata::{ClassFacts, MethodFacts, Verdict};
+use super::metadata::{ClassMatch, ClassMetadata, MethodMetadata};
 use super::modifiers::Modifier;
 use super::types::{self, Argument, TypePattern};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The JVM's name of the static initialiser.
-pub const INITIALISER: &str = "<clinit>";
+pub const CLASS_INITIALISER: &str = "<clinit>";
 
 /// A pattern over the class name, the method name and types, with optional flags and annotations.
 /// `Display` and serde use the text form that `pattern.rs` describes.
@@ -36,8 +36,8 @@ pub(super) struct NamePattern {
 
 impl MethodPattern {
     /// Whether the names and types of a method match. For a pattern without `+`, flags and
-    /// annotations this is the final answer. For other patterns ([`MethodPattern::asks_more`]),
-    /// true means that the method may be selected.
+    /// annotations this is the final answer. For other patterns
+    /// ([`MethodPattern::needs_metadata`]), true means that the method may be selected.
     ///
     /// `class` is dotted (`a.b.Outer$Inner`). `descriptor` is as in the class file,
     /// `(I[Ljava/lang/String;)V`. If the descriptor is malformed, only patterns that accept any
@@ -62,9 +62,11 @@ impl MethodPattern {
     /// this method while they iterate over the methods of a class.
     pub fn matches_method(&self, method: &str, descriptor: &str) -> bool {
         let Some(pattern) = &self.method else {
-            return method != INITIALISER;
+            return method != CLASS_INITIALISER;
         };
-        if !pattern.name.matches(method) || method == INITIALISER && pattern.name.text() != method {
+        if !pattern.name.matches(method)
+            || method == CLASS_INITIALISER && pattern.name.text() != method
+        {
             return false;
         }
         let result = pattern.result.as_ref();
@@ -80,7 +82,7 @@ impl MethodPattern {
     }
 
     /// Whether the pattern depends on more than names: on `+`, an annotation or a flag.
-    pub fn asks_more(&self) -> bool {
+    pub fn needs_metadata(&self) -> bool {
         self.subtypes || !self.modifiers.is_empty()
     }
 
@@ -90,28 +92,28 @@ impl MethodPattern {
     }
 
     /// Whether methods of a class can be selected.
-    pub fn of_class(&self, class: &ClassFacts) -> Verdict {
+    pub fn match_class_metadata(&self, class: &ClassMetadata) -> ClassMatch {
         if !self
             .modifiers
             .iter()
             .all(|modifier| modifier.accepts_class(class))
         {
-            Verdict::No
+            ClassMatch::No
         } else if self.class.matches(&class.name) {
-            Verdict::Yes
+            ClassMatch::Yes
         } else if !self.subtypes {
-            Verdict::No
+            ClassMatch::No
         } else if class.supertypes.iter().any(|name| self.class.matches(name)) {
-            Verdict::Yes
+            ClassMatch::Yes
         } else if class.complete {
-            Verdict::No
+            ClassMatch::No
         } else {
-            Verdict::Maybe
+            ClassMatch::Maybe
         }
     }
 
     /// Whether a method is selected, given that its class is selected.
-    pub fn of_method(&self, method: &MethodFacts) -> bool {
+    pub fn matches_method_metadata(&self, method: &MethodMetadata) -> bool {
         self.matches_method(&method.name, &method.descriptor)
             && self
                 .modifiers
@@ -124,18 +126,19 @@ impl MethodPattern {
     pub fn selects(
         &self,
         class: &str,
-        facts: Option<&ClassFacts>,
+        facts: Option<&ClassMetadata>,
         method: &str,
         descriptor: &str,
     ) -> bool {
-        if !self.asks_more() {
+        if !self.needs_metadata() {
             return self.matches(class, method, descriptor);
         }
-        let Some(facts) = facts.filter(|facts| self.of_class(facts) == Verdict::Yes) else {
+        let Some(facts) = facts.filter(|facts| self.match_class_metadata(facts) == ClassMatch::Yes)
+        else {
             return false;
         };
         let method = facts.method(method, descriptor);
-        method.is_some_and(|method| self.of_method(method))
+        method.is_some_and(|method| self.matches_method_metadata(method))
     }
 
     /// Whether the pattern requires an annotation. Only the class file contains annotations.

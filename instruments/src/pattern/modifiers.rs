@@ -3,7 +3,7 @@
 //! A method must have each modifier, or must not have it if the modifier follows `!`.
 
 use super::class_pattern::ClassPattern;
-use super::metadata::{ClassFacts, MethodFacts};
+use super::metadata::{ClassMetadata, MethodMetadata};
 use std::fmt;
 
 /// One modifier of a class or a method.
@@ -73,7 +73,7 @@ fn any_matches(types: &[String], pattern: &ClassPattern) -> bool {
 
 impl Modifier {
     /// Whether methods of the class can match.
-    pub(super) fn accepts_class(&self, class: &ClassFacts) -> bool {
+    pub(super) fn accepts_class(&self, class: &ClassMetadata) -> bool {
         match &self.kind {
             ModifierKind::Class(pattern) => {
                 any_matches(&class.annotations, pattern) != self.negated
@@ -83,7 +83,7 @@ impl Modifier {
     }
 
     /// Whether the method matches, given that its class matches.
-    pub(super) fn accepts_method(&self, method: &MethodFacts) -> bool {
+    pub(super) fn accepts_method(&self, method: &MethodMetadata) -> bool {
         let has = match &self.kind {
             ModifierKind::Class(_) => return true,
             ModifierKind::Flag(at) => FLAGS.get(*at).is_some_and(|f| method.flags & f.1 != 0),

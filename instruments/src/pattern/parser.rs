@@ -1,6 +1,6 @@
 //! Parses the text form of a pattern. Every error names a column of the text.
 
-use super::class_pattern::{ClassPattern, Step};
+use super::class_pattern::{ClassPattern, PackageElement};
 use super::glob::Glob;
 use super::method_pattern::{MethodPattern, NamePattern};
 use super::modifiers::{FLAGS, Modifier, ModifierKind};
@@ -231,7 +231,7 @@ impl Cursor {
 
     /// Removes the `+` at the end of a name, and returns whether there was one.
     fn take_plus(&self, class: &mut ClassPattern) -> Result<bool, Fault> {
-        let Some(Step::Segment(last)) = class.steps.last_mut() else {
+        let Some(PackageElement::Segment(last)) = class.elements.last_mut() else {
             return Ok(false);
         };
         let Some(name) = last.text().strip_suffix('+') else {
@@ -269,7 +269,7 @@ impl Cursor {
             if steps.is_empty() && word == "*" && self.looking_at("..") {
                 // `*..X` is X in any package or none. The code below adds the gap.
             } else {
-                steps.push(Step::Segment(Glob::new(&word)));
+                steps.push(PackageElement::Segment(Glob::new(&word)));
             }
             let dots = self.at;
             if self.eat("..") {
@@ -279,9 +279,9 @@ impl Cursor {
                 if self.peek().is_none_or(|c| matches!(c, ':' | ',' | ')')) {
                     return Err(Fault(dots, PatternFault::TrailingGap));
                 }
-                steps.push(Step::Gap);
+                steps.push(PackageElement::Gap);
             } else if !self.eat(".") {
-                return Ok(ClassPattern { steps });
+                return Ok(ClassPattern { elements: steps });
             }
         }
     }

@@ -19,13 +19,13 @@ pub(super) enum Argument {
 }
 
 /// A type of a descriptor: the dotted or primitive name of its element, and its array dimensions.
-pub(super) struct Type {
+pub(super) struct ErasedType {
     element: String,
     dimensions: usize,
 }
 
 impl TypePattern {
-    pub(super) fn matches(&self, found: &Type) -> bool {
+    pub(super) fn matches(&self, found: &ErasedType) -> bool {
         let star = self.element.is_star();
         // `*` matches any one type, including arrays. `*[]` matches any array.
         (found.dimensions == self.dimensions || star && found.dimensions > self.dimensions)
@@ -33,7 +33,7 @@ impl TypePattern {
     }
 }
 
-pub(super) fn matches_arguments(patterns: &[Argument], types: &[Type]) -> bool {
+pub(super) fn matches_arguments(patterns: &[Argument], types: &[ErasedType]) -> bool {
     glob::matches_sequence(
         patterns,
         types,
@@ -46,17 +46,17 @@ pub(super) fn matches_arguments(patterns: &[Argument], types: &[Type]) -> bool {
 }
 
 /// Parses the first type of a part of a descriptor. Returns the type and the rest of the text.
-fn first(text: &str) -> Option<(Type, &str)> {
+fn first(text: &str) -> Option<(ErasedType, &str)> {
     let base = text.trim_start_matches('[');
     let dimensions = text.len() - base.len();
     let (element, after) = if let Some(class) = base.strip_prefix('L') {
         let (name, after) = class.split_once(';')?;
         (name.replace('/', "."), after)
     } else {
-        let name = primitive(base.chars().next()?)?;
+        let name = primitive_type_name(base.chars().next()?)?;
         (name.to_owned(), base.get(1..)?)
     };
-    let found = Type {
+    let found = ErasedType {
         element,
         dimensions,
     };
@@ -64,7 +64,7 @@ fn first(text: &str) -> Option<(Type, &str)> {
 }
 
 /// Returns the argument types of a descriptor; `None` if the descriptor is malformed.
-pub(super) fn argument_types(descriptor: &str) -> Option<Vec<Type>> {
+pub(super) fn argument_types(descriptor: &str) -> Option<Vec<ErasedType>> {
     let (mut rest, _) = descriptor.strip_prefix('(')?.split_once(')')?;
     let mut types = Vec::new();
     while !rest.is_empty() {
@@ -77,10 +77,10 @@ pub(super) fn argument_types(descriptor: &str) -> Option<Vec<Type>> {
 
 /// Returns the result type of a descriptor, including `void`; `None` if the descriptor is
 /// malformed.
-pub(super) fn result_type(descriptor: &str) -> Option<Type> {
+pub(super) fn result_type(descriptor: &str) -> Option<ErasedType> {
     let (_, result) = descriptor.strip_prefix('(')?.split_once(')')?;
     if result == "V" {
-        return Some(Type {
+        return Some(ErasedType {
             element: "void".to_owned(),
             dimensions: 0,
         });
@@ -102,7 +102,7 @@ pub(crate) fn argument_names(descriptor: &str) -> Option<Vec<String>> {
 }
 
 /// Returns the Java name of a primitive type's descriptor letter (JVMS 4.3.2).
-pub(crate) fn primitive(letter: char) -> Option<&'static str> {
+pub(crate) fn primitive_type_name(letter: char) -> Option<&'static str> {
     Some(match letter {
         'Z' => "boolean",
         'B' => "byte",

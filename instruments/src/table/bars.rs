@@ -1,7 +1,7 @@
 //! Renders histograms as bars.
 
-use super::text::count;
-use crate::{Entry, Linear, Tally, TallyKind, bucket_start};
+use super::text::format_count;
+use crate::{LinearBuckets, Tally, TallyEntry, TallyKind, bucket_start};
 
 /// Renders the histograms of the first `n` entries. Each bucket between the lowest and the highest
 /// non-empty one has a bar.
@@ -23,7 +23,11 @@ pub fn render_bars(tally: &Tally, kind: TallyKind, n: usize) -> String {
         let shown = &buckets[first.min(end)..end];
         let largest = shown.iter().map(|b| b.1).max().unwrap_or(1).max(1);
         let names = shown.iter().map(|b| b.0.chars().count()).max().unwrap_or(0);
-        let counts = shown.iter().map(|b| count(b.1).len()).max().unwrap_or(0);
+        let counts = shown
+            .iter()
+            .map(|b| format_count(b.1).len())
+            .max()
+            .unwrap_or(0);
         for (name, hits) in shown {
             let pad = names - name.chars().count();
             let bar = "█".repeat(
@@ -32,7 +36,7 @@ pub fn render_bars(tally: &Tally, kind: TallyKind, n: usize) -> String {
             let line = format!(
                 "{}{name}  {:>counts$}  {bar}",
                 " ".repeat(pad),
-                count(*hits)
+                format_count(*hits)
             );
             out += line.trim_end();
             out.push('\n');
@@ -40,7 +44,7 @@ pub fn render_bars(tally: &Tally, kind: TallyKind, n: usize) -> String {
         let avg = entry.sum as f64 / entry.count.max(1) as f64;
         out += &format!(
             "{} values, {avg:.1} on average, {} … {}\n",
-            count(entry.count),
+            format_count(entry.count),
             entry.min,
             entry.max
         );
@@ -49,7 +53,7 @@ pub fn render_bars(tally: &Tally, kind: TallyKind, n: usize) -> String {
         out += &format!("{n} of {} are shown\n", tally.entries.len());
     }
     if tally.rest.count > 0 {
-        out += &format!("{} more found no room\n", count(tally.rest.count));
+        out += &format!("{} more found no room\n", format_count(tally.rest.count));
     }
     if out.is_empty() {
         out += "no values yet\n";
@@ -58,7 +62,7 @@ pub fn render_bars(tally: &Tally, kind: TallyKind, n: usize) -> String {
 }
 
 /// Returns the names and counts of the buckets of a histogram with exponential buckets.
-fn exponential_buckets(entry: &Entry) -> Vec<(String, u64)> {
+fn exponential_buckets(entry: &TallyEntry) -> Vec<(String, u64)> {
     let mut buckets: Vec<(String, u64)> = Vec::new();
     for (n, hits) in entry.buckets.iter().enumerate() {
         let Some(from) = bucket_start(n) else {
@@ -78,7 +82,7 @@ fn exponential_buckets(entry: &Entry) -> Vec<(String, u64)> {
 }
 
 /// Returns the names and counts of the buckets of a linear histogram.
-fn linear_buckets(entry: &Entry, linear: Linear) -> Vec<(String, u64)> {
+fn linear_buckets(entry: &TallyEntry, linear: LinearBuckets) -> Vec<(String, u64)> {
     let name = |range: Option<(i64, i64)>| match range {
         None => format!("below {}", linear.from),
         Some((_, to)) if to < linear.from => format!("below {}", linear.from),

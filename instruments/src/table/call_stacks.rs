@@ -7,12 +7,12 @@
 //!   java.lang.Thread.run;shop.Desk.main;shop.Desk.serve 1234
 //! ```
 
-use super::text::{count, share};
-use crate::{Entry, Key, Tally};
+use super::text::{format_count, format_share};
+use crate::{Tally, TallyEntry, TallyKey};
 use std::collections::BTreeMap;
 
 /// Returns the weight of an entry: its sum for a table with values, otherwise its count.
-fn weight(entry: &Entry, by_sum: bool) -> u64 {
+fn weight(entry: &TallyEntry, by_sum: bool) -> u64 {
     match by_sum {
         true => u64::try_from(entry.sum).unwrap_or(0),
         false => entry.count,
@@ -38,7 +38,7 @@ pub fn render_collapsed(tally: &Tally, by_sum: bool) -> String {
         let mut inner = Vec::new();
         for key in &entry.keys {
             match key {
-                Key::Stack(lines) if !lines.is_empty() => {
+                TallyKey::Stack(lines) if !lines.is_empty() => {
                     frames.extend(lines.iter().rev().map(|line| method(line)));
                 }
                 other => inner.push(other.to_string().replace(';', ",")),
@@ -58,7 +58,7 @@ pub fn render_collapsed(tally: &Tally, by_sum: bool) -> String {
 
 /// Renders the `n` heaviest stacks. A line before each stack shows its weight and its other keys.
 pub fn render_stacks(tally: &Tally, by_sum: bool, n: usize) -> String {
-    let mut all: Vec<&Entry> = tally.entries.iter().collect();
+    let mut all: Vec<&TallyEntry> = tally.entries.iter().collect();
     all.sort_by_key(|entry| std::cmp::Reverse(weight(entry, by_sum)));
     let total = all.iter().fold(weight(&tally.rest, by_sum), |sum, entry| {
         sum.saturating_add(weight(entry, by_sum))
@@ -66,18 +66,18 @@ pub fn render_stacks(tally: &Tally, by_sum: bool, n: usize) -> String {
     let mut out = String::new();
     for entry in all.iter().take(n) {
         let own = weight(entry, by_sum);
-        out += &format!("{}  {}", count(own), share(own, total));
-        let (stacks, others): (Vec<&Key>, Vec<&Key>) = entry
+        out += &format!("{}  {}", format_count(own), format_share(own, total));
+        let (stacks, others): (Vec<&TallyKey>, Vec<&TallyKey>) = entry
             .keys
             .iter()
-            .partition(|key| matches!(key, Key::Stack(_)));
+            .partition(|key| matches!(key, TallyKey::Stack(_)));
         for key in others {
             out += &format!("  {key}");
         }
         out.push('\n');
         for key in stacks {
             match key {
-                Key::Stack(lines) if !lines.is_empty() => {
+                TallyKey::Stack(lines) if !lines.is_empty() => {
                     lines
                         .iter()
                         .for_each(|line| out += &format!("    {line}\n"));
@@ -87,12 +87,19 @@ pub fn render_stacks(tally: &Tally, by_sum: bool, n: usize) -> String {
         }
     }
     let shown = n.min(all.len());
-    out += &format!("{} in {} stacks", count(total), count(all.len() as u64));
+    out += &format!(
+        "{} in {} stacks",
+        format_count(total),
+        format_count(all.len() as u64)
+    );
     if shown < all.len() {
         out += &format!(", of which {shown} are shown");
     }
     if tally.rest.count > 0 {
-        out += &format!("; {} found no room", count(weight(&tally.rest, by_sum)));
+        out += &format!(
+            "; {} found no room",
+            format_count(weight(&tally.rest, by_sum))
+        );
     }
     out
 }
@@ -101,14 +108,14 @@ pub fn render_stacks(tally: &Tally, by_sum: bool, n: usize) -> String {
 mod tests {
     use super::*;
 
-    fn entry(lines: &[&str], other: Option<&str>, count: u64, sum: i64) -> Entry {
+    fn entry(lines: &[&str], other: Option<&str>, count: u64, sum: i64) -> TallyEntry {
         let lines = lines.iter().map(ToString::to_string).collect();
-        let other = other.map(|text| Key::Text(Some(text.into())));
-        Entry {
-            keys: [Key::Stack(lines)].into_iter().chain(other).collect(),
+        let other = other.map(|text| TallyKey::Text(Some(text.into())));
+        TallyEntry {
+            keys: [TallyKey::Stack(lines)].into_iter().chain(other).collect(),
             count,
             sum,
-            ..Entry::default()
+            ..TallyEntry::default()
         }
     }
 
@@ -120,7 +127,7 @@ mod tests {
                 entry(&["a.B.n:7", "a.B.main"], Some("x;y"), 4, 1),
                 entry(&[], None, 1, 1),
             ],
-            rest: Entry::default(),
+            rest: TallyEntry::default(),
             given: None,
         }
     }

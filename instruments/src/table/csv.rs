@@ -1,6 +1,6 @@
 //! Renders the entries of a table as comma-separated values (RFC 4180).
 
-use crate::{Entry, Tally, TallyKind, WINDOW};
+use crate::{RATE_WINDOW_SECONDS, Tally, TallyEntry, TallyKind};
 
 /// Renders all entries as comma-separated values (RFC 4180), with a header line.
 pub fn render_csv(tally: &Tally, kind: TallyKind) -> String {
@@ -45,7 +45,7 @@ fn heads(kind: TallyKind) -> Vec<String> {
     heads
 }
 
-fn value_cells(entry: &Entry, kind: TallyKind) -> Vec<String> {
+fn value_cells(entry: &TallyEntry, kind: TallyKind) -> Vec<String> {
     let count = entry.count.to_string();
     match kind {
         TallyKind::Sums | TallyKind::Histogram => sum_cells(entry),
@@ -57,7 +57,7 @@ fn value_cells(entry: &Entry, kind: TallyKind) -> Vec<String> {
         }
         TallyKind::Rate => {
             let rate = entry.rate.clone().unwrap_or_default();
-            vec![count, rate.per_second(WINDOW).to_string()]
+            vec![count, rate.per_second(RATE_WINDOW_SECONDS).to_string()]
         }
         TallyKind::Distinct => vec![entry.distinct.to_string(), count],
         TallyKind::Top => vec![count, entry.error.to_string()],
@@ -75,7 +75,7 @@ fn value_cells(entry: &Entry, kind: TallyKind) -> Vec<String> {
     }
 }
 
-fn sum_cells(entry: &Entry) -> Vec<String> {
+fn sum_cells(entry: &TallyEntry) -> Vec<String> {
     let values = [entry.sum, entry.min, entry.max].map(|n| n.to_string());
     std::iter::once(entry.count.to_string())
         .chain(values)

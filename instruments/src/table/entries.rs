@@ -1,8 +1,8 @@
 //! Renders the entries of a table that probes fill.
 
-use super::layout::{Align, Layout};
-use super::text::count;
-use crate::{Entry, Tally, TallyKind};
+use super::layout::{Align, TableLayout};
+use super::text::format_count;
+use crate::{Tally, TallyEntry, TallyKind};
 
 /// Returns the names of the value columns, which precede the keys.
 fn heads(kind: TallyKind) -> &'static [&'static str] {
@@ -20,25 +20,25 @@ fn heads(kind: TallyKind) -> &'static [&'static str] {
     }
 }
 
-fn value_cells(entry: &Entry, kind: TallyKind) -> Vec<String> {
+fn value_cells(entry: &TallyEntry, kind: TallyKind) -> Vec<String> {
     match kind {
         TallyKind::Count | TallyKind::Numbers | TallyKind::Objects | TallyKind::PerObject => {
-            vec![count(entry.count)]
+            vec![format_count(entry.count)]
         }
         TallyKind::Sums | TallyKind::Histogram | TallyKind::Linear(_) => {
             let avg = entry.sum as f64 / entry.count.max(1) as f64;
             let [min, max] = [entry.min, entry.max].map(|x| x.to_string());
-            vec![count(entry.count), format!("{avg:.1}"), min, max]
+            vec![format_count(entry.count), format!("{avg:.1}"), min, max]
         }
         TallyKind::Rate => {
             let rate = entry.rate.clone().unwrap_or_default();
             let per_second = [1, 10, 60].map(|seconds| format!("{:.1}", rate.per_second(seconds)));
-            std::iter::once(count(entry.count))
+            std::iter::once(format_count(entry.count))
                 .chain(per_second)
                 .collect()
         }
-        TallyKind::Distinct => vec![count(entry.distinct), count(entry.count)],
-        TallyKind::Top => vec![count(entry.count), count(entry.error)],
+        TallyKind::Distinct => vec![format_count(entry.distinct), format_count(entry.count)],
+        TallyKind::Top => vec![format_count(entry.count), format_count(entry.error)],
         TallyKind::Last | TallyKind::Sample => {
             let at = entry.at.unwrap_or_default();
             let ms = at.time_ns as f64 / 1e6;
@@ -52,16 +52,20 @@ fn value_cells(entry: &Entry, kind: TallyKind) -> Vec<String> {
 pub fn render_tally(tally: &Tally, kind: TallyKind, n: usize) -> String {
     let entries = &tally.entries;
     let keys = entries.iter().map(|e| e.keys.len()).max().unwrap_or(0);
-    let shown = if kind.has_moments() {
+    let shown = if kind.has_occurrences() {
         &entries[entries.len().saturating_sub(n)..]
     } else {
         &entries[..n.min(entries.len())]
     };
     let heads = heads(kind).iter();
     let mut columns: Vec<(&str, Align)> = heads.map(|head| (*head, Align::Right)).collect();
-    let name = if kind.has_moments() { "value" } else { "key" };
+    let name = if kind.has_occurrences() {
+        "value"
+    } else {
+        "key"
+    };
     columns.extend((0..keys).map(|_| (name, Align::Shrink)));
-    let mut layout = Layout::new(&columns);
+    let mut layout = TableLayout::new(&columns);
     for entry in shown {
         let mut cells = value_cells(entry, kind);
         let key = |k| entry.keys.get(k).map_or(String::new(), ToString::to_string);
@@ -70,16 +74,24 @@ pub fn render_tally(tally: &Tally, kind: TallyKind, n: usize) -> String {
     }
     let all = entries.iter().fold(0u64, |n, e| n.saturating_add(e.count));
     let mut foot = match kind {
-        TallyKind::Last => format!("{} values", count(all)),
-        TallyKind::Sample => format!("{} of {} values", count(all), count(tally.total())),
-        _ => format!("{} in {} entries", count(all), count(entries.len() as u64)),
+        TallyKind::Last => format!("{} values", format_count(all)),
+        TallyKind::Sample => format!(
+            "{} of {} values",
+            format_count(all),
+            format_count(tally.total())
+        ),
+        _ => format!(
+            "{} in {} entries",
+            format_count(all),
+            format_count(entries.len() as u64)
+        ),
     };
     if shown.len() < entries.len() {
         foot += &format!(", of which {} are shown", shown.len());
     }
     // The rest of a sample is the values that were not drawn, so no value was lost.
     if tally.rest.count > 0 && kind != TallyKind::Sample {
-        foot += &format!("; {} more found no room", count(tally.rest.count));
+        foot += &format!("; {} more found no room", format_count(tally.rest.count));
     }
     if entries.is_empty() {
         foot

@@ -1,15 +1,15 @@
 //! Renders the events of a value log as a table.
 
-use super::layout::{Align, Layout};
+use super::layout::{Align, TableLayout};
 use super::place::{fragment_or_edge, line};
-use super::text::{self, count, duration};
-use crate::{Data, Event, Row};
+use super::text::{self, format_count, format_duration};
+use crate::{LogEvent, Measurement, PointRow};
 
 /// Renders the newest `n` events of a value log, oldest first. The last line shows the totals of
 /// `rows`, the rows of the log.
-pub fn render_events(rows: &[Row], events: &[Event], n: usize) -> String {
+pub fn render_events(rows: &[PointRow], events: &[LogEvent], n: usize) -> String {
     let shown = events.get(events.len().saturating_sub(n)..).unwrap_or(&[]);
-    let mut layout = Layout::new(&[
+    let mut layout = TableLayout::new(&[
         ("time", Align::Right),
         ("thread", Align::Right),
         ("class", Align::Shrink),
@@ -25,10 +25,10 @@ pub fn render_events(rows: &[Row], events: &[Event], n: usize) -> String {
             .map(|(name, value)| format!("{name}={value}"))
             .collect();
         layout.row(vec![
-            duration(event.time_ns),
+            format_duration(event.time_ns),
             event.thread.to_string(),
             event.class.clone(),
-            text::signature(&event.method),
+            text::format_signature(&event.method),
             fragment_or_edge(event.fragment, None),
             line(event.line),
             values.join(" "),
@@ -36,7 +36,7 @@ pub fn render_events(rows: &[Row], events: &[Event], n: usize) -> String {
     }
     let (seen, dropped) = rows.iter().fold((0u64, 0u64), |(seen, dropped), row| {
         let lost = match row.data {
-            Data::Log { dropped, .. } => dropped,
+            Measurement::Log { dropped, .. } => dropped,
             _ => 0,
         };
         (
@@ -47,8 +47,8 @@ pub fn render_events(rows: &[Row], events: &[Event], n: usize) -> String {
     let foot = format!(
         "{} shown of {} events, {} dropped",
         shown.len(),
-        count(seen),
-        count(dropped)
+        format_count(seen),
+        format_count(dropped)
     );
     if shown.is_empty() {
         foot

@@ -7,7 +7,7 @@
 use super::text::shorten;
 
 /// The maximum width of a line, in characters.
-pub const WIDTH: usize = 100;
+pub const TABLE_WIDTH: usize = 100;
 /// The number of spaces between two columns.
 const COLUMN_GAP: usize = 2;
 /// The minimum width of a shrunk column. The line may exceed the maximum width instead, because a
@@ -29,11 +29,11 @@ struct Column {
     width: usize,
 }
 
-pub(super) struct Layout {
+pub(super) struct TableLayout {
     columns: Vec<Column>,
 }
 
-impl Layout {
+impl TableLayout {
     pub(super) fn new(heads: &[(&'static str, Align)]) -> Self {
         let columns = heads.iter().map(|&(head, align)| Column {
             head,
@@ -41,7 +41,7 @@ impl Layout {
             cells: Vec::new(),
             width: 0,
         });
-        Layout {
+        TableLayout {
             columns: columns.collect(),
         }
     }
@@ -77,7 +77,7 @@ impl Layout {
         }
         let gaps = COLUMN_GAP * self.columns.len().saturating_sub(1);
         let fixed = self.columns.iter().filter(|c| c.align != Align::Shrink);
-        let mut room = WIDTH.saturating_sub(gaps + fixed.map(|c| c.width).sum::<usize>());
+        let mut room = TABLE_WIDTH.saturating_sub(gaps + fixed.map(|c| c.width).sum::<usize>());
         // The narrowest column is first, so that the wider ones get the width that it does not use.
         let mut shrinking: Vec<&mut Column> = self
             .columns

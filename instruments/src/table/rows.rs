@@ -11,18 +11,18 @@
 //! class name is shortened in the middle, so that the top package and the simple name remain
 //! readable.
 
-use super::layout::{Align, Layout};
+use super::layout::{Align, TableLayout};
 use super::place::{fragment_or_edge, line};
-use super::text::{self, count, duration};
-use crate::{Data, Row};
+use super::text::{self, format_count, format_duration};
+use crate::{Measurement, PointRow};
 
 /// Renders the `n` heaviest rows of one instrument as a table. The last line shows the totals of
 /// all rows. The kind of the data determines the columns; rows of different kinds get separate
 /// tables.
-pub fn render(rows: &[Row], n: usize) -> String {
+pub fn render_rows(rows: &[PointRow], n: usize) -> String {
     let mut tables = Vec::new();
     for same in [is_count, is_time, is_log] {
-        let mut chosen: Vec<&Row> = rows.iter().filter(|row| same(&row.data)).collect();
+        let mut chosen: Vec<&PointRow> = rows.iter().filter(|row| same(&row.data)).collect();
         if chosen.is_empty() {
             continue;
         }
@@ -38,20 +38,20 @@ pub fn render(rows: &[Row], n: usize) -> String {
     tables.join("\n\n")
 }
 
-fn is_count(data: &Data) -> bool {
-    matches!(data, Data::Count { .. })
+fn is_count(data: &Measurement) -> bool {
+    matches!(data, Measurement::Count { .. })
 }
 
-fn is_time(data: &Data) -> bool {
-    matches!(data, Data::Time { .. })
+fn is_time(data: &Measurement) -> bool {
+    matches!(data, Measurement::Time { .. })
 }
 
-fn is_log(data: &Data) -> bool {
-    matches!(data, Data::Log { .. })
+fn is_log(data: &Measurement) -> bool {
+    matches!(data, Measurement::Log { .. })
 }
 
 /// Returns the order of rows with equal weight, so that repeated tables are identical.
-fn place_key(row: &Row) -> impl Ord + '_ {
+fn place_key(row: &PointRow) -> impl Ord + '_ {
     let what = row.what.as_deref();
     (
         &row.class,
@@ -64,16 +64,16 @@ fn place_key(row: &Row) -> impl Ord + '_ {
 }
 
 /// Renders a table of rows of one kind. `rows` is sorted and not empty.
-fn table(rows: &[&Row], n: usize) -> String {
+fn table(rows: &[&PointRow], n: usize) -> String {
     let figures: &[(&str, Align)] = match rows.first().map(|row| &row.data) {
-        Some(Data::Time { .. }) => &[
+        Some(Measurement::Time { .. }) => &[
             ("total", Align::Right),
             ("count", Align::Right),
             ("mean", Align::Right),
             ("min", Align::Right),
             ("max", Align::Right),
         ],
-        Some(Data::Log { .. }) => &[("events", Align::Right), ("dropped", Align::Right)],
+        Some(Measurement::Log { .. }) => &[("events", Align::Right), ("dropped", Align::Right)],
         _ => &[("hits", Align::Right), ("share", Align::Right)],
     };
     let place = [
@@ -86,35 +86,35 @@ fn table(rows: &[&Row], n: usize) -> String {
     let has_what = rows.iter().take(n).any(|row| row.what.is_some());
     let what = if has_what { &what[..] } else { &[] };
     let columns: Vec<(&str, Align)> = figures.iter().chain(&place).chain(what).copied().collect();
-    let mut layout = Layout::new(&columns);
+    let mut layout = TableLayout::new(&columns);
     let total = rows
         .iter()
         .fold(0u64, |sum, row| sum.saturating_add(row.data.weight()));
     for row in rows.iter().take(n) {
         let mut cells = value_cells(&row.data, total);
         cells.push(row.class.clone());
-        cells.push(text::signature(&row.method));
+        cells.push(text::format_signature(&row.method));
         cells.push(fragment_or_edge(row.fragment, row.to));
         cells.push(line(row.line));
         cells.extend(has_what.then(|| row.what.clone().unwrap_or_default()));
         layout.row(cells);
     }
     let sum = match rows.first().map(|row| &row.data) {
-        Some(Data::Time { .. }) => duration(total),
-        _ => count(total),
+        Some(Measurement::Time { .. }) => format_duration(total),
+        _ => format_count(total),
     };
     let unit = if rows.len() == 1 { "row" } else { "rows" };
-    let mut foot = format!("{sum} in {} {unit}", count(rows.len() as u64));
+    let mut foot = format!("{sum} in {} {unit}", format_count(rows.len() as u64));
     if rows.len() > n {
-        foot.push_str(&format!(", of which {} are shown", count(n as u64)));
+        foot.push_str(&format!(", of which {} are shown", format_count(n as u64)));
     }
     layout.render(&foot)
 }
 
-fn value_cells(data: &Data, total: u64) -> Vec<String> {
+fn value_cells(data: &Measurement, total: u64) -> Vec<String> {
     match *data {
-        Data::Count { hits } => vec![count(hits), text::share(hits, total)],
-        Data::Time {
+        Measurement::Count { hits } => vec![format_count(hits), text::format_share(hits, total)],
+        Measurement::Time {
             count: times,
             total_ns,
             min_ns,
@@ -124,17 +124,17 @@ fn value_cells(data: &Data, total: u64) -> Vec<String> {
                 if times == 0 {
                     "-".to_owned()
                 } else {
-                    duration(ns)
+                    format_duration(ns)
                 }
             };
             vec![
-                duration(total_ns),
-                count(times),
+                format_duration(total_ns),
+                format_count(times),
                 or_none(total_ns.checked_div(times).unwrap_or(0)),
                 or_none(min_ns),
                 or_none(max_ns),
             ]
         }
-        Data::Log { events, dropped } => vec![count(events), count(dropped)],
+        Measurement::Log { events, dropped } => vec![format_count(events), format_count(dropped)],
     }
 }

@@ -1,9 +1,9 @@
 //! Formats numbers, durations and names for readers.
 
-use crate::pattern::primitive;
+use crate::pattern::primitive_type_name;
 
 /// Formats a number with thousands separators: `1,234,567`.
-pub fn count(number: u64) -> String {
+pub fn format_count(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (i, digit) in digits.chars().enumerate() {
@@ -17,7 +17,7 @@ pub fn count(number: u64) -> String {
 
 /// Formats nanoseconds with three significant digits: `850 ns`, `1.23 µs`, `45.6 ms`, `7.89 s`.
 /// From one minute the form is `2 m 05 s`, from one hour `3 h 07 m`.
-pub fn duration(ns: u64) -> String {
+pub fn format_duration(ns: u64) -> String {
     const SECOND: u64 = 1_000_000_000;
     if ns < 1_000 {
         return format!("{ns} ns");
@@ -39,12 +39,16 @@ pub fn duration(ns: u64) -> String {
     if seconds < 3_600 {
         format!("{} m {:02} s", seconds / 60, seconds % 60)
     } else {
-        format!("{} h {:02} m", count(seconds / 3_600), seconds / 60 % 60)
+        format!(
+            "{} h {:02} m",
+            format_count(seconds / 3_600),
+            seconds / 60 % 60
+        )
     }
 }
 
 /// Formats `part` of `total` in percent with one decimal; `-` if `total` is 0.
-pub(super) fn share(part: u64, total: u64) -> String {
+pub(super) fn format_share(part: u64, total: u64) -> String {
     if total == 0 {
         return "-".to_owned();
     }
@@ -73,7 +77,7 @@ pub fn shorten(text: &str, width: usize) -> String {
 /// Formats a method's name and descriptor as Java source, with simple type names:
 /// `m(ILjava/lang/String;)V` becomes `m(int, String)`. A text without a valid descriptor is
 /// unchanged.
-pub fn signature(method: &str) -> String {
+pub fn format_signature(method: &str) -> String {
     parse_signature(method).unwrap_or_else(|| method.to_owned())
 }
 
@@ -89,7 +93,7 @@ fn parse_signature(method: &str) -> Option<String> {
                 let (class, after) = class.split_once(';')?;
                 (class.rsplit('/').next()?, after)
             }
-            None => (primitive(base.chars().next()?)?, base.get(1..)?),
+            None => (primitive_type_name(base.chars().next()?)?, base.get(1..)?),
         };
         types.push(format!("{element}{brackets}"));
         rest = after;
@@ -109,9 +113,9 @@ mod tests {
             (1_000, "1,000"),
             (1_234_567, "1,234,567"),
         ] {
-            assert_eq!(count(number), text);
+            assert_eq!(format_count(number), text);
         }
-        assert_eq!(count(u64::MAX), "18,446,744,073,709,551,615");
+        assert_eq!(format_count(u64::MAX), "18,446,744,073,709,551,615");
     }
 
     #[test]
@@ -132,9 +136,9 @@ mod tests {
             (3_599_600_000_000, "1 h 00 m"),
             (11_220_000_000_000, "3 h 07 m"),
         ] {
-            assert_eq!(duration(ns), text, "{ns}");
+            assert_eq!(format_duration(ns), text, "{ns}");
         }
-        assert_eq!(duration(u64::MAX), "5,124,095 h 34 m");
+        assert_eq!(format_duration(u64::MAX), "5,124,095 h 34 m");
     }
 
     #[test]
@@ -151,12 +155,12 @@ mod tests {
     #[test]
     fn signatures() {
         assert_eq!(
-            signature("m(I[[Ljava/lang/String;J)V"),
+            format_signature("m(I[[Ljava/lang/String;J)V"),
             "m(int, String[][], long)"
         );
-        assert_eq!(signature("<init>()V"), "<init>()");
+        assert_eq!(format_signature("<init>()V"), "<init>()");
         for odd in ["m", "m(", "m(Q)V", "m(Ljava)V", "m([)V", "m(é)V"] {
-            assert_eq!(signature(odd), odd);
+            assert_eq!(format_signature(odd), odd);
         }
     }
 }

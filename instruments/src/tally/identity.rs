@@ -1,11 +1,11 @@
 //! The identity of a combination of keys, comparable between tables.
 
-use crate::{Entry, Key};
+use crate::{TallyEntry, TallyKey};
 
 /// A hashable form of the keys of an entry, equal only for equal keys. Strings of which only the
 /// beginning is stored are distinguished by their lengths and hashes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Identity(Vec<Part>);
+pub(super) struct KeyIdentity(Vec<Part>);
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Part {
@@ -17,25 +17,25 @@ enum Part {
     Stack(Vec<String>),
 }
 
-impl Identity {
+impl KeyIdentity {
     /// Returns the identity of the first `keys` keys of an entry.
-    pub(super) fn of_first_keys(entry: &Entry, keys: usize) -> Self {
-        let part = |(n, key): (usize, &Key)| match key {
-            Key::Integer(n) => Part::Integer(*n),
-            Key::Float(x) => Part::Float(x.to_bits()),
-            Key::Bool(b) => Part::Bool(*b),
-            Key::Text(text) => {
+    pub(super) fn of_first_keys(entry: &TallyEntry, keys: usize) -> Self {
+        let part = |(n, key): (usize, &TallyKey)| match key {
+            TallyKey::Integer(n) => Part::Integer(*n),
+            TallyKey::Float(x) => Part::Float(x.to_bits()),
+            TallyKey::Bool(b) => Part::Bool(*b),
+            TallyKey::Text(text) => {
                 let mark = entry.marks.get(n).copied().unwrap_or_default();
                 Part::Text(text.clone(), mark)
             }
-            Key::Object(hash) => Part::Object(*hash),
-            Key::Stack(lines) => Part::Stack(lines.clone()),
+            TallyKey::Object(hash) => Part::Object(*hash),
+            TallyKey::Stack(lines) => Part::Stack(lines.clone()),
         };
         Self(entry.keys.iter().take(keys).enumerate().map(part).collect())
     }
 
     /// Returns the identity of all keys of an entry.
-    pub(super) fn of_all_keys(entry: &Entry) -> Self {
+    pub(super) fn of_all_keys(entry: &TallyEntry) -> Self {
         Self::of_first_keys(entry, entry.keys.len())
     }
 }

@@ -3,17 +3,17 @@
 use serde::{Deserialize, Serialize};
 
 /// The maximum number of buckets of a linear histogram.
-pub const MOST_BUCKETS: u32 = 1_000;
+pub const MAX_LINEAR_BUCKETS: u32 = 1_000;
 
 /// The buckets of a linear histogram. Two more buckets count the values below the first bucket and
 /// above the last one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Linear {
+pub struct LinearBuckets {
     /// The least value of the first bucket.
     pub from: i64,
     /// The number of values in each bucket; at least 1.
     pub step: i64,
-    /// The number of buckets, from 1 to [`MOST_BUCKETS`].
+    /// The number of buckets, from 1 to [`MAX_LINEAR_BUCKETS`].
     pub buckets: u32,
 }
 
@@ -22,15 +22,15 @@ pub struct Linear {
 pub enum LinearError {
     /// The width is less than 1.
     #[error("{step} is no width of a bucket: write 1 or more")]
-    NoWidth { step: i64 },
+    InvalidWidth { step: i64 },
     /// The number of buckets is less than 1 or too large.
-    #[error("{buckets} is no number of buckets: write 1 to {MOST_BUCKETS}")]
-    Number { buckets: i64 },
+    #[error("{buckets} is no number of buckets: write 1 to {MAX_LINEAR_BUCKETS}")]
+    InvalidCount { buckets: i64 },
     /// The buckets end beyond the range of 64-bit integers.
     #[error(
         "{buckets} buckets of {step} from {from} on end beyond 2^63: write fewer, or narrower ones"
     )]
-    Beyond {
+    OutOfRange {
         /// The least value of the first bucket.
         from: i64,
         /// The width of a bucket.
@@ -40,22 +40,22 @@ pub enum LinearError {
     },
 }
 
-impl Linear {
+impl LinearBuckets {
     /// Creates `buckets` buckets of the width `step`, the first of which begins at `from`. The
     /// total width and the end of the last bucket must be less than 2⁶³.
     pub fn new(from: i64, step: i64, buckets: i64) -> Result<Self, LinearError> {
         if step < 1 {
-            return Err(LinearError::NoWidth { step });
+            return Err(LinearError::InvalidWidth { step });
         }
         let number = u32::try_from(buckets).ok();
-        let Some(number) = number.filter(|n| (1..=MOST_BUCKETS).contains(n)) else {
-            return Err(LinearError::Number { buckets });
+        let Some(number) = number.filter(|n| (1..=MAX_LINEAR_BUCKETS).contains(n)) else {
+            return Err(LinearError::InvalidCount { buckets });
         };
         let end = step
             .checked_mul(buckets)
             .and_then(|all| from.checked_add(all));
         if end.is_none() {
-            return Err(LinearError::Beyond {
+            return Err(LinearError::OutOfRange {
                 from,
                 step,
                 buckets,
@@ -104,7 +104,7 @@ mod tests {
             (i64::MIN, 1 << 53, 1000),
             (i64::MAX - 20, 10, 2),
         ] {
-            let linear = Linear::new(from, step, buckets).expect("buckets");
+            let linear = LinearBuckets::new(from, step, buckets).expect("buckets");
             let ranges: Vec<_> = linear.ranges().collect();
             assert_eq!(ranges.len(), buckets as usize + 2);
             assert_eq!(ranges[0].is_none(), from == i64::MIN);
@@ -119,24 +119,27 @@ mod tests {
 
     #[test]
     fn invalid_buckets_are_refused() {
-        assert_eq!(Linear::new(0, 0, 5), Err(LinearError::NoWidth { step: 0 }));
         assert_eq!(
-            Linear::new(0, -1, 5),
-            Err(LinearError::NoWidth { step: -1 })
+            LinearBuckets::new(0, 0, 5),
+            Err(LinearError::InvalidWidth { step: 0 })
+        );
+        assert_eq!(
+            LinearBuckets::new(0, -1, 5),
+            Err(LinearError::InvalidWidth { step: -1 })
         );
         for buckets in [0, -1, 1001, 1 << 32] {
             assert_eq!(
-                Linear::new(0, 1, buckets),
-                Err(LinearError::Number { buckets })
+                LinearBuckets::new(0, 1, buckets),
+                Err(LinearError::InvalidCount { buckets })
             );
         }
         let from = i64::MAX - 20;
-        let beyond = LinearError::Beyond {
+        let beyond = LinearError::OutOfRange {
             from,
             step: 11,
             buckets: 2,
         };
-        assert_eq!(Linear::new(from, 11, 2), Err(beyond));
-        assert!(Linear::new(i64::MIN, 1 << 62, 3).is_err());
+        assert_eq!(LinearBuckets::new(from, 11, 2), Err(beyond));
+        assert!(LinearBuckets::new(i64::MIN, 1 << 62, 3).is_err());
     }
 }

@@ -1,7 +1,7 @@
 //! Merges several tables of one kind, and several entries with the same keys.
 
-use super::identity::Identity;
-use crate::{Entry, Tally, TallyKind};
+use super::identity::KeyIdentity;
+use crate::{Tally, TallyEntry, TallyKind};
 use std::collections::HashMap;
 
 /// The reason why tables cannot be merged.
@@ -9,12 +9,12 @@ use std::collections::HashMap;
 pub enum MergeError {
     /// The list of tables is empty.
     #[error("there is no table to merge: write merge([t1, t2])")]
-    Nothing,
+    NoTables,
     /// The tables are of different kinds.
     #[error(
         "only tables of one kind can be merged, and these are a {one}() and a {other}() that differ"
     )]
-    Kinds {
+    DifferentKinds {
         /// The name of the first table's kind.
         one: &'static str,
         /// The name of the other table's kind.
@@ -22,7 +22,7 @@ pub enum MergeError {
     },
     /// Merged tables of this kind would be wrong or meaningless.
     #[error("tables made by {kind}(…) cannot be merged: {why}")]
-    Unsound {
+    UnmergeableKind {
         /// The name of the kind.
         kind: &'static str,
         why: &'static str,
@@ -31,17 +31,17 @@ pub enum MergeError {
 
 /// Merges tables of one kind. Entries with the same keys are added up. In `distinct` tables, a
 /// value that several tables contain counts once. The entries of `last` tables are sorted by time.
-pub fn merged(tables: Vec<(TallyKind, Tally)>) -> Result<(TallyKind, Tally), MergeError> {
-    let kind = tables.first().ok_or(MergeError::Nothing)?.0;
+pub fn merge_tables(tables: Vec<(TallyKind, Tally)>) -> Result<(TallyKind, Tally), MergeError> {
+    let kind = tables.first().ok_or(MergeError::NoTables)?.0;
     if let Some((other, _)) = tables.iter().find(|(other, _)| *other != kind) {
-        return Err(MergeError::Kinds {
-            one: kind.word(),
-            other: other.word(),
+        return Err(MergeError::DifferentKinds {
+            one: kind.plan_function(),
+            other: other.plan_function(),
         });
     }
     let unsound = |why| {
-        let kind = kind.word();
-        Err(MergeError::Unsound { kind, why })
+        let kind = kind.plan_function();
+        Err(MergeError::UnmergeableKind { kind, why })
     };
     match kind {
         TallyKind::Top => {
@@ -54,7 +54,7 @@ pub fn merged(tables: Vec<(TallyKind, Tally)>) -> Result<(TallyKind, Tally), Mer
                 "they are drawn from different numbers of values, so together they are no even sample",
             );
         }
-        kind if kind.is_own() => return unsound("they are stacks"),
+        kind if kind.is_probe_private() => return unsound("they are stacks"),
         _ => {}
     }
     let mut out = Tally::default();
@@ -66,8 +66,8 @@ pub fn merged(tables: Vec<(TallyKind, Tally)>) -> Result<(TallyKind, Tally), Mer
         };
         out.entries.extend(tally.entries);
     }
-    if !kind.has_moments() {
-        out = out.joined();
+    if !kind.has_occurrences() {
+        out = out.merge_equal_keys();
     }
     // The numbers of different tables are independent, so only the times define an order.
     out.entries
@@ -79,11 +79,11 @@ impl Tally {
     /// Merges entries with equal keys. Threads that create an entry for the same keys at the same
     /// time may have created two.
     #[must_use]
-    pub fn joined(self) -> Tally {
-        let mut entries: Vec<Entry> = Vec::with_capacity(self.entries.len());
-        let mut known: HashMap<Identity, usize> = HashMap::with_capacity(self.entries.len());
+    pub fn merge_equal_keys(self) -> Tally {
+        let mut entries: Vec<TallyEntry> = Vec::with_capacity(self.entries.len());
+        let mut known: HashMap<KeyIdentity, usize> = HashMap::with_capacity(self.entries.len());
         for entry in self.entries {
-            let place = known.entry(Identity::of_all_keys(&entry));
+            let place = known.entry(KeyIdentity::of_all_keys(&entry));
             let n = *place.or_insert(entries.len());
             match entries.get_mut(n) {
                 Some(both) => add_entry(both, entry),
@@ -94,7 +94,7 @@ impl Tally {
     }
 }
 
-fn add_entry(to: &mut Entry, other: Entry) {
+fn add_entry(to: &mut TallyEntry, other: TallyEntry) {
     if to.count == 0 {
         (to.min, to.max) = (other.min, other.max);
     } else if other.count > 0 {
@@ -119,22 +119,22 @@ fn add_entry(to: &mut Entry, other: Entry) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Key, Linear, Rate};
+    use crate::{LinearBuckets, Rate, TallyKey};
 
-    fn entry(key: i64, count: u64, values: (i64, i64, i64), buckets: &[u64]) -> Entry {
-        Entry {
-            keys: vec![Key::Integer(key)],
+    fn entry(key: i64, count: u64, values: (i64, i64, i64), buckets: &[u64]) -> TallyEntry {
+        TallyEntry {
+            keys: vec![TallyKey::Integer(key)],
             marks: vec![[0, 0]],
             count,
             sum: values.0,
             min: values.1,
             max: values.2,
             buckets: buckets.to_vec(),
-            ..Entry::default()
+            ..TallyEntry::default()
         }
     }
 
-    fn table(entries: Vec<Entry>) -> Tally {
+    fn table(entries: Vec<TallyEntry>) -> Tally {
         Tally {
             entries,
             ..Tally::default()
@@ -149,7 +149,7 @@ mod tests {
         ]);
         let other = table(vec![entry(1, 1, (-9, -9, -9), &[0, 0, 1])]);
         let kind = TallyKind::Histogram;
-        let (_, both) = merged(vec![(kind, one), (kind, other)]).expect("one kind");
+        let (_, both) = merge_tables(vec![(kind, one), (kind, other)]).expect("one kind");
         let expected = [
             entry(1, 3, (-4, -9, 3), &[2, 0, 1]),
             entry(2, 1, (7, 7, 7), &[0, 1]),
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_value_in_two_distinct_tables_counts_once() {
-        let value = |n| Entry {
+        let value = |n| TallyEntry {
             distinct: 1,
             ..entry(n, 2, (0, 0, 0), &[])
         };
@@ -168,14 +168,14 @@ mod tests {
             (kind, table(vec![value(1), value(2)])),
             (kind, table(vec![value(2), value(3)])),
         ];
-        let (_, both) = merged(sets).expect("one kind");
-        let groups = both.distinct().entries;
+        let (_, both) = merge_tables(sets).expect("one kind");
+        let groups = both.count_distinct().entries;
         assert_eq!((groups[0].distinct, groups[0].count), (3, 8));
     }
 
     #[test]
     fn merged_rates_are_added_by_second() {
-        let rate = |seconds: &[(u64, u64)]| Entry {
+        let rate = |seconds: &[(u64, u64)]| TallyEntry {
             rate: Some(Rate {
                 now: 50,
                 first: 40,
@@ -188,30 +188,34 @@ mod tests {
             (kind, table(vec![rate(&[(49, 3)])])),
             (kind, table(vec![rate(&[(49, 1), (48, 2)])])),
         ];
-        let (_, both) = merged(tables).expect("one kind");
+        let (_, both) = merge_tables(tables).expect("one kind");
         let rate = both.entries[0].rate.clone().unwrap_or_default();
         assert_eq!(
-            (both.entries[0].count, rate.recent()),
+            (both.entries[0].count, rate.counts_by_age()),
             (6, vec![(1, 4), (2, 2)])
         );
     }
 
     #[test]
     fn incompatible_tables_are_not_merged() {
-        let linear = |step| TallyKind::Linear(Linear::new(0, step, 5).expect("buckets"));
-        let two = |one, other| merged(vec![(one, Tally::default()), (other, Tally::default())]);
-        assert_eq!(merged(Vec::new()), Err(MergeError::Nothing));
+        let linear = |step| TallyKind::Linear(LinearBuckets::new(0, step, 5).expect("buckets"));
+        let two =
+            |one, other| merge_tables(vec![(one, Tally::default()), (other, Tally::default())]);
+        assert_eq!(merge_tables(Vec::new()), Err(MergeError::NoTables));
         assert!(matches!(
             two(TallyKind::Count, TallyKind::Sums),
-            Err(MergeError::Kinds { .. })
+            Err(MergeError::DifferentKinds { .. })
         ));
         assert!(matches!(
             two(linear(1), linear(2)),
-            Err(MergeError::Kinds { .. })
+            Err(MergeError::DifferentKinds { .. })
         ));
         assert!(two(linear(2), linear(2)).is_ok());
         for kind in [TallyKind::Top, TallyKind::Sample] {
-            assert!(matches!(two(kind, kind), Err(MergeError::Unsound { .. })));
+            assert!(matches!(
+                two(kind, kind),
+                Err(MergeError::UnmergeableKind { .. })
+            ));
         }
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The number of whole seconds for which a rate is available.
-pub const WINDOW: u64 = 60;
+pub const RATE_WINDOW_SECONDS: u64 = 60;
 
 /// The counts of one combination of keys by second. Seconds are those of the clock of
 /// `System.nanoTime()`.
@@ -19,29 +19,29 @@ pub struct Rate {
 
 impl Rate {
     /// Returns pairs of age in seconds and count, latest first. Age 0 is the current second, and
-    /// the greatest age is [`WINDOW`].
-    pub fn recent(&self) -> Vec<(u64, u64)> {
+    /// the greatest age is [`RATE_WINDOW_SECONDS`].
+    pub fn counts_by_age(&self) -> Vec<(u64, u64)> {
         let ago = |(second, count): &(u64, u64)| (self.now.saturating_sub(*second), *count);
         let mut all: Vec<(u64, u64)> = self.seconds.iter().map(ago).collect();
-        all.retain(|(ago, count)| *ago <= WINDOW && *count > 0);
+        all.retain(|(ago, count)| *ago <= RATE_WINDOW_SECONDS && *count > 0);
         all.sort_unstable();
         all
     }
 
     /// Returns the number of whole seconds since the first value, including its second, but at most
     /// `at_most`.
-    pub fn whole(&self, at_most: u64) -> u64 {
+    pub fn complete_seconds(&self, at_most: u64) -> u64 {
         self.now.saturating_sub(self.first).min(at_most)
     }
 
     /// Returns the average count per second over the last whole seconds, at most `at_most`; 0 if no
     /// whole second has passed.
     pub fn per_second(&self, at_most: u64) -> f64 {
-        let whole = self.whole(at_most);
+        let whole = self.complete_seconds(at_most);
         if whole == 0 {
             return 0.0;
         }
-        let inside = self.recent().into_iter();
+        let inside = self.counts_by_age().into_iter();
         let inside = inside.filter(|(ago, _)| (1..=whole).contains(ago));
         let sum = inside.fold(0u64, |sum, (_, count)| sum.saturating_add(count));
         sum as f64 / whole as f64
@@ -77,7 +77,7 @@ mod tests {
     fn the_running_second_is_shown_and_not_averaged() {
         let rate = rate(10);
         assert_eq!(
-            rate.recent(),
+            rate.counts_by_age(),
             [(0, 7), (1, 10), (2, 20), (10, 70), (60, 600)]
         );
         assert_eq!(rate.per_second(1), 10.0);
@@ -87,8 +87,14 @@ mod tests {
 
     #[test]
     fn a_short_history_is_averaged_over_its_own_length() {
-        assert_eq!((rate(98).whole(60), rate(98).per_second(60)), (2, 15.0));
-        assert_eq!((rate(100).whole(60), rate(100).per_second(60)), (0, 0.0));
+        assert_eq!(
+            (rate(98).complete_seconds(60), rate(98).per_second(60)),
+            (2, 15.0)
+        );
+        assert_eq!(
+            (rate(100).complete_seconds(60), rate(100).per_second(60)),
+            (0, 0.0)
+        );
     }
 
     #[test]
@@ -101,7 +107,7 @@ mod tests {
         };
         one.add(&other);
         assert_eq!((one.now, one.first), (101, 45));
-        let recent = one.recent();
+        let recent = one.counts_by_age();
         assert_eq!(recent[..4], [(1, 8), (2, 10), (3, 20), (4, 2)]);
     }
 }

@@ -1,7 +1,7 @@
 //! Prints the results of the analyses in the notation of the files' expectations.
 
 use petgraph::graph::{EdgeIndex, NodeIndex};
-use veneer_liveness::{Dominators, Set, liveness, loops, reverse_postorder};
+use veneer_liveness::{BitSet, Dominators, liveness, loops, reverse_postorder};
 
 use super::{Command, File};
 
@@ -36,11 +36,11 @@ fn of_liveness(file: &File) -> Answer {
     let live = liveness(&file.graph, width, file.locals, &file.effect, |edge| {
         file.graph[edge]
     });
-    let names = |set: &Set| braces(set.iter_ones().map(|v| file.variables[v].clone()));
+    let names = |set: &BitSet| braces(set.iter_ones().map(|v| file.variables[v].clone()));
     in_and_out(&live.live_in, &live.live_out, names)
 }
 
-fn in_and_out(before: &[Set], after: &[Set], names: impl Fn(&Set) -> String) -> Answer {
+fn in_and_out(before: &[BitSet], after: &[BitSet], names: impl Fn(&BitSet) -> String) -> Answer {
     let of_node = before
         .iter()
         .zip(after)
@@ -55,7 +55,7 @@ fn in_and_out(before: &[Set], after: &[Set], names: impl Fn(&Set) -> String) -> 
 fn of_loops(file: &File) -> Answer {
     let forest = loops(&file.graph, file.entry);
     let nest = |n: NodeIndex| {
-        let nest = forest.nest(n);
+        let nest = forest.enclosing_loops(n);
         assert_eq!(nest.last().copied(), forest.innermost(n));
         format!("nest: {}", words(nest.iter().map(ToString::to_string)))
     };
@@ -81,7 +81,7 @@ fn of_loops(file: &File) -> Answer {
 
 fn of_dominators(file: &File) -> Answer {
     let dominators = Dominators::new(&file.graph, file.entry);
-    let idom = |n: NodeIndex| match dominators.immediate(n) {
+    let idom = |n: NodeIndex| match dominators.immediate_dominator(n) {
         Some(parent) => format!("idom: {}", node(parent)),
         None if dominators.is_reachable(n) => "idom: none".to_string(),
         None => "unreachable".to_string(),

@@ -21,7 +21,7 @@ mod answer;
 pub use answer::answer;
 
 use petgraph::graph::{DiGraph, NodeIndex};
-use veneer_liveness::{Effect, Flow};
+use veneer_liveness::{EdgeTransfer, UseDef};
 
 /// The analysis that a file tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,8 +34,8 @@ pub enum Command {
 
 pub struct File {
     pub command: Command,
-    pub graph: DiGraph<(), Flow>,
-    pub effect: Vec<Effect>,
+    pub graph: DiGraph<(), EdgeTransfer>,
+    pub effect: Vec<UseDef>,
     pub entry: NodeIndex,
     pub variables: Vec<String>,
     /// The number of local variables, which are the first ones of `variables`.
@@ -78,7 +78,7 @@ struct Parser {
 /// A node whose names are not yet resolved.
 struct Node {
     accesses: Vec<(Access, String)>,
-    successors: Vec<(String, Flow)>,
+    successors: Vec<(String, EdgeTransfer)>,
 }
 
 #[derive(Clone, Copy)]
@@ -158,8 +158,8 @@ impl Parser {
             .split(separators)
             .filter(|word| !word.is_empty())
             .map(|word| match word.strip_prefix('!') {
-                Some(name) => (name.to_string(), Flow::Exceptional),
-                None => (word.to_string(), Flow::Normal),
+                Some(name) => (name.to_string(), EdgeTransfer::Exceptional),
+                None => (word.to_string(), EdgeTransfer::Normal),
             })
             .collect();
         self.nodes.push(Node {
@@ -192,7 +192,7 @@ impl Parser {
             file.graph.add_node(());
         }
         for (index, node) in self.nodes.into_iter().enumerate() {
-            let mut effect = Effect::new(width);
+            let mut effect = UseDef::new(width);
             for (access, name) in node.accesses {
                 let variable = file.variable(&name)?;
                 match access {

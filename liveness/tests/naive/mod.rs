@@ -7,20 +7,20 @@ use std::collections::HashSet;
 
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
-use veneer_liveness::{Effect, Flow};
+use veneer_liveness::{EdgeTransfer, UseDef};
 
 /// A graph with effects, small enough to search every path.
 #[derive(Clone, Debug)]
 pub struct Problem {
-    pub graph: DiGraph<(), Flow>,
+    pub graph: DiGraph<(), EdgeTransfer>,
     pub width: usize,
     pub locals: usize,
-    pub effect: Vec<Effect>,
+    pub effect: Vec<UseDef>,
     pub entry: NodeIndex,
 }
 
 impl Problem {
-    fn effect(&self, node: NodeIndex) -> &Effect {
+    fn effect(&self, node: NodeIndex) -> &UseDef {
         &self.effect[node.index()]
     }
 
@@ -28,9 +28,9 @@ impl Problem {
     /// entry of `node`.
     fn passed_on(&self, node: NodeIndex, variable: usize) -> Vec<NodeIndex> {
         let edges = self.graph.edges(node);
-        let passes = |flow: &Flow| match flow {
-            Flow::Normal => !self.effect(node).defs[variable],
-            Flow::Exceptional => variable < self.locals,
+        let passes = |flow: &EdgeTransfer| match flow {
+            EdgeTransfer::Normal => !self.effect(node).defs[variable],
+            EdgeTransfer::Exceptional => variable < self.locals,
         };
         let edges = edges.filter(|edge| passes(edge.weight()));
         edges.map(|edge| edge.target()).collect()
@@ -46,7 +46,9 @@ impl Problem {
     /// Whether `variable` is live at the entry of a normal successor.
     pub fn is_live_out(&self, node: NodeIndex, variable: usize) -> bool {
         let mut edges = self.graph.edges(node);
-        edges.any(|edge| *edge.weight() == Flow::Normal && self.is_live_in(edge.target(), variable))
+        edges.any(|edge| {
+            *edge.weight() == EdgeTransfer::Normal && self.is_live_in(edge.target(), variable)
+        })
     }
 
     /// Returns the nodes that are reachable from the entry when `removed` is not in the graph.

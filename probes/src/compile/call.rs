@@ -2,9 +2,9 @@
 
 use super::{Compiler, ProbeResult, helper_descriptor, refuse};
 use crate::error::Reason;
-use crate::function::{self, COUNTED_PER_CALL_SITE, Takes, no_function};
+use crate::function::{self, COUNTED_PER_CALL_SITE, ParameterType, unknown_function};
 use crate::step::Step;
-use crate::tree::{Expr, Place, Shape};
+use crate::tree::{Expr, ExprKind, SourcePosition};
 use crate::ty::Ty;
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -12,7 +12,12 @@ use std::sync::atomic::{AtomicI64, Ordering};
 static NEXT_CALL_SITE: AtomicI64 = AtomicI64::new(1);
 
 impl Compiler<'_> {
-    pub(super) fn call(&mut self, name: &str, values: &[Expr], place: Place) -> ProbeResult<Ty> {
+    pub(super) fn call(
+        &mut self,
+        name: &str,
+        values: &[Expr],
+        place: SourcePosition,
+    ) -> ProbeResult<Ty> {
         if (name, values.len()) == ("here", 0) {
             self.step(Step::Text(self.scope.here()), 0, 1);
             return Ok(Ty::Object(crate::ty::STRING.into()));
@@ -21,24 +26,24 @@ impl Compiler<'_> {
             return self.cast(value, class);
         }
         let Some(function) = function::find(name, values.len()) else {
-            return refuse(place, no_function(name));
+            return refuse(place, unknown_function(name));
         };
         let mut pops = 0;
-        for (takes, value) in function.takes.iter().zip(values) {
+        for (takes, value) in function.parameters.iter().zip(values) {
             let found = self.value(value)?;
             pops += match takes {
-                Takes::Integer => {
+                ParameterType::Integer => {
                     self.fit(&Ty::Long, found, value.place)?;
                     2
                 }
-                Takes::Number => {
+                ParameterType::Number => {
                     self.fit(&Ty::Double, found, value.place)?;
                     2
                 }
-                Takes::Text if found.is_text() || found == Ty::Null => 1,
-                Takes::Object if found.is_reference() => 1,
-                Takes::Text | Takes::Object => {
-                    let wanted = if *takes == Takes::Text {
+                ParameterType::Text if found.is_text() || found == Ty::Null => 1,
+                ParameterType::Object if found.is_reference() => 1,
+                ParameterType::Text | ParameterType::Object => {
+                    let wanted = if *takes == ParameterType::Text {
                         "a string"
                     } else {
                         "an object"
@@ -48,7 +53,7 @@ impl Compiler<'_> {
                 }
             };
         }
-        let mut words: String = function.takes.iter().map(|t| t.descriptor()).collect();
+        let mut words: String = function.parameters.iter().map(|t| t.descriptor()).collect();
         if COUNTED_PER_CALL_SITE.contains(&name) {
             // Each call site has a count of its own.
             let call_site = NEXT_CALL_SITE.fetch_add(1, Ordering::Relaxed);
@@ -56,7 +61,7 @@ impl Compiler<'_> {
             words.push('J');
             pops += 2;
         }
-        let gives = function.gives.ty();
+        let gives = function.result.ty();
         let given = format!("({words}){}", helper_descriptor(&gives));
         self.helper(function.helper, given, pops, gives.words());
         Ok(gives)
@@ -65,7 +70,7 @@ impl Compiler<'_> {
     /// Compiles `as_a(value, "a.b.C")`: the object if it is an instance of the class, otherwise
     /// null.
     fn cast(&mut self, value: &Expr, class: &Expr) -> ProbeResult<Ty> {
-        let Shape::Text(name) = &class.shape else {
+        let ExprKind::Text(name) = &class.kind else {
             return refuse(class.place, Reason::ClassName);
         };
         let found = self.value(value)?;

@@ -10,9 +10,9 @@
 use super::opcode::*;
 use super::{Compiler, ProbeResult, refuse};
 use crate::error::Reason;
-use crate::function::{self, Takes};
-use crate::step::{Callee, Kind, Step};
-use crate::tree::{Expr, Place, Shape};
+use crate::function::{self, ParameterType};
+use crate::step::{Callee, ComputationalType, Step};
+use crate::tree::{Expr, ExprKind, SourcePosition};
 use crate::ty::Ty;
 
 impl Compiler<'_> {
@@ -22,19 +22,19 @@ impl Compiler<'_> {
         of: &Expr,
         name: &str,
         values: &[Expr],
-        place: Place,
-    ) -> ProbeResult<Shape> {
+        place: SourcePosition,
+    ) -> ProbeResult<ExprKind> {
         let (object, ty) = self.store_in_variable(of)?;
         if accepts(name, 1 + values.len(), &ty) {
             let object = self.hidden_variable(object, ty);
             let mut all = vec![Expr {
-                shape: object,
+                kind: object,
                 place: of.place,
             }];
             for value in values {
                 all.push(self.hoist(value)?);
             }
-            return Ok(Shape::Call(name.into(), all));
+            return Ok(ExprKind::Call(name.into(), all));
         }
         let mut arguments = Vec::new();
         for value in values {
@@ -46,17 +46,17 @@ impl Compiler<'_> {
             _ => Err(Reason::NoMethod {
                 of: ty.clone(),
                 name: name.into(),
-                arguments: list(&types),
+                arguments: format_types(&types),
                 candidates: Vec::new(),
             }),
         };
         let callee = found.or_else(|reason| refuse(place, reason))?;
-        let Some((parameters, result)) = parts(&callee.descriptor) else {
+        let Some((parameters, result)) = split_descriptor(&callee.descriptor) else {
             let what = format!("the descriptor {}", callee.descriptor);
             return refuse(place, Reason::TooLarge { what });
         };
-        let Some(gives) = Ty::of(result) else {
-            let method = shown(&callee);
+        let Some(gives) = Ty::from_descriptor(result) else {
+            let method = format_callee(&callee);
             return refuse(place, Reason::NoResult { method });
         };
         if self.entered.is_none() {
@@ -75,13 +75,14 @@ impl Compiler<'_> {
         for (parameter, (n, ty)) in parameters.iter().zip(&arguments) {
             self.load_own(*n);
             self.narrow(ty, parameter);
-            pops += Kind::of(parameter).map_or(1, Kind::words);
+            pops +=
+                ComputationalType::from_descriptor(parameter).map_or(1, ComputationalType::words);
         }
-        let given = Kind::of(result).map_or(1, Kind::words);
+        let given = ComputationalType::from_descriptor(result).map_or(1, ComputationalType::words);
         self.step(Step::Invoke(callee.clone()), pops, given);
         self.widen(result);
         self.store_own(out);
-        self.step(Step::Here(end), 0, 0);
+        self.step(Step::BindLabel(end), 0, 0);
         Ok(self.hidden_variable(out, gives))
     }
 
@@ -95,10 +96,10 @@ impl Compiler<'_> {
     }
 
     /// Makes a variable accessible under a name that no plan can write.
-    fn hidden_variable(&mut self, n: usize, ty: Ty) -> Shape {
+    fn hidden_variable(&mut self, n: usize, ty: Ty) -> ExprKind {
         let name = format!(" {n}");
         self.visible.push((name.clone(), ty, n));
-        Shape::Own(name)
+        ExprKind::Local(name)
     }
 
     fn zero(&mut self, ty: &Ty) {
@@ -157,18 +158,18 @@ fn accepts(name: &str, values: usize, first: &Ty) -> bool {
     if name == "as_a" && values == 2 {
         return first.is_reference();
     }
-    let parameter = function::find(name, values).and_then(|f| f.takes.first());
+    let parameter = function::find(name, values).and_then(|f| f.parameters.first());
     parameter.is_some_and(|takes| match takes {
-        Takes::Text => first.is_text() || *first == Ty::Null,
-        Takes::Object => first.is_reference(),
-        Takes::Integer => *first == Ty::Long,
-        Takes::Number => matches!(first, Ty::Long | Ty::Double),
+        ParameterType::Text => first.is_text() || *first == Ty::Null,
+        ParameterType::Object => first.is_reference(),
+        ParameterType::Integer => *first == Ty::Long,
+        ParameterType::Number => matches!(first, Ty::Long | Ty::Double),
     })
 }
 
 /// Returns the cost of converting a primitive value or null to a method's parameter: the smaller,
 /// the better the match. Returns `None` if there is no conversion.
-pub fn fit(ty: &Ty, parameter: &str) -> Option<u8> {
+pub fn conversion_cost(ty: &Ty, parameter: &str) -> Option<u8> {
     Some(match (ty, parameter) {
         (Ty::Long, "J") | (Ty::Double, "D") | (Ty::Bool, "Z") => 0,
         (Ty::Long, "I") | (Ty::Double, "F") => 1,
@@ -181,14 +182,14 @@ pub fn fit(ty: &Ty, parameter: &str) -> Option<u8> {
 }
 
 /// Formats types for a message.
-pub fn list(types: &[Ty]) -> String {
+pub fn format_types(types: &[Ty]) -> String {
     let texts: Vec<String> = types.iter().map(Ty::to_string).collect();
     texts.join(", ")
 }
 
 /// Formats a method for a message: `a.b.C.m(int, java.lang.String)`.
-pub fn shown(callee: &Callee) -> String {
-    let parameters = parts(&callee.descriptor).map_or_else(Vec::new, |(p, _)| p);
+pub fn format_callee(callee: &Callee) -> String {
+    let parameters = split_descriptor(&callee.descriptor).map_or_else(Vec::new, |(p, _)| p);
     let texts: Vec<String> = parameters.iter().map(|p| in_source(p)).collect();
     let owner = callee.owner.replace('/', ".");
     format!("{owner}.{}({})", callee.name, texts.join(", "))
@@ -212,7 +213,7 @@ fn in_source(descriptor: &str) -> String {
 }
 
 /// Splits a method descriptor into its parameters and its result.
-pub fn parts(descriptor: &str) -> Option<(Vec<&str>, &str)> {
+pub fn split_descriptor(descriptor: &str) -> Option<(Vec<&str>, &str)> {
     let (mut rest, result) = descriptor.strip_prefix('(')?.split_once(')')?;
     let mut parameters = Vec::new();
     while !rest.is_empty() {
@@ -235,12 +236,16 @@ mod tests {
     #[test]
     fn descriptors_are_split_and_displayed() {
         assert_eq!(
-            parts("(I[[JLa/B;[Lc/D;)Z"),
+            split_descriptor("(I[[JLa/B;[Lc/D;)Z"),
             Some((vec!["I", "[[J", "La/B;", "[Lc/D;"], "Z"))
         );
-        assert_eq!(parts("()V"), Some((Vec::new(), "V")));
+        assert_eq!(split_descriptor("()V"), Some((Vec::new(), "V")));
         assert_eq!(
-            (parts("(La"), parts("I"), parts("([)V")),
+            (
+                split_descriptor("(La"),
+                split_descriptor("I"),
+                split_descriptor("([)V")
+            ),
             (None, None, None)
         );
         let callee = Callee {
@@ -249,6 +254,6 @@ mod tests {
             name: "m".into(),
             descriptor: "(I[Lc/D;)V".into(),
         };
-        assert_eq!(shown(&callee), "a.B.m(int, c.D[])");
+        assert_eq!(format_callee(&callee), "a.B.m(int, c.D[])");
     }
 }

@@ -4,7 +4,7 @@ use super::opcode::*;
 use super::{Compiler, ProbeResult, refuse};
 use crate::error::Reason;
 use crate::step::Step;
-use crate::tree::{Expr, Operator, Place};
+use crate::tree::{Expr, Operator, SourcePosition};
 use crate::ty::Ty;
 
 impl Compiler<'_> {
@@ -30,7 +30,7 @@ impl Compiler<'_> {
         operator: Operator,
         a: &Expr,
         b: &Expr,
-        place: Place,
+        place: SourcePosition,
     ) -> ProbeResult<Ty> {
         use Operator::*;
         let left = self.value(a)?;
@@ -78,7 +78,7 @@ impl Compiler<'_> {
         left: Ty,
         both: Ty,
         right: Ty,
-        place: Place,
+        place: SourcePosition,
     ) -> ProbeResult<Ty> {
         use Operator::*;
         let refused = |left: Ty, right: Ty| {

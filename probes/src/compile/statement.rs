@@ -4,9 +4,9 @@ use super::opcode::{I2L, LADD};
 use super::tag::Tag;
 use super::{Compiler, KEYS, ProbeResult, refuse};
 use crate::error::Reason;
-use crate::function::no_function;
-use crate::step::{Label, Owner, Step};
-use crate::tree::{Expr, Place, Statement};
+use crate::function::unknown_function;
+use crate::step::{HelperClass, Label, Step};
+use crate::tree::{Expr, SourcePosition, Statement};
 use crate::ty::Ty;
 
 impl Compiler<'_> {
@@ -40,16 +40,16 @@ impl Compiler<'_> {
                 self.step(Step::IfZero(no), 1, 0);
                 self.block(then)?;
                 if otherwise.is_empty() {
-                    self.step(Step::Here(no), 0, 0);
+                    self.step(Step::BindLabel(no), 0, 0);
                 } else {
                     self.step(Step::Goto(end), 0, 0);
-                    self.step(Step::Here(no), 0, 0);
+                    self.step(Step::BindLabel(no), 0, 0);
                     self.block(otherwise)?;
-                    self.step(Step::Here(end), 0, 0);
+                    self.step(Step::BindLabel(end), 0, 0);
                 }
             }
             Statement::For { name, array, body } => self.for_loop(name, array, body)?,
-            Statement::Give {
+            Statement::UpdateTable {
                 table,
                 operation,
                 values,
@@ -78,7 +78,7 @@ impl Compiler<'_> {
             }
         };
         let ty = Ty::Array(of.clone());
-        let element = Ty::of(&of).unwrap_or(Ty::Null);
+        let element = Ty::from_descriptor(&of).unwrap_or(Ty::Null);
         let (all, at, one) = (
             self.variable(&ty),
             self.variable(&Ty::Long),
@@ -88,7 +88,7 @@ impl Compiler<'_> {
         self.step(Step::Long(0), 0, 2);
         self.store_own(at);
         let (head, end) = (self.label(), self.label());
-        self.step(Step::Here(head), 0, 0);
+        self.step(Step::BindLabel(head), 0, 0);
         self.load_own(at);
         self.load_own(all);
         self.length(&ty);
@@ -107,7 +107,7 @@ impl Compiler<'_> {
         self.step(Step::Plain(LADD), 4, 2);
         self.store_own(at);
         self.step(Step::Goto(head), 0, 0);
-        self.step(Step::Here(end), 0, 0);
+        self.step(Step::BindLabel(end), 0, 0);
         Ok(())
     }
 
@@ -116,7 +116,7 @@ impl Compiler<'_> {
         table: u32,
         operation: &str,
         values: &[Expr],
-        place: Place,
+        place: SourcePosition,
     ) -> ProbeResult<()> {
         let hoisted: Vec<Expr> = values
             .iter()
@@ -155,7 +155,7 @@ impl Compiler<'_> {
                 return refuse(place, Reason::TooLarge { what });
             }
             ("add_distinct", n) => (n, "addDistinct"),
-            (name, _) => return refuse(place, no_function(name)),
+            (name, _) => return refuse(place, unknown_function(name)),
         };
         if keys > KEYS {
             let what = format!("{keys} keys, and a table has {KEYS} at most");
@@ -177,18 +177,18 @@ impl Compiler<'_> {
             *step = Step::Long(tag);
         }
         match (hoisted.get(keys), drawn) {
-            (None, None) => self.helper_of(Owner::Tables, helper, "(JJJJJJ)V", (12, 0)),
+            (None, None) => self.helper_of(HelperClass::Tables, helper, "(JJJJJJ)V", (12, 0)),
             (None, Some((number, end))) => {
                 self.load_own(number);
-                self.helper_of(Owner::Tables, helper, "(JJJJJJJ)V", (14, 0));
-                self.step(Step::Here(end), 0, 0);
+                self.helper_of(HelperClass::Tables, helper, "(JJJJJJJ)V", (14, 0));
+                self.step(Step::BindLabel(end), 0, 0);
             }
             (Some(value), _) => {
                 match self.value(value)? {
                     Ty::Double => self.helper("round", "(D)J", 2, 2),
                     found => self.fit(&Ty::Long, found, value.place)?,
                 }
-                self.helper_of(Owner::Tables, helper, "(JJJJJJJ)V", (14, 0));
+                self.helper_of(HelperClass::Tables, helper, "(JJJJJJJ)V", (14, 0));
             }
         }
         Ok(())
@@ -199,7 +199,7 @@ impl Compiler<'_> {
     /// Returns the variable with the drawn number, and the label.
     fn draw_sample(&mut self, table: u32) -> (usize, Label) {
         self.step(Step::Table(table), 0, 2);
-        self.helper_of(Owner::Tables, "draw", "(J)J", (2, 2));
+        self.helper_of(HelperClass::Tables, "draw", "(J)J", (2, 2));
         let number = self.variable(&Ty::Long);
         self.store_own(number);
         let end = self.label();
@@ -216,11 +216,16 @@ impl Compiler<'_> {
         let found = self.value(value)?;
         if operation == "push" {
             self.fit(&Ty::Long, found, value.place)?;
-            self.helper_of(Owner::Threads, "push", "(JJ)V", (4, 0));
+            self.helper_of(HelperClass::Threads, "push", "(JJ)V", (4, 0));
             return Ok(());
         }
         check_object(found, value.place)?;
-        self.helper_of(Owner::Threads, "keep", "(JLjava/lang/Object;)V", (3, 0));
+        self.helper_of(
+            HelperClass::Threads,
+            "keep",
+            "(JLjava/lang/Object;)V",
+            (3, 0),
+        );
         Ok(())
     }
 
@@ -259,7 +264,7 @@ impl Compiler<'_> {
     }
 }
 
-fn check_object(found: Ty, place: Place) -> ProbeResult<()> {
+fn check_object(found: Ty, place: SourcePosition) -> ProbeResult<()> {
     if found.is_reference() {
         return Ok(());
     }

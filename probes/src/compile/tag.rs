@@ -22,7 +22,7 @@ pub enum Tag {
 
 impl Tag {
     /// Returns the tag of the key with index `n`; `None` if the entry has no such key.
-    pub fn of(tags: u64, n: usize) -> Option<Self> {
+    pub fn decode(tags: u64, n: usize) -> Option<Self> {
         let all = [
             Self::Integer,
             Self::Float,

@@ -1,18 +1,20 @@
 //! Compiles expressions. Each expression leaves its value on the operand stack.
 
-use super::{Compiler, MAX_STEPS, ProbeResult, VariableRead, helper_descriptor, kind, refuse};
+use super::{
+    Compiler, MAX_STEPS, ProbeResult, VariableRead, computational_type, helper_descriptor, refuse,
+};
 use crate::error::Reason;
-use crate::function::no_function;
-use crate::step::{Kind, Owner, Step};
-use crate::tree::{Expr, Operator, Place, Shape};
+use crate::function::unknown_function;
+use crate::step::{ComputationalType, HelperClass, Step};
+use crate::tree::{Expr, ExprKind, Operator, SourcePosition};
 use crate::ty::Ty;
 
 impl Compiler<'_> {
     /// Emits the steps for all `&&`, `||` and method calls in an expression. Returns the expression
     /// with each of them replaced by the hidden variable that holds the result.
     pub(super) fn hoist(&mut self, e: &Expr) -> ProbeResult<Expr> {
-        let shape = match &e.shape {
-            Shape::Binary(operator @ (Operator::And | Operator::Or), a, b) => {
+        let shape = match &e.kind {
+            ExprKind::Binary(operator @ (Operator::And | Operator::Or), a, b) => {
                 let (n, end) = (self.variable(&Ty::Bool), self.label());
                 self.condition(a)?;
                 self.store_own(n);
@@ -23,31 +25,33 @@ impl Compiler<'_> {
                 self.step(Step::IfZero(end), 1, 0);
                 self.condition(b)?;
                 self.store_own(n);
-                self.step(Step::Here(end), 0, 0);
+                self.step(Step::BindLabel(end), 0, 0);
                 // No plan can write a name with a space.
                 let name = format!(" {n}");
                 self.visible.push((name.clone(), Ty::Bool, n));
-                Shape::Own(name)
+                ExprKind::Local(name)
             }
-            Shape::Field(of, name) => Shape::Field(self.hoist(of)?.into(), name.clone()),
-            Shape::Element(a, b) => Shape::Element(self.hoist(a)?.into(), self.hoist(b)?.into()),
-            Shape::Unary(operator, a) => Shape::Unary(*operator, self.hoist(a)?.into()),
-            Shape::Binary(operator, a, b) => {
-                Shape::Binary(*operator, self.hoist(a)?.into(), self.hoist(b)?.into())
+            ExprKind::Field(of, name) => ExprKind::Field(self.hoist(of)?.into(), name.clone()),
+            ExprKind::Element(a, b) => {
+                ExprKind::Element(self.hoist(a)?.into(), self.hoist(b)?.into())
             }
-            Shape::OfObject { table, object } => Shape::OfObject {
+            ExprKind::Unary(operator, a) => ExprKind::Unary(*operator, self.hoist(a)?.into()),
+            ExprKind::Binary(operator, a, b) => {
+                ExprKind::Binary(*operator, self.hoist(a)?.into(), self.hoist(b)?.into())
+            }
+            ExprKind::PerObjectValue { table, object } => ExprKind::PerObjectValue {
                 table: *table,
                 object: self.hoist(object)?.into(),
             },
-            Shape::Call(name, values) => {
+            ExprKind::Call(name, values) => {
                 let values = values.iter().map(|v| self.hoist(v));
-                Shape::Call(name.clone(), values.collect::<ProbeResult<_>>()?)
+                ExprKind::Call(name.clone(), values.collect::<ProbeResult<_>>()?)
             }
-            Shape::Invoke(of, name, values) => self.invoke(of, name, values, e.place)?,
+            ExprKind::Invoke(of, name, values) => self.invoke(of, name, values, e.place)?,
             other => other.clone(),
         };
         let place = e.place;
-        Ok(Expr { shape, place })
+        Ok(Expr { kind: shape, place })
     }
 
     /// Emits the steps that push the value of an expression.
@@ -56,28 +60,28 @@ impl Compiler<'_> {
             let what = format!("more than {MAX_STEPS} steps");
             return refuse(e.place, Reason::TooLarge { what });
         }
-        let ty = match &e.shape {
-            Shape::Null => {
+        let ty = match &e.kind {
+            ExprKind::Null => {
                 self.step(Step::Null, 0, 1);
                 Ty::Null
             }
-            Shape::Bool(b) => {
+            ExprKind::Bool(b) => {
                 self.step(Step::Int(i32::from(*b)), 0, 1);
                 Ty::Bool
             }
-            Shape::Int(n) => {
+            ExprKind::Int(n) => {
                 self.step(Step::Long(*n), 0, 2);
                 Ty::Long
             }
-            Shape::Float(x) => {
+            ExprKind::Float(x) => {
                 self.step(Step::Double(x.get()), 0, 2);
                 Ty::Double
             }
-            Shape::Text(text) => {
+            ExprKind::Text(text) => {
                 self.step(Step::Text(text.clone()), 0, 1);
                 Ty::Object(crate::ty::STRING.into())
             }
-            Shape::Own(name) => match self.find(name) {
+            ExprKind::Local(name) => match self.find(name) {
                 Some((_, ty, n)) => {
                     self.load_own(n);
                     ty
@@ -87,12 +91,12 @@ impl Compiler<'_> {
                     return refuse(e.place, Reason::Unknown { name });
                 }
             },
-            Shape::Read(name) => self.read(name, e.place)?,
-            Shape::Field(of, name) => {
+            ExprKind::MethodVariable(name) => self.read(name, e.place)?,
+            ExprKind::Field(of, name) => {
                 let of = self.value(of)?;
                 self.field(of, name, e.place)?
             }
-            Shape::Element(array, index) => {
+            ExprKind::Element(array, index) => {
                 let of = match self.value(array)? {
                     Ty::Array(of) => of,
                     found => {
@@ -104,33 +108,38 @@ impl Compiler<'_> {
                 self.fit(&Ty::Long, found, index.place)?;
                 self.element(&of)
             }
-            Shape::Unary(operator, a) => self.unary(*operator, a)?,
-            Shape::Binary(operator, a, b) => self.binary(*operator, a, b, e.place)?,
-            Shape::Call(name, values) => self.call(name, values, e.place)?,
-            Shape::OfObject { table, object } => {
+            ExprKind::Unary(operator, a) => self.unary(*operator, a)?,
+            ExprKind::Binary(operator, a, b) => self.binary(*operator, a, b, e.place)?,
+            ExprKind::Call(name, values) => self.call(name, values, e.place)?,
+            ExprKind::PerObjectValue { table, object } => {
                 self.step(Step::Table(*table), 0, 2);
                 self.object(object)?;
                 self.helper("get", "(JLjava/lang/Object;)J", 3, 2);
                 Ty::Long
             }
-            Shape::Stacked { table, operation } => self.read_stack(*table, operation, e.place)?,
+            ExprKind::StackOperation { table, operation } => {
+                self.read_stack(*table, operation, e.place)?
+            }
             // `hoist` replaces method calls, so only an expression that was not hoisted contains
             // one.
-            Shape::Invoke(_, name, _) => return refuse(e.place, no_function(name)),
+            ExprKind::Invoke(_, name, _) => return refuse(e.place, unknown_function(name)),
         };
         Ok(ty)
     }
 
-    fn read(&mut self, name: &str, place: Place) -> ProbeResult<Ty> {
+    fn read(&mut self, name: &str, place: SourcePosition) -> ProbeResult<Ty> {
         let n = match self.reads.iter().position(|read| read.name == name) {
             Some(n) => n,
             None => {
                 let descriptor = self.scope.variable(name).unwrap_or_default();
-                let (Some(ty), Some(given)) = (Ty::of(&descriptor), Kind::of(&descriptor)) else {
+                let (Some(ty), Some(given)) = (
+                    Ty::from_descriptor(&descriptor),
+                    ComputationalType::from_descriptor(&descriptor),
+                ) else {
                     let (name, live) = (name.to_string(), self.scope.live());
                     return refuse(place, Reason::NotLive { name, live });
                 };
-                let widened = (kind(&ty) != given).then(|| self.variable(&ty));
+                let widened = (computational_type(&ty) != given).then(|| self.variable(&ty));
                 self.reads.push(VariableRead {
                     name: name.to_string(),
                     given,
@@ -143,12 +152,12 @@ impl Compiler<'_> {
         let ty = self.reads[n].ty.clone();
         match self.reads[n].widened {
             Some(own) => self.load_own(own),
-            None => self.step(Step::Load(kind(&ty), n as u16), 0, ty.words()),
+            None => self.step(Step::Load(computational_type(&ty), n as u16), 0, ty.words()),
         }
         Ok(ty)
     }
 
-    fn field(&mut self, of: Ty, name: &str, place: Place) -> ProbeResult<Ty> {
+    fn field(&mut self, of: Ty, name: &str, place: SourcePosition) -> ProbeResult<Ty> {
         if name == "len" && (of.is_text() || matches!(of, Ty::Array(_))) {
             self.length(&of);
             return Ok(Ty::Long);
@@ -157,7 +166,9 @@ impl Compiler<'_> {
             Ty::Object(class) => self.scope.field(class, name),
             _ => None,
         };
-        let ty = found.as_ref().and_then(|f| Ty::of(&f.descriptor));
+        let ty = found
+            .as_ref()
+            .and_then(|f| Ty::from_descriptor(&f.descriptor));
         let (Some(field), Some(ty)) = (found, ty) else {
             if let Ty::Object(class) = &of
                 && !self.scope.is_loaded(class)
@@ -191,7 +202,7 @@ impl Compiler<'_> {
     /// Replaces an array and an index on the stack by the element. If the index is out of bounds,
     /// the element is zero or null.
     pub(super) fn element(&mut self, of: &str) -> Ty {
-        let ty = Ty::of(of).unwrap_or(Ty::Null);
+        let ty = Ty::from_descriptor(of).unwrap_or(Ty::Null);
         let name = match of.as_bytes().first() {
             Some(b'B' | b'Z') => "byteAt",
             Some(b'S') => "shortAt",
@@ -209,7 +220,12 @@ impl Compiler<'_> {
     }
 
     /// Compiles a read of one of the plan's per-thread stacks.
-    fn read_stack(&mut self, table: u32, operation: &str, place: Place) -> ProbeResult<Ty> {
+    fn read_stack(
+        &mut self,
+        table: u32,
+        operation: &str,
+        place: SourcePosition,
+    ) -> ProbeResult<Ty> {
         let numbers = match operation {
             "pop" => Some("pop"),
             "top" => Some("top"),
@@ -219,16 +235,21 @@ impl Compiler<'_> {
             "take" => "take",
             "peek" => "peek",
             _ if numbers.is_some() => "",
-            name => return refuse(place, no_function(name)),
+            name => return refuse(place, unknown_function(name)),
         };
         self.step(Step::Table(table), 0, 2);
         match numbers {
             Some(name) => {
-                self.helper_of(Owner::Threads, name, "(J)J", (2, 2));
+                self.helper_of(HelperClass::Threads, name, "(J)J", (2, 2));
                 Ok(Ty::Long)
             }
             None => {
-                self.helper_of(Owner::Threads, objects, "(J)Ljava/lang/Object;", (2, 1));
+                self.helper_of(
+                    HelperClass::Threads,
+                    objects,
+                    "(J)Ljava/lang/Object;",
+                    (2, 1),
+                );
                 Ok(Ty::Object("java/lang/Object".into()))
             }
         }

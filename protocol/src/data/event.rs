@@ -31,7 +31,7 @@ pub enum Value {
 
 /// A logged event. The event has no variable names; the log point has them in the same order.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Drained {
+pub struct DecodedEvent {
     /// The number of the log point.
     pub point: u32,
     /// `System.nanoTime()` when the application thread passed the point.
@@ -44,7 +44,7 @@ pub struct Drained {
 
 /// Decodes an event. Missing bytes read as zero, so decoding never fails; a truncated event has
 /// fewer or empty values.
-pub fn decode(bytes: &[u8]) -> Drained {
+pub fn decode(bytes: &[u8]) -> DecodedEvent {
     let word = |at: usize| {
         bytes
             .get(at..at.saturating_add(8))
@@ -78,7 +78,7 @@ pub fn decode(bytes: &[u8]) -> Drained {
             }
         });
     }
-    Drained {
+    DecodedEvent {
         point: (word(0) >> 32) as u32,
         time_ns: word(8),
         thread: word(16),

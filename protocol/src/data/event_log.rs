@@ -16,7 +16,7 @@
 //! then removes it from the ring buffer. If the process is killed between these steps, both files
 //! contain the event, and the reader recognises the duplicate by its position.
 
-use super::event::{Drained, decode};
+use super::event::{DecodedEvent, decode};
 
 const MAGIC: &[u8; 8] = b"veneer e";
 /// Bytes of a record before its event.
@@ -31,7 +31,7 @@ pub fn segment_header(number: u64) -> Vec<u8> {
 
 /// Appends the record of an event to `to`. `event` is the bytes of the event in the ring buffer
 /// `ring`, where the event began at `position`.
-pub fn spill(to: &mut Vec<u8>, ring: u32, position: u64, event: &[u8]) {
+pub fn append_event_record(to: &mut Vec<u8>, ring: u32, position: u64, event: &[u8]) {
     let start = to.len();
     to.extend_from_slice(&((RECORD_HEADER + event.len()) as u32).to_le_bytes());
     to.extend_from_slice(&[0; 4]);
@@ -45,19 +45,19 @@ pub fn spill(to: &mut Vec<u8>, ring: u32, position: u64, event: &[u8]) {
 
 /// An event of the log with its origin.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Spilled {
+pub struct EventRecord {
     /// The number of the ring buffer that contained the event.
     pub ring: u32,
     /// The position after the event in that ring buffer.
     pub end: u64,
-    pub event: Drained,
+    pub event: DecodedEvent,
 }
 
 /// Parses a file of the event log and returns `(number, events, damaged)`.
 ///
 /// Parsing stops at the first record that is torn or damaged; `damaged` is true if there is one. A
 /// file with a wrong or incomplete header has number 0 and no events.
-pub fn read_segment(bytes: &[u8]) -> (u64, Vec<Spilled>, bool) {
+pub fn read_segment(bytes: &[u8]) -> (u64, Vec<EventRecord>, bool) {
     let mut events = Vec::new();
     let Some((magic, number)) = bytes.get(..8).zip(read_u64(bytes, 8)) else {
         return (0, events, !bytes.is_empty());
@@ -86,14 +86,14 @@ fn read_u64(bytes: &[u8], at: usize) -> Option<u64> {
 }
 
 /// The length and the event of the record at the start of `bytes`; `None` if it is torn or damaged.
-fn read_record(bytes: &[u8]) -> Option<(usize, Spilled)> {
+fn read_record(bytes: &[u8]) -> Option<(usize, EventRecord)> {
     let length = read_u32(bytes, 0)? as usize;
     let record = bytes.get(..length)?;
     let event = record.get(RECORD_HEADER..)?;
     if crc32fast::hash(record.get(8..)?) != read_u32(record, 4)? {
         return None;
     }
-    let spilled = Spilled {
+    let spilled = EventRecord {
         ring: read_u32(record, 8)?,
         end: read_u64(record, 16)?.checked_add(event.len() as u64)?,
         event: decode(event),
@@ -111,7 +111,7 @@ mod tests {
             let mut event = vec![0; 48];
             event[32..40].copy_from_slice(&1u64.to_ne_bytes());
             event[40..48].copy_from_slice(&n.to_ne_bytes());
-            spill(&mut bytes, 5, 48 * n, &event);
+            append_event_record(&mut bytes, 5, 48 * n, &event);
         }
         bytes
     }
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn a_record_has_its_documented_bytes() {
         let mut bytes = Vec::new();
-        spill(&mut bytes, 5, 48, b"12345678");
+        append_event_record(&mut bytes, 5, 48, b"12345678");
         let mut expected = Vec::new();
         for half in [32u32, 0x4538717D, 5, 0, 48, 0] {
             expected.extend_from_slice(&half.to_le_bytes());

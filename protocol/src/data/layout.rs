@@ -10,25 +10,25 @@
 use std::path::Path;
 
 /// File name of the metadata journal.
-pub const CATALOGUE: &str = "catalogue";
+pub const JOURNAL_FILE: &str = "catalogue";
 /// File name of the counters.
-pub const COUNTERS: &str = "counters.bin";
+pub const COUNTERS_FILE: &str = "counters.bin";
 /// File name of the tallies (aggregation maps) that compiled probes fill.
-pub const TALLIES: &str = "tallies.bin";
+pub const TALLIES_FILE: &str = "tallies.bin";
 /// File name of the ring buffers of events.
-pub const EVENTS: &str = "events.bin";
+pub const EVENTS_FILE: &str = "events.bin";
 /// File names of the event log. When one of the two files is full, the agent empties the other one.
-pub const ROTATED: [&str; 2] = ["drained.0", "drained.1"];
+pub const EVENT_LOG_FILES: [&str; 2] = ["drained.0", "drained.1"];
 /// The size at which a file of the event log is full, in bytes.
-pub const SEGMENT: u64 = 16 << 20;
+pub const MAX_EVENT_LOG_BYTES: u64 = 16 << 20;
 
 /// Layout of `counters.bin`. The value of a counter is its sum over all shards.
 ///
 /// A platform thread owns a shard while it lives. Virtual threads, and threads that find no free
 /// shard, add atomically in the shared shard 0.
-pub struct Shards;
+pub struct ShardLayout;
 
-impl Shards {
+impl ShardLayout {
     /// Number of shards in the file, including the shared shard 0.
     pub const COUNT: u64 = 256;
     /// Number of counters in a shard.
@@ -59,18 +59,18 @@ impl Rings {
     pub const CAPACITY: u64 = 24;
     /// Header offset of the position up to which the agent has counted drained events under their
     /// log points.
-    pub const COUNTED: u64 = 32;
+    pub const COUNTED_POSITION: u64 = 32;
     /// Number of log points that have their own metrics.
-    pub const POINTS: u64 = 1 << 16;
+    pub const MAX_LOG_POINTS: u64 = 1 << 16;
     /// File offset of the log points' metrics, 16 bytes per log point.
-    pub const FIGURES: u64 = Self::COUNT * Self::STRIDE;
+    pub const POINT_METRICS: u64 = Self::COUNT * Self::STRIDE;
     /// File offset of the age of the agent in milliseconds.
-    pub const LIFE: u64 = Self::FIGURES + Self::POINTS * 16;
+    pub const AGENT_AGE: u64 = Self::POINT_METRICS + Self::MAX_LOG_POINTS * 16;
     /// Size of the file in bytes.
-    pub const SIZE: u64 = Self::LIFE + 4096;
+    pub const SIZE: u64 = Self::AGENT_AGE + 4096;
 }
 
 /// Whether a directory is the data directory of one JVM.
 pub fn is_data_directory(path: &Path) -> bool {
-    path.join(CATALOGUE).is_file()
+    path.join(JOURNAL_FILE).is_file()
 }

@@ -18,11 +18,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use veneer_frequency::Flow;
+use veneer_frequency::CountedGraph;
 
-use super::layout::{CATALOGUE, Rings, Shards};
+use super::layout::{JOURNAL_FILE, Rings, ShardLayout};
 use super::{DataError, RecordError};
-use crate::report::{Kind, Patch, Problem, Readings};
+use crate::report::{InstrumentKind, Patch, Problem, Readings};
 
 /// The format of the data directory that this crate writes and reads.
 const FORMAT: u32 = 2;
@@ -56,27 +56,29 @@ pub enum Record {
         id: u32,
         /// The name in the plan, or a name that the agent derives from kind and pattern.
         name: String,
-        kind: Kind,
+        kind: InstrumentKind,
         plan: String,
     },
     /// The instrument will be installed at these points of a method.
-    Stands {
+    #[serde(rename = "stands")]
+    Installed {
         /// The instrument's number.
         id: u32,
         /// The class name with dots.
         class: String,
         /// Name and descriptor.
         method: String,
-        points: Vec<Stand>,
+        points: Vec<PointRecord>,
         /// The flow graph from which the counts of the points are derived, if any. A point is a
         /// node of the graph, or an edge if it has a `t`. A point also has its own counter, which
         /// counts while the control-flow graph is edited; its count is added to the derived count.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        flow: Option<Flow>,
+        flow: Option<CountedGraph>,
     },
     /// The instrument could not be installed in this method. The record cancels the preceding
-    /// record [`Record::Stands`] for the method.
-    Leaves {
+    /// record [`Record::Installed`] for the method.
+    #[serde(rename = "leaves")]
+    NotInstalled {
         /// The instrument's number.
         id: u32,
         /// The class name with dots.
@@ -93,7 +95,8 @@ pub enum Record {
     },
     /// The JVM unloaded classes. The readings of the instrument's points in them are final.
     /// From here on the agent reuses the points' counters for other points.
-    Buried {
+    #[serde(rename = "buried")]
+    Finalized {
         /// The instrument's number.
         id: u32,
         /// The final readings of each point, by the point's first counter.
@@ -114,7 +117,7 @@ pub enum Record {
 
 /// A point of an instrument, without its method.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Stand {
+pub struct PointRecord {
     /// The fragment (basic block or region), unless the point is the whole method.
     #[serde(rename = "f", default, skip_serializing_if = "Option::is_none")]
     pub fragment: Option<u32>,
@@ -144,7 +147,7 @@ fn is_zero(base: &[u64; 2]) -> bool {
 }
 
 /// The line of the journal that contains this record.
-pub fn encode(record: &Record) -> Result<Vec<u8>, serde_json::Error> {
+pub fn encode_record(record: &Record) -> Result<Vec<u8>, serde_json::Error> {
     let text = serde_json::to_vec(record)?;
     let mut line = format!("{:08x} ", crc32fast::hash(&text)).into_bytes();
     line.extend_from_slice(&text);
@@ -154,7 +157,13 @@ pub fn encode(record: &Record) -> Result<Vec<u8>, serde_json::Error> {
 
 impl Record {
     /// The first record of a journal, with the format that this crate writes.
-    pub fn run(pid: u32, name: String, version: String, began_ms: u64, began_ns: u64) -> Record {
+    pub fn first_record(
+        pid: u32,
+        name: String,
+        version: String,
+        began_ms: u64,
+        began_ns: u64,
+    ) -> Record {
         Record::Run {
             format: FORMAT,
             agent: env!("CARGO_PKG_VERSION").into(),
@@ -169,35 +178,35 @@ impl Record {
 
 /// A point with its method.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Standing {
+pub struct RecordedPoint {
     /// The class name with dots.
     pub class: String,
     /// Name and descriptor.
     pub method: String,
-    pub at: Stand,
-    /// The flow graph of the `flow` field in [`Record::Stands`].
-    pub flow: Option<Arc<Flow>>,
+    pub at: PointRecord,
+    /// The flow graph of the `flow` field in [`Record::Installed`].
+    pub flow: Option<Arc<CountedGraph>>,
     /// The final readings, if the instrument was detached or the class was unloaded.
     pub last: Option<Readings>,
 }
 
 /// An instrument, assembled from its records.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Recorded {
+pub struct RecordedInstrument {
     /// The instrument's number: 7 for `i7`.
     pub id: u32,
     /// The name in the plan, or a name that the agent derives from kind and pattern.
     pub name: String,
-    pub kind: Kind,
+    pub kind: InstrumentKind,
     pub plan: String,
     /// Whether the journal has no `detached` record of the instrument.
     pub attached: bool,
-    pub points: Vec<Standing>,
+    pub points: Vec<RecordedPoint>,
 }
 
 /// The content of a metadata journal.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Catalogue {
+pub struct JournalContent {
     /// The process id in the JVM's own process namespace.
     pub pid: u32,
     /// `java.vm.name`.
@@ -209,7 +218,7 @@ pub struct Catalogue {
     /// Start of the agent by `System.nanoTime()`.
     pub began_ns: u64,
     /// All instruments, in the order in which plans attached them.
-    pub instruments: Vec<Recorded>,
+    pub instruments: Vec<RecordedInstrument>,
     /// All edits, including undone ones.
     pub patches: Vec<Patch>,
     /// Errors of plans and of the agent itself.
@@ -225,17 +234,17 @@ pub struct Catalogue {
 /// # Errors
 /// The file is missing or unreadable, has no complete first record, or has a damaged record. A torn
 /// last line is no error.
-pub fn read_catalogue(directory: &Path) -> Result<Catalogue, DataError> {
-    let path = directory.join(CATALOGUE);
+pub fn read_journal(directory: &Path) -> Result<JournalContent, DataError> {
+    let path = directory.join(JOURNAL_FILE);
     let file = File::open(&path).map_err(|source| match source.kind() {
-        io::ErrorKind::NotFound => DataError::Nothing(directory.to_owned()),
+        io::ErrorKind::NotFound => DataError::NoData(directory.to_owned()),
         _ => DataError::Unreadable {
             path: path.clone(),
             source,
         },
     })?;
     let mut reader = BufReader::new(file);
-    let mut journal: Option<Catalogue> = None;
+    let mut journal: Option<JournalContent> = None;
     let mut torn = false;
     for number in 1.. {
         let mut line = Vec::new();
@@ -291,7 +300,7 @@ fn decode(line: &[u8]) -> Result<Record, RecordError> {
 }
 
 /// The empty journal of a `run` record. The error is `None` if the record is not `run`.
-fn new_journal(path: &Path, record: Record) -> Result<Catalogue, Option<DataError>> {
+fn new_journal(path: &Path, record: Record) -> Result<JournalContent, Option<DataError>> {
     let Record::Run {
         format,
         pid,
@@ -311,7 +320,7 @@ fn new_journal(path: &Path, record: Record) -> Result<Catalogue, Option<DataErro
             expected: FORMAT,
         }));
     }
-    Ok(Catalogue {
+    Ok(JournalContent {
         pid,
         name,
         version,
@@ -325,9 +334,9 @@ fn new_journal(path: &Path, record: Record) -> Result<Catalogue, Option<DataErro
     })
 }
 
-impl Catalogue {
+impl JournalContent {
     /// The newest instrument with this number.
-    fn instrument(&mut self, id: u32) -> Result<&mut Recorded, RecordError> {
+    fn instrument(&mut self, id: u32) -> Result<&mut RecordedInstrument, RecordError> {
         let found = self.instruments.iter_mut().rev().find(|one| one.id == id);
         found.ok_or(RecordError::UnknownInstrument(id))
     }
@@ -341,7 +350,7 @@ impl Catalogue {
                 name,
                 kind,
                 plan,
-            } => self.instruments.push(Recorded {
+            } => self.instruments.push(RecordedInstrument {
                 id,
                 name,
                 kind,
@@ -349,7 +358,7 @@ impl Catalogue {
                 attached: true,
                 points: Vec::new(),
             }),
-            Record::Stands {
+            Record::Installed {
                 id,
                 class,
                 method,
@@ -358,9 +367,9 @@ impl Catalogue {
             } => {
                 let instrument = self.instrument(id)?;
                 let last_slot = match instrument.kind {
-                    Kind::Counter | Kind::Code => Shards::SLOTS - 1,
-                    Kind::Timer => Shards::SLOTS - 4,
-                    Kind::Log => Rings::POINTS - 1,
+                    InstrumentKind::Counter | InstrumentKind::Code => ShardLayout::SLOTS - 1,
+                    InstrumentKind::Timer => ShardLayout::SLOTS - 4,
+                    InstrumentKind::Log => Rings::MAX_LOG_POINTS - 1,
                 };
                 if let Some(beyond) = points.iter().find(|p| u64::from(p.slot) > last_slot) {
                     return Err(RecordError::UnknownCounter(beyond.slot));
@@ -369,14 +378,14 @@ impl Catalogue {
                     if flow.nodes > MAX_FLOW_NODES {
                         return Err(RecordError::TooManyFragments(flow.nodes));
                     }
-                    if let Some(beyond) = flow.counters().find(|c| u64::from(*c) >= Shards::SLOTS) {
+                    if let Some(beyond) = flow.counters().find(|c| u64::from(*c) >= ShardLayout::SLOTS) {
                         return Err(RecordError::UnknownCounter(beyond));
                     }
                 }
                 let flow = flow.map(Arc::new);
                 instrument
                     .points
-                    .extend(points.into_iter().map(|at| Standing {
+                    .extend(points.into_iter().map(|at| RecordedPoint {
                         class: class.clone(),
                         method: method.clone(),
                         at,
@@ -384,7 +393,7 @@ impl Catalogue {
                         last: None,
                     }));
             }
-            Record::Leaves { id, class, method } => self
+            Record::NotInstalled { id, class, method } => self
                 .instrument(id)?
                 .points
                 .retain(|p| p.last.is_some() || p.class != class || p.method != method),
@@ -396,7 +405,7 @@ impl Catalogue {
                     point.last = last.get(&point.at.slot).copied();
                 }
             }
-            Record::Buried { id, readings } => {
+            Record::Finalized { id, readings } => {
                 let last: HashMap<u32, Readings> = readings.into_iter().collect();
                 let points = &mut self.instrument(id)?.points;
                 for point in points.iter_mut().filter(|p| p.last.is_none()) {
@@ -425,40 +434,40 @@ mod tests {
         // The check value of CRC-32 (IEEE 802.3).
         assert_eq!(crc32fast::hash(b"123456789"), 0xCBF4_3926);
         assert_eq!(crc32fast::hash(b""), 0);
-        let line = encode(&Record::Ended {}).unwrap();
+        let line = encode_record(&Record::Ended {}).unwrap();
         assert_eq!(line, b"85ce29e4 {\"ended\":{}}\n");
     }
 
     fn records() -> Vec<Record> {
-        let counter = |slot| Stand {
+        let counter = |slot| PointRecord {
             fragment: Some(slot),
             what: None,
             slot,
-            ..Stand::default()
+            ..PointRecord::default()
         };
         vec![
-            Record::run(7, "VM".into(), "17".into(), 1, 2),
+            Record::first_record(7, "VM".into(), "17".into(), 1, 2),
             Record::Instrument {
                 id: 1,
                 name: "hits".into(),
-                kind: Kind::Counter,
+                kind: InstrumentKind::Counter,
                 plan: "p".into(),
             },
-            Record::Stands {
+            Record::Installed {
                 id: 1,
                 class: "A".into(),
                 method: "m()V".into(),
                 points: vec![counter(0), counter(1)],
                 flow: None,
             },
-            Record::Stands {
+            Record::Installed {
                 id: 1,
                 class: "A".into(),
                 method: "n()V".into(),
                 points: vec![counter(2)],
                 flow: None,
             },
-            Record::Leaves {
+            Record::NotInstalled {
                 id: 1,
                 class: "A".into(),
                 method: "m()V".into(),
@@ -472,7 +481,7 @@ mod tests {
     }
 
     fn write(directory: &Path, bytes: &[u8]) {
-        std::fs::write(directory.join(CATALOGUE), bytes).unwrap();
+        std::fs::write(directory.join(JOURNAL_FILE), bytes).unwrap();
     }
 
     /// Creates a temporary directory for one test of this process.
@@ -483,14 +492,17 @@ mod tests {
     }
 
     fn bytes(records: &[Record]) -> Vec<u8> {
-        records.iter().flat_map(|r| encode(r).unwrap()).collect()
+        records
+            .iter()
+            .flat_map(|r| encode_record(r).unwrap())
+            .collect()
     }
 
     #[test]
     fn records_are_assembled_into_instruments() {
         let directory = directory("catalogue");
         write(&directory, &bytes(&records()));
-        let catalogue = read_catalogue(&directory).unwrap();
+        let catalogue = read_journal(&directory).unwrap();
         let one = &catalogue.instruments[0];
         assert_eq!((one.points.len(), one.attached), (1, false));
         assert_eq!(one.points[0].method, "n()V");
@@ -505,7 +517,7 @@ mod tests {
         let all = bytes(&records());
         for length in 0..all.len() {
             write(&directory, &all[..length]);
-            match read_catalogue(&directory) {
+            match read_journal(&directory) {
                 Ok(catalogue) => {
                     assert!(!catalogue.ended);
                     assert_eq!(catalogue.torn, all[length - 1] != b'\n', "{length}");
@@ -527,7 +539,7 @@ mod tests {
             let mut bad = all.clone();
             bad[at] ^= 0x20;
             write(&directory, &bad);
-            match read_catalogue(&directory) {
+            match read_journal(&directory) {
                 Err(DataError::Damaged { record, .. }) => {
                     let expected = 1 + all[..at].iter().filter(|b| **b == b'\n').count() as u64;
                     assert_eq!(record, expected, "byte {at}");
@@ -544,14 +556,14 @@ mod tests {
     #[test]
     fn contradictory_records_are_refused() {
         let directory = directory("sense");
-        let run = Record::run(7, "VM".into(), "17".into(), 1, 2);
+        let run = Record::first_record(7, "VM".into(), "17".into(), 1, 2);
         let detached = |id, readings| Record::Detached { id, readings };
-        let beyond = Stand {
+        let beyond = PointRecord {
             slot: u32::MAX,
-            ..Stand::default()
+            ..PointRecord::default()
         };
         let instrument = records()[1].clone();
-        let stands = Record::Stands {
+        let stands = Record::Installed {
             id: 1,
             class: "A".into(),
             method: "m()V".into(),
@@ -565,7 +577,7 @@ mod tests {
             (vec![run, instrument, stands], "no counter"),
         ] {
             write(&directory, &bytes(&all));
-            let error = read_catalogue(&directory).unwrap_err().to_string();
+            let error = read_journal(&directory).unwrap_err().to_string();
             assert!(error.contains(word), "{error}");
         }
         std::fs::remove_dir_all(&directory).unwrap();

@@ -2,11 +2,11 @@
 //! graphs.
 
 use super::convert::{ApiResult, int, number};
-use super::selection::Methods;
-use crate::context::Context;
+use super::selection::SelectedMethods;
+use crate::context::PlanContext;
 use rhai::{Array, Dynamic, Engine, INT, Map};
 use std::sync::Arc;
-use veneer_instruments::{ArmedMethod, Block, Graph, Sample};
+use veneer_instruments::{ArmedMethod, Block, Graph, RandomSample};
 
 /// Returns a method as a map; `None` if no pattern can name the method.
 fn method(method: &ArmedMethod) -> Option<Map> {
@@ -56,9 +56,11 @@ pub(super) fn block(number: usize, block: &Block) -> Map {
     map
 }
 
-fn list(context: &Context, methods: &Methods, sample: Option<Sample>) -> Array {
+fn list(context: &PlanContext, methods: &SelectedMethods, sample: Option<RandomSample>) -> Array {
     let all: Vec<ArmedMethod> = match (&methods.only, sample) {
-        (None, _) => context.ask(|runtime| runtime.armed(&methods.patterns, sample)),
+        (None, _) => {
+            context.with_runtime(|runtime| runtime.armed_methods(&methods.patterns, sample))
+        }
         (Some(only), None) => only.values().cloned().collect(),
         (Some(only), Some(sample)) => {
             let all: Vec<&ArmedMethod> = only.values().collect();
@@ -71,31 +73,34 @@ fn list(context: &Context, methods: &Methods, sample: Option<Sample>) -> Array {
     all.iter().filter_map(method).map(Dynamic::from).collect()
 }
 
-fn graphs(context: &Context, methods: &Methods) -> Array {
-    let all = context.ask(|runtime| match &methods.only {
-        None => runtime.graphs(&methods.patterns),
-        Some(only) => only.keys().filter_map(|id| runtime.graph(*id)).collect(),
+fn graphs(context: &PlanContext, methods: &SelectedMethods) -> Array {
+    let all = context.with_runtime(|runtime| match &methods.only {
+        None => runtime.flow_graphs(&methods.patterns),
+        Some(only) => only
+            .keys()
+            .filter_map(|id| runtime.flow_graph(*id))
+            .collect(),
     });
     all.iter().filter_map(graph).collect()
 }
 
-pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
+pub(super) fn register(engine: &mut Engine, context: &Arc<PlanContext>) {
     let plan = context.clone();
-    engine.register_fn("list", move |methods: &mut Methods| {
+    engine.register_fn("list", move |methods: &mut SelectedMethods| {
         list(&plan, methods, None)
     });
     let plan = context.clone();
     engine.register_fn(
         "sample",
-        move |methods: &mut Methods, count: INT, seed: INT| -> ApiResult<Array> {
+        move |methods: &mut SelectedMethods, count: INT, seed: INT| -> ApiResult<Array> {
             let count = number("number of methods: write 0 or more", count)?;
             // Any integer is a valid seed, so its bits are reinterpreted.
             let seed = seed as u64;
-            Ok(list(&plan, methods, Some(Sample { count, seed })))
+            Ok(list(&plan, methods, Some(RandomSample { count, seed })))
         },
     );
     let plan = context.clone();
-    engine.register_fn("graphs", move |methods: &mut Methods| {
+    engine.register_fn("graphs", move |methods: &mut SelectedMethods| {
         graphs(&plan, methods)
     });
 }

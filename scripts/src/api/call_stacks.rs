@@ -1,8 +1,8 @@
 //! `.collapsed()` and `.stacks()`: output of tables whose keys are call stacks.
 
-use super::convert::{ApiResult, at_most, error};
-use super::tally::Table;
-use crate::context::Context;
+use super::convert::{ApiResult, api_error, row_limit};
+use super::tally::TableHandle;
+use crate::context::PlanContext;
 use rhai::{Engine, INT};
 use std::sync::Arc;
 use veneer_instruments::{Tally, table};
@@ -11,39 +11,45 @@ use veneer_instruments::{Tally, table};
 const DEFAULT_STACKS: usize = 10;
 
 /// Returns the content of a table of counts or sums.
-fn now(table: &Table, plan: &Arc<Context>) -> ApiResult<Tally> {
+fn now(table: &TableHandle, plan: &Arc<PlanContext>) -> ApiResult<Tally> {
     match table.kind {
-        kind if kind.is_own() || kind.has_moments() => {
-            error("call stacks are counted by a tally(), or summed up by a sums() or a histogram()")
-        }
-        _ => Ok(plan.ask(|runtime| table.now(runtime))),
+        kind if kind.is_probe_private() || kind.has_occurrences() => api_error(
+            "call stacks are counted by a tally(), or summed up by a sums() or a histogram()",
+        ),
+        _ => Ok(plan.with_runtime(|runtime| table.read(runtime))),
     }
 }
 
-pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
+pub(super) fn register(engine: &mut Engine, context: &Arc<PlanContext>) {
     let plan = context.clone();
-    engine.register_fn("collapsed", move |table: &mut Table| -> ApiResult<String> {
-        let by_sum = table.kind.has_sums();
-        Ok(table::render_collapsed(&now(table, &plan)?, by_sum))
-    });
-    let plan = context.clone();
-    engine.register_fn("stacks", move |table: &mut Table| -> ApiResult<String> {
-        let by_sum = table.kind.has_sums();
-        Ok(table::render_stacks(
-            &now(table, &plan)?,
-            by_sum,
-            DEFAULT_STACKS,
-        ))
-    });
+    engine.register_fn(
+        "collapsed",
+        move |table: &mut TableHandle| -> ApiResult<String> {
+            let by_sum = table.kind.has_sums();
+            Ok(table::render_collapsed(&now(table, &plan)?, by_sum))
+        },
+    );
     let plan = context.clone();
     engine.register_fn(
         "stacks",
-        move |table: &mut Table, n: INT| -> ApiResult<String> {
+        move |table: &mut TableHandle| -> ApiResult<String> {
             let by_sum = table.kind.has_sums();
             Ok(table::render_stacks(
                 &now(table, &plan)?,
                 by_sum,
-                at_most(n)?,
+                DEFAULT_STACKS,
+            ))
+        },
+    );
+    let plan = context.clone();
+    engine.register_fn(
+        "stacks",
+        move |table: &mut TableHandle, n: INT| -> ApiResult<String> {
+            let by_sum = table.kind.has_sums();
+            Ok(table::render_stacks(
+                &now(table, &plan)?,
+                by_sum,
+                row_limit(n)?,
             ))
         },
     );

@@ -2,56 +2,56 @@
 //! `components()`, `component_report(name)` and `component_detach(name)` manage the components of
 //! all plans.
 
-use super::convert::{ApiResult, error, int, optional};
+use super::convert::{ApiResult, api_error, int, optional};
 use crate::component::{Component, Components, detach_all};
-use crate::context::{Context, Declared, Slot};
+use crate::context::{CallbackSlot, ComponentDeclaration, PlanContext};
 use crate::limits;
-use crate::ownership::Thing;
-use crate::running_plan::Call;
+use crate::ownership::Attachment;
+use crate::running_plan::CallbackCall;
 use rhai::{Array, Dynamic, Engine, FLOAT, FnPtr, ImmutableString, Map, NativeCallContext};
 use std::sync::{Arc, Weak};
-use veneer_instruments::table::count;
+use veneer_instruments::table::format_count;
 
-fn declare(context: &Context, name: &str, version: &str) -> ApiResult<()> {
+fn declare(context: &PlanContext, name: &str, version: &str) -> ApiResult<()> {
     for (what, text) in [("name", name), ("version", version)] {
         let long = text.chars().count() > limits::MAX_COMPONENT_NAME_CHARS;
         if text.trim().is_empty() || long || text.chars().any(char::is_control) {
-            return error(format!(
+            return api_error(format!(
                 "{text:?} is no {what} of a component: write 1 to {} printable characters",
                 limits::MAX_COMPONENT_NAME_CHARS
             ));
         }
     }
     if !context.is_loading() {
-        return error("component(…) is for a plan's top level: a callback comes too late");
+        return api_error("component(…) is for a plan's top level: a callback comes too late");
     }
-    let declared = Declared {
+    let declared = ComponentDeclaration {
         name: name.to_owned(),
         version: version.to_owned(),
     };
-    match context.declare(declared) {
+    match context.declare_component(declared) {
         Ok(()) => Ok(()),
-        Err(first) => error(format!(
+        Err(first) => api_error(format!(
             "a plan is one component: this one is `{}` already",
             first.name
         )),
     }
 }
 
-fn analyse(context: &Context, call: &NativeCallContext, function: FnPtr) -> ApiResult<()> {
+fn analyse(context: &PlanContext, call: &NativeCallContext, function: FnPtr) -> ApiResult<()> {
     if !context.is_loading() {
-        return error("analyse(…) is for a plan's top level: a callback comes too late");
+        return api_error("analyse(…) is for a plan's top level: a callback comes too late");
     }
-    let Some(slot) = Slot::take(&context.slots) else {
-        return error(format!(
+    let Some(slot) = CallbackSlot::reserve(&context.slots) else {
+        return api_error(format!(
             "{} callbacks wait already, the limit of a session: cancel some with .cancel()",
-            count(limits::MAX_CALLBACKS as u64)
+            format_count(limits::MAX_CALLBACKS as u64)
         ));
     };
     if context.set_analyser(function, call.call_position(), slot) {
         Ok(())
     } else {
-        error("a component has one analyser: this one has it already")
+        api_error("a component has one analyser: this one has it already")
     }
 }
 
@@ -59,7 +59,7 @@ fn map(component: Component) -> Dynamic {
     let mut map = Map::new();
     let mut set = |name: &str, value: Dynamic| map.insert(name.into(), value);
     let things = component.things.iter();
-    let instruments = things.filter(|thing| matches!(thing, Thing::Instrument(_)));
+    let instruments = things.filter(|thing| matches!(thing, Attachment::Instrument(_)));
     let instruments: Array = instruments.map(|thing| thing.to_string().into()).collect();
     let parameters = component.parameters.into_iter();
     let parameters: Map = parameters
@@ -82,37 +82,41 @@ fn map(component: Component) -> Dynamic {
 /// Returns the report of any component. The duration of the analyser counts towards the time limit
 /// of the plan that calls this function.
 fn report(
-    context: &Context,
+    context: &PlanContext,
     components: &Weak<Components>,
     call: &NativeCallContext,
     name: &str,
 ) -> ApiResult<Dynamic> {
     let Some(components) = components.upgrade() else {
-        return error("the JVM is shutting down");
+        return api_error("the JVM is shutting down");
     };
-    let asked = components.ask(name, call.call_level());
-    context.runtime.speaks(context.load);
+    let asked = components.run_analyser(name, call.call_level());
+    context.runtime.set_current_plan(context.load);
     match asked {
         Ok((_, report)) => Ok(report.value),
-        Err(failed) => error(failed),
+        Err(failed) => api_error(failed),
     }
 }
 
 /// Detaches a component as a whole. Returns the number of its instruments and edits.
-fn detach(context: &Context, components: &Weak<Components>, name: &str) -> ApiResult<rhai::INT> {
+fn detach(
+    context: &PlanContext,
+    components: &Weak<Components>,
+    name: &str,
+) -> ApiResult<rhai::INT> {
     let Some(components) = components.upgrade() else {
-        return error("the JVM is shutting down");
+        return api_error("the JVM is shutting down");
     };
     let named = components.by_name(name);
     if named.is_empty() {
-        return error(format!(
+        return api_error(format!(
             "there is no component `{name}`: components() lists those that there are"
         ));
     }
     let mut detached = 0;
     for one in named {
-        detached += context.ownership.of_instance(one.load).len();
-        context.ask(|_| detach_all(&one));
+        detached += context.ownership.instance_attachments(one.load).len();
+        context.with_runtime(|_| detach_all(&one));
     }
     Ok(int(detached))
 }
@@ -124,16 +128,16 @@ fn id(component: &Map) -> ApiResult<String> {
         .and_then(|id| id.clone().try_cast::<ImmutableString>())
     {
         Some(id) => Ok(id.to_string()),
-        None => error("this map is no component: take one of components()"),
+        None => api_error("this map is no component: take one of components()"),
     }
 }
 
 /// Returns the registered analyser of a plan as a call.
 pub(crate) fn registered_analyser(
     running_plan: &Arc<crate::running_plan::RunningPlan>,
-) -> Option<Call> {
+) -> Option<CallbackCall> {
     let (function, position, slot) = running_plan.context.take_analyser()?;
-    Some(Call {
+    Some(CallbackCall {
         running_plan: running_plan.clone(),
         function,
         condition: None,
@@ -143,7 +147,11 @@ pub(crate) fn registered_analyser(
     })
 }
 
-pub(super) fn register(engine: &mut Engine, context: &Arc<Context>, components: &Arc<Components>) {
+pub(super) fn register(
+    engine: &mut Engine,
+    context: &Arc<PlanContext>,
+    components: &Arc<Components>,
+) {
     // The references are weak, because the components own the engine.
     let components = Arc::downgrade(components);
     let plan = context.clone();

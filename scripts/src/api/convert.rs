@@ -6,7 +6,7 @@ use rhai::{Dynamic, EvalAltResult, INT};
 pub(super) type ApiResult<T> = Result<T, Box<EvalAltResult>>;
 
 /// Returns an error with this message.
-pub(super) fn error<T>(message: impl ToString) -> ApiResult<T> {
+pub(super) fn api_error<T>(message: impl ToString) -> ApiResult<T> {
     Err(message.to_string().into())
 }
 
@@ -18,17 +18,17 @@ pub(super) fn int(number: impl TryInto<INT>) -> INT {
 
 /// Converts an integer of the script to a `T`. `what` names the value in the error.
 pub(super) fn number<T: TryFrom<INT>>(what: &str, value: INT) -> ApiResult<T> {
-    T::try_from(value).or_else(|_| error(format!("{value} is no {what}")))
+    T::try_from(value).or_else(|_| api_error(format!("{value} is no {what}")))
 }
 
 /// Converts an element of an array to a `T`. `what` names the elements in the error.
-pub(super) fn element<T: Clone + Send + Sync + 'static>(
+pub(super) fn downcast_element<T: Clone + Send + Sync + 'static>(
     what: &str,
     value: &Dynamic,
 ) -> ApiResult<T> {
     match value.clone().try_cast::<T>() {
         Some(value) => Ok(value),
-        None => error(format!("the array must hold {what}, not `{value}`")),
+        None => api_error(format!("the array must hold {what}, not `{value}`")),
     }
 }
 
@@ -38,6 +38,6 @@ pub(super) fn optional(value: Option<impl Into<Dynamic>>) -> Dynamic {
 }
 
 /// Converts a number of rows or events to show.
-pub(super) fn at_most(n: INT) -> ApiResult<usize> {
+pub(super) fn row_limit(n: INT) -> ApiResult<usize> {
     number("number of rows: write 0 or more", n)
 }

@@ -1,13 +1,13 @@
 //! Global functions that need no handle: `refusals()`, `instruments()`, `stale()`, `names()`,
 //! `now()`, `pid()`, `param()`, `unsafe_calls()` and `detach_all()`.
 
-use super::convert::{ApiResult, error, int};
-use crate::context::Context;
-use crate::ownership::Thing;
+use super::convert::{ApiResult, api_error, int};
+use crate::context::PlanContext;
+use crate::ownership::Attachment;
 use rhai::{Array, Dynamic, Engine, FLOAT, INT, ImmutableString, Map};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use veneer_instruments::{AttachError, RefusalRow, Summary};
+use veneer_instruments::{AttachError, InstrumentSummary, RefusalRow};
 
 /// The maximum number of names that one call of `names()` returns.
 const MAX_NAMES: usize = 200;
@@ -28,7 +28,7 @@ fn refusal_map(row: RefusalRow) -> Dynamic {
     ])
 }
 
-fn summary_map(summary: Summary) -> Dynamic {
+fn summary_map(summary: InstrumentSummary) -> Dynamic {
     map([
         ("id", summary.id.to_string().into()),
         ("name", summary.name.into()),
@@ -42,12 +42,12 @@ fn summary_map(summary: Summary) -> Dynamic {
 
 /// Detaches the patches and instruments of all plans, newest first, and returns their number. If
 /// one fails, the others are detached nevertheless, and the first error is returned.
-fn detach_all(context: &Context) -> ApiResult<INT> {
+fn detach_all(context: &PlanContext) -> ApiResult<INT> {
     let mut things = context.ownership.all();
     // The runtime may have instruments that other code than this session has attached.
-    let attached = context.ask(|runtime| runtime.instruments());
+    let attached = context.with_runtime(|runtime| runtime.instruments());
     for summary in attached.iter().rev().filter(|summary| summary.attached) {
-        let thing = Thing::Instrument(summary.id);
+        let thing = Attachment::Instrument(summary.id);
         if !things.contains(&thing) {
             things.push(thing);
         }
@@ -55,7 +55,7 @@ fn detach_all(context: &Context) -> ApiResult<INT> {
     let mut failed: Option<AttachError> = None;
     let mut done = 0;
     for thing in things {
-        match context.ask(|runtime| thing.detach(runtime)) {
+        match context.with_runtime(|runtime| thing.detach(runtime)) {
             Ok(()) => {
                 context.ownership.record_detached(thing);
                 done += 1;
@@ -64,31 +64,33 @@ fn detach_all(context: &Context) -> ApiResult<INT> {
         }
     }
     match failed {
-        Some(failed) => error(failed),
+        Some(failed) => api_error(failed),
         None => Ok(done),
     }
 }
 
-pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
+pub(super) fn register(engine: &mut Engine, context: &Arc<PlanContext>) {
     let plan = context.clone();
     engine.register_fn("refusals", move || {
-        let rows = plan.ask(|runtime| runtime.refusals());
+        let rows = plan.with_runtime(|runtime| runtime.refusals());
         rows.into_iter().map(refusal_map).collect::<Array>()
     });
     let plan = context.clone();
     engine.register_fn("instruments", move || {
-        let all = plan.ask(|runtime| runtime.instruments());
+        let all = plan.with_runtime(|runtime| runtime.instruments());
         all.into_iter().map(summary_map).collect::<Array>()
     });
     let plan = context.clone();
-    engine.register_fn("stale", move || int(plan.ask(|runtime| runtime.stale())));
+    engine.register_fn("stale", move || {
+        int(plan.with_runtime(|runtime| runtime.stale_activation_count()))
+    });
     let plan = context.clone();
     engine.register_fn("now", move || plan.began.elapsed().as_secs_f64() as FLOAT);
     let plan = context.clone();
     engine.register_fn(
         "param",
         move |name: ImmutableString, default: Dynamic| -> ApiResult<Dynamic> {
-            plan.params.typed(&name, &default).or_else(error)
+            plan.params.typed(&name, &default).or_else(api_error)
         },
     );
     let plan = context.clone();
@@ -97,13 +99,13 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
         move |name: ImmutableString| -> ApiResult<ImmutableString> {
             match plan.params.get(&name) {
                 Some(text) => Ok(text.into()),
-                None => error(format!("this plan needs --set {name}=…")),
+                None => api_error(format!("this plan needs --set {name}=…")),
             }
         },
     );
     let plan = context.clone();
     engine.register_fn("names", move |beginning: ImmutableString| {
-        let names = plan.ask(|runtime| runtime.names(&beginning, MAX_NAMES));
+        let names = plan.with_runtime(|runtime| runtime.completions(&beginning, MAX_NAMES));
         names.into_iter().map(Dynamic::from).collect::<Array>()
     });
     let plan = context.clone();

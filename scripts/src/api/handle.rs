@@ -1,14 +1,16 @@
 //! The handle of an attached instrument: its data, and detaching it.
 
-use super::convert::{ApiResult, at_most, error, int, optional};
-use crate::context::Context;
-use crate::ownership::Thing;
+use super::convert::{ApiResult, api_error, int, optional, row_limit};
+use crate::context::PlanContext;
+use crate::ownership::Attachment;
 use rhai::{Array, Dynamic, Engine, INT, ImmutableString, Map};
 use std::sync::Arc;
-use veneer_instruments::{Data, Event, InstrumentId, Row, Runtime, Value, table};
+use veneer_instruments::{
+    EventValue, InstrumentId, LogEvent, Measurement, PointRow, Runtime, table,
+};
 
 #[derive(Clone, Debug)]
-pub(super) struct Handle {
+pub(super) struct InstrumentHandle {
     pub(super) id: InstrumentId,
     /// Whether the instrument is a value log, whose table shows events.
     pub(super) log: bool,
@@ -17,13 +19,13 @@ pub(super) struct Handle {
 /// The number of rows of a table, unless the plan sets it.
 const DEFAULT_ROWS: usize = 20;
 
-impl Handle {
+impl InstrumentHandle {
     fn table(&self, runtime: &dyn Runtime, n: usize) -> String {
         let rows = runtime.rows(self.id);
         if self.log {
             table::render_events(&rows, &runtime.events(self.id, n), n)
         } else {
-            table::render(&rows, n)
+            table::render_rows(&rows, n)
         }
     }
 
@@ -38,7 +40,7 @@ fn set(map: &mut Map, name: &str, value: impl Into<Dynamic>) {
     map.insert(name.into(), value.into());
 }
 
-fn row_map(row: Row) -> Dynamic {
+fn row_map(row: PointRow) -> Dynamic {
     let mut map = Map::new();
     set(&mut map, "class", row.class);
     set(&mut map, "method", row.method);
@@ -47,8 +49,8 @@ fn row_map(row: Row) -> Dynamic {
     set(&mut map, "what", optional(row.what));
     set(&mut map, "line", optional(row.line.map(int)));
     match row.data {
-        Data::Count { hits } => set(&mut map, "hits", int(hits)),
-        Data::Time {
+        Measurement::Count { hits } => set(&mut map, "hits", int(hits)),
+        Measurement::Time {
             count,
             total_ns,
             min_ns,
@@ -59,7 +61,7 @@ fn row_map(row: Row) -> Dynamic {
             set(&mut map, "min_ns", int(min_ns));
             set(&mut map, "max_ns", int(max_ns));
         }
-        Data::Log { events, dropped } => {
+        Measurement::Log { events, dropped } => {
             set(&mut map, "events", int(events));
             set(&mut map, "dropped", int(dropped));
         }
@@ -67,14 +69,14 @@ fn row_map(row: Row) -> Dynamic {
     map.into()
 }
 
-fn event_map(event: Event) -> Dynamic {
+fn event_map(event: LogEvent) -> Dynamic {
     let mut map = Map::new();
     let values = event.values.into_iter().map(|(name, value)| {
         let value = match value {
-            Value::Null => Dynamic::UNIT,
-            Value::Int(value) => value.into(),
-            Value::Float(value) => value.into(),
-            Value::Text(text) => text.into(),
+            EventValue::Null => Dynamic::UNIT,
+            EventValue::Int(value) => value.into(),
+            EventValue::Float(value) => value.into(),
+            EventValue::Text(text) => text.into(),
         };
         (name.into(), value)
     });
@@ -89,60 +91,64 @@ fn event_map(event: Event) -> Dynamic {
     map.into()
 }
 
-fn detach(context: &Context, id: InstrumentId) -> ApiResult<()> {
-    context.ask(|runtime| runtime.detach(id)).or_else(error)?;
-    context.ownership.record_detached(Thing::Instrument(id));
+fn detach(context: &PlanContext, id: InstrumentId) -> ApiResult<()> {
+    context
+        .with_runtime(|runtime| runtime.detach(id))
+        .or_else(api_error)?;
+    context
+        .ownership
+        .record_detached(Attachment::Instrument(id));
     Ok(())
 }
 
-pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
-    engine.register_type_with_name::<Handle>("Handle");
+pub(super) fn register(engine: &mut Engine, context: &Arc<PlanContext>) {
+    engine.register_type_with_name::<InstrumentHandle>("Handle");
     let plan = context.clone();
     engine.register_fn(
         "table",
-        move |handle: &mut Handle, n: INT| -> ApiResult<String> {
-            let n = at_most(n)?;
-            Ok(plan.ask(|runtime| handle.table(runtime, n)))
+        move |handle: &mut InstrumentHandle, n: INT| -> ApiResult<String> {
+            let n = row_limit(n)?;
+            Ok(plan.with_runtime(|runtime| handle.table(runtime, n)))
         },
     );
     let plan = context.clone();
-    engine.register_fn("table", move |handle: &mut Handle| {
-        plan.ask(|runtime| handle.table(runtime, DEFAULT_ROWS))
+    engine.register_fn("table", move |handle: &mut InstrumentHandle| {
+        plan.with_runtime(|runtime| handle.table(runtime, DEFAULT_ROWS))
     });
     let plan = context.clone();
-    engine.register_fn("rows", move |handle: &mut Handle| {
-        let rows = plan.ask(|runtime| runtime.rows(handle.id));
+    engine.register_fn("rows", move |handle: &mut InstrumentHandle| {
+        let rows = plan.with_runtime(|runtime| runtime.rows(handle.id));
         rows.into_iter().map(row_map).collect::<Array>()
     });
     let plan = context.clone();
-    engine.register_fn("hits", move |handle: &mut Handle| {
-        plan.ask(|runtime| handle.hits(runtime))
+    engine.register_fn("hits", move |handle: &mut InstrumentHandle| {
+        plan.with_runtime(|runtime| handle.hits(runtime))
     });
     let plan = context.clone();
     engine.register_fn(
         "events",
-        move |handle: &mut Handle, n: INT| -> ApiResult<Array> {
-            let n = at_most(n)?;
-            let events = plan.ask(|runtime| runtime.events(handle.id, n));
+        move |handle: &mut InstrumentHandle, n: INT| -> ApiResult<Array> {
+            let n = row_limit(n)?;
+            let events = plan.with_runtime(|runtime| runtime.events(handle.id, n));
             Ok(events.into_iter().map(event_map).collect())
         },
     );
     let plan = context.clone();
-    engine.register_fn("detach", move |handle: &mut Handle| {
+    engine.register_fn("detach", move |handle: &mut InstrumentHandle| {
         detach(&plan, handle.id)
     });
     let plan = context.clone();
     engine.register_fn("detach", move |id: ImmutableString| {
-        detach(&plan, id.parse().or_else(error)?)
+        detach(&plan, id.parse().or_else(api_error)?)
     });
     let plan = context.clone();
-    engine.register_fn("attached", move |handle: &mut Handle| {
-        let all = plan.ask(|runtime| runtime.instruments());
+    engine.register_fn("attached", move |handle: &mut InstrumentHandle| {
+        let all = plan.with_runtime(|runtime| runtime.instruments());
         all.iter()
             .any(|summary| summary.id == handle.id && summary.attached)
     });
-    engine.register_fn("id", |handle: &mut Handle| handle.id.to_string());
+    engine.register_fn("id", |handle: &mut InstrumentHandle| handle.id.to_string());
     for show in ["to_string", "to_debug"] {
-        engine.register_fn(show, |handle: &mut Handle| handle.id.to_string());
+        engine.register_fn(show, |handle: &mut InstrumentHandle| handle.id.to_string());
     }
 }

@@ -1,25 +1,25 @@
 //! `counter()`, `timer()`, `log("a", "b")`: instruments that are not attached yet.
 
-use super::convert::{ApiResult, element, error};
+use super::convert::{ApiResult, api_error, downcast_element};
 use rhai::{Array, Engine, FLOAT, INT, ImmutableString};
-use veneer_instruments::{Kind, Times};
+use veneer_instruments::{HitQuota, InstrumentKind};
 
 /// An instrument with its options.
 #[derive(Clone, Debug)]
-pub(super) struct Instrument {
-    pub(super) kind: Kind,
+pub(super) struct InstrumentBuilder {
+    pub(super) kind: InstrumentKind,
     pub(super) name: Option<String>,
     /// Whether each point has a counter of its own.
     pub(super) each: bool,
-    pub(super) times: Option<Times>,
+    pub(super) times: Option<HitQuota>,
     pub(super) budget: Option<f64>,
     /// Whether activations that are running at attachment are measured too.
     pub(super) late: bool,
 }
 
-impl Instrument {
-    fn new(kind: Kind) -> Self {
-        Instrument {
+impl InstrumentBuilder {
+    fn new(kind: InstrumentKind) -> Self {
+        InstrumentBuilder {
             kind,
             name: None,
             each: false,
@@ -30,51 +30,53 @@ impl Instrument {
     }
 }
 
-impl Instrument {
+impl InstrumentBuilder {
     /// Creates an instrument that runs a probe.
-    pub(super) fn code(code: veneer_probes::Code) -> Self {
-        Self::new(Kind::Code(code.into()))
+    pub(super) fn code(code: veneer_probes::ProbeCode) -> Self {
+        Self::new(InstrumentKind::Code(code.into()))
     }
 }
 
 /// Creates a log of these variables.
-fn log(names: Vec<String>) -> ApiResult<Instrument> {
+fn log(names: Vec<String>) -> ApiResult<InstrumentBuilder> {
     if names.is_empty() {
-        return error("log needs at least one variable: write log(\"name\", …)");
+        return api_error("log needs at least one variable: write log(\"name\", …)");
     }
     for name in &names {
         if name.is_empty() || name.contains(|c: char| c.is_whitespace() || ".[(".contains(c)) {
-            return error(format!(
+            return api_error(format!(
                 "`{name}` is no variable: write the name of a local variable, `this`, or `local3` for slot 3"
             ));
         }
     }
-    Ok(Instrument::new(Kind::Log(names)))
+    Ok(InstrumentBuilder::new(InstrumentKind::Log(names)))
 }
 
 /// The default of a cost budget, as a share of the processor time.
 const DEFAULT_BUDGET: f64 = 0.05;
 
-fn times(instrument: &Instrument, most: INT, each: bool) -> ApiResult<Instrument> {
-    if instrument.kind == Kind::Timer {
-        return error("a timer has no .times(…): the first interval would end, and the next begin");
+fn times(instrument: &InstrumentBuilder, most: INT, each: bool) -> ApiResult<InstrumentBuilder> {
+    if instrument.kind == InstrumentKind::Timer {
+        return api_error(
+            "a timer has no .times(…): the first interval would end, and the next begin",
+        );
     }
     match u64::try_from(most) {
-        Ok(most @ 1..) => Ok(Instrument {
-            times: Some(Times { most, each }),
+        Ok(most @ 1..) => Ok(InstrumentBuilder {
+            times: Some(HitQuota { most, each }),
             ..instrument.clone()
         }),
-        _ => error(format!("{most} is no number of times: write 1 or more")),
+        _ => api_error(format!("{most} is no number of times: write 1 or more")),
     }
 }
 
-fn budget(instrument: &Instrument, share: FLOAT) -> ApiResult<Instrument> {
+fn budget(instrument: &InstrumentBuilder, share: FLOAT) -> ApiResult<InstrumentBuilder> {
     if !(share > 0.0 && share <= 1.0) {
-        return error(format!(
+        return api_error(format!(
             "{share} is no share of the processor time: write more than 0, and 1 at most, such as 0.05"
         ));
     }
-    Ok(Instrument {
+    Ok(InstrumentBuilder {
         budget: Some(share),
         ..instrument.clone()
     })
@@ -90,9 +92,11 @@ macro_rules! log_of {
 }
 
 pub(super) fn register(engine: &mut Engine) {
-    engine.register_type_with_name::<Instrument>("Instrument");
-    engine.register_fn("counter", || Instrument::new(Kind::Counter));
-    engine.register_fn("timer", || Instrument::new(Kind::Timer));
+    engine.register_type_with_name::<InstrumentBuilder>("Instrument");
+    engine.register_fn("counter", || {
+        InstrumentBuilder::new(InstrumentKind::Counter)
+    });
+    engine.register_fn("timer", || InstrumentBuilder::new(InstrumentKind::Timer));
     log_of!(engine: a);
     log_of!(engine: a b);
     log_of!(engine: a b c);
@@ -104,55 +108,57 @@ pub(super) fn register(engine: &mut Engine) {
     engine.register_fn("log", |names: Array| {
         let names = names
             .iter()
-            .map(|name| element::<ImmutableString>("names of variables", name));
+            .map(|name| downcast_element::<ImmutableString>("names of variables", name));
         log(names
             .map(|name| name.map(|name| name.to_string()))
             .collect::<ApiResult<_>>()?)
     });
     engine.register_fn(
         "named",
-        |instrument: &mut Instrument, name: ImmutableString| Instrument {
+        |instrument: &mut InstrumentBuilder, name: ImmutableString| InstrumentBuilder {
             name: Some(name.to_string()),
             ..instrument.clone()
         },
     );
-    engine.register_fn("each", |instrument: &mut Instrument| {
-        if instrument.kind != Kind::Counter {
-            return error(format!(
+    engine.register_fn("each", |instrument: &mut InstrumentBuilder| {
+        if instrument.kind != InstrumentKind::Counter {
+            return api_error(format!(
                 "every {} measures each point by itself: leave .each() away",
                 instrument.kind.name()
             ));
         }
-        Ok(Instrument {
+        Ok(InstrumentBuilder {
             each: true,
             ..instrument.clone()
         })
     });
     for (name, each) in [("times", false), ("times_each", true)] {
-        engine.register_fn(name, move |instrument: &mut Instrument, most: INT| {
-            times(instrument, most, each)
-        });
+        engine.register_fn(
+            name,
+            move |instrument: &mut InstrumentBuilder, most: INT| times(instrument, most, each),
+        );
     }
-    engine.register_fn("late", |instrument: &mut Instrument| {
-        if instrument.kind != Kind::Timer {
-            return error(format!(
+    engine.register_fn("late", |instrument: &mut InstrumentBuilder| {
+        if instrument.kind != InstrumentKind::Timer {
+            return api_error(format!(
                 "only a timer can be late: a {} has nothing to say of what was before it",
                 instrument.kind.name()
             ));
         }
-        Ok(Instrument {
+        Ok(InstrumentBuilder {
             late: true,
             ..instrument.clone()
         })
     });
-    engine.register_fn("budget", |instrument: &mut Instrument| {
+    engine.register_fn("budget", |instrument: &mut InstrumentBuilder| {
         budget(instrument, DEFAULT_BUDGET)
     });
-    engine.register_fn("budget", |instrument: &mut Instrument, share: FLOAT| {
-        budget(instrument, share)
-    });
+    engine.register_fn(
+        "budget",
+        |instrument: &mut InstrumentBuilder, share: FLOAT| budget(instrument, share),
+    );
     for show in ["to_string", "to_debug"] {
-        engine.register_fn(show, |instrument: &mut Instrument| {
+        engine.register_fn(show, |instrument: &mut InstrumentBuilder| {
             instrument.kind.to_string()
         });
     }

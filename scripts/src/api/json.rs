@@ -4,7 +4,7 @@ use crate::json;
 use rhai::{Engine, Map};
 
 pub(super) fn register(engine: &mut Engine) {
-    engine.register_fn("to_json", |map: &mut Map| json::map_text(map));
+    engine.register_fn("to_json", |map: &mut Map| json::map_to_json(map));
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! Edits of the flow graph: `methods("…").redirect(3, 4, 7)` and the other edit functions.
 
-use super::convert::{ApiResult, element, error};
-use super::selection::{Methods, fragment};
-use crate::context::Context;
-use crate::ownership::Thing;
+use super::convert::{ApiResult, api_error, downcast_element};
+use super::selection::{SelectedMethods, fragment_number};
+use crate::context::PlanContext;
+use crate::ownership::Attachment;
 use rhai::{Array, Engine, INT};
 use std::sync::Arc;
 use veneer_instruments::{EditKind, EditSpec, PatchId};
@@ -16,42 +16,48 @@ struct Patch {
 
 fn redirect(from: INT, to: INT, target: INT) -> ApiResult<EditKind> {
     Ok(EditKind::Redirect {
-        from: fragment(from)?,
-        to: fragment(to)?,
-        target: fragment(target)?,
+        from: fragment_number(from)?,
+        to: fragment_number(to)?,
+        target: fragment_number(target)?,
     })
 }
 
 fn skip(number: INT) -> ApiResult<EditKind> {
     Ok(EditKind::Skip {
-        fragment: fragment(number)?,
+        fragment: fragment_number(number)?,
     })
 }
 
 fn replace(number: INT, by: INT) -> ApiResult<EditKind> {
     Ok(EditKind::Replace {
-        fragment: fragment(number)?,
-        by: fragment(by)?,
+        fragment: fragment_number(number)?,
+        by: fragment_number(by)?,
     })
 }
 
-fn edit(context: &Context, methods: &Methods, edits: Vec<EditKind>) -> ApiResult<Patch> {
+fn edit(
+    context: &PlanContext,
+    methods: &SelectedMethods,
+    edits: Vec<EditKind>,
+) -> ApiResult<Patch> {
     if edits.is_empty() {
-        return error("the array is empty: write edit([skip(3)])");
+        return api_error("the array is empty: write edit([skip(3)])");
     }
     let spec = EditSpec {
         plan: context.name.clone(),
-        patterns: methods.exact()?,
+        patterns: methods.exact_patterns()?,
         edits,
     };
-    let id = context.ask(|runtime| runtime.edit(spec)).or_else(error)?;
+    let id = context
+        .with_runtime(|runtime| runtime.edit(spec))
+        .or_else(api_error)?;
     context
         .ownership
-        .record_attached(context.load, &context.name, Thing::Patch(id));
+        .record_attached(context.load, &context.name, Attachment::Patch(id));
     Ok(Patch { id })
 }
 
-pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
+pub(super) fn register(engine: &mut Engine, context: &Arc<PlanContext>) {
     engine.register_type_with_name::<EditKind>("Edit");
     engine.register_type_with_name::<Patch>("Patch");
     engine.register_fn("redirect", redirect);
@@ -60,32 +66,36 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
     let plan = context.clone();
     engine.register_fn(
         "redirect",
-        move |methods: &mut Methods, from: INT, to: INT, target: INT| {
+        move |methods: &mut SelectedMethods, from: INT, to: INT, target: INT| {
             edit(&plan, methods, vec![redirect(from, to, target)?])
         },
     );
     let plan = context.clone();
-    engine.register_fn("skip", move |methods: &mut Methods, number: INT| {
+    engine.register_fn("skip", move |methods: &mut SelectedMethods, number: INT| {
         edit(&plan, methods, vec![skip(number)?])
     });
     let plan = context.clone();
     engine.register_fn(
         "replace",
-        move |methods: &mut Methods, number: INT, by: INT| {
+        move |methods: &mut SelectedMethods, number: INT, by: INT| {
             edit(&plan, methods, vec![replace(number, by)?])
         },
     );
     let plan = context.clone();
-    engine.register_fn("edit", move |methods: &mut Methods, edits: Array| {
-        let edits = edits
-            .iter()
-            .map(|edit| element::<EditKind>("edits such as skip(3)", edit));
-        edit(&plan, methods, edits.collect::<ApiResult<_>>()?)
-    });
+    engine.register_fn(
+        "edit",
+        move |methods: &mut SelectedMethods, edits: Array| {
+            let edits = edits
+                .iter()
+                .map(|edit| downcast_element::<EditKind>("edits such as skip(3)", edit));
+            edit(&plan, methods, edits.collect::<ApiResult<_>>()?)
+        },
+    );
     let plan = context.clone();
     engine.register_fn("detach", move |patch: &mut Patch| -> ApiResult<()> {
-        plan.ask(|runtime| runtime.undo(patch.id)).or_else(error)?;
-        plan.ownership.record_detached(Thing::Patch(patch.id));
+        plan.with_runtime(|runtime| runtime.undo(patch.id))
+            .or_else(api_error)?;
+        plan.ownership.record_detached(Attachment::Patch(patch.id));
         Ok(())
     });
     engine.register_fn("id", |patch: &mut Patch| patch.id.to_string());

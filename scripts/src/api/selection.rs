@@ -1,12 +1,12 @@
 //! Selections of points: `methods("…").blocks()`, and `.before(…)`, which attaches an instrument to
 //! them.
 
-use super::convert::{ApiResult, element, error, number};
-use super::handle::Handle;
-use super::instrument::Instrument;
-use super::tally::Table;
-use crate::context::Context;
-use crate::ownership::Thing;
+use super::convert::{ApiResult, api_error, downcast_element, number};
+use super::handle::InstrumentHandle;
+use super::instrument::InstrumentBuilder;
+use super::tally::TableHandle;
+use crate::context::PlanContext;
+use crate::ownership::Attachment;
 use crate::probe;
 use rhai::{
     Array, Dynamic, Engine, EvalAltResult, FnPtr, INT, ImmutableString, NativeCallContext, Position,
@@ -14,11 +14,14 @@ use rhai::{
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use veneer_instruments::{ArmedMethod, Kind, LIMIT, MethodPattern, Place, Spec, When, Which};
+use veneer_instruments::{
+    AdviceKind, ArmedMethod, DEFAULT_MAX_POINTS, InstructionKind, InstrumentKind, InstrumentSpec,
+    MethodPattern, PointSelector,
+};
 
 /// A selection of methods by pattern.
 #[derive(Clone, Debug)]
-pub(super) struct Methods {
+pub(super) struct SelectedMethods {
     pub(super) patterns: Vec<MethodPattern>,
     /// The methods that a predicate has chosen, by id. `None` without a predicate.
     pub(super) only: Option<Arc<BTreeMap<u32, ArmedMethod>>>,
@@ -27,52 +30,52 @@ pub(super) struct Methods {
 
 /// A selection of points in methods.
 #[derive(Clone, Debug)]
-pub(super) struct Points {
-    pub(super) methods: Methods,
-    pub(super) place: Place,
+pub(super) struct SelectedPoints {
+    pub(super) methods: SelectedMethods,
+    pub(super) place: PointSelector,
     /// The blocks that a predicate has chosen, by method id. `None` without a predicate.
     pub(super) chosen: Option<Arc<BTreeMap<u32, Vec<u32>>>>,
 }
 
-impl Methods {
+impl SelectedMethods {
     pub(super) fn new<'a>(texts: impl Iterator<Item = &'a str>) -> ApiResult<Self> {
         let patterns = texts
-            .map(|text| MethodPattern::parse(text).or_else(error))
+            .map(|text| MethodPattern::parse(text).or_else(api_error))
             .collect::<ApiResult<Vec<_>>>()?;
         if patterns.is_empty() {
-            return error("no pattern: write methods(\"a.b..*::m(..)\")");
+            return api_error("no pattern: write methods(\"a.b..*::m(..)\")");
         }
-        Ok(Methods {
+        Ok(SelectedMethods {
             patterns,
             only: None,
-            limit: LIMIT,
+            limit: DEFAULT_MAX_POINTS,
         })
     }
 
-    pub(super) fn of_array(texts: &Array) -> ApiResult<Self> {
+    pub(super) fn from_array(texts: &Array) -> ApiResult<Self> {
         let texts = texts
             .iter()
-            .map(|text| element::<ImmutableString>("patterns", text));
+            .map(|text| downcast_element::<ImmutableString>("patterns", text));
         let texts = texts.collect::<ApiResult<Vec<_>>>()?;
-        Methods::new(texts.iter().map(ImmutableString::as_str))
+        SelectedMethods::new(texts.iter().map(ImmutableString::as_str))
     }
 
     /// Returns the patterns of the selection. If a predicate has chosen methods, returns one
     /// pattern for each of these methods.
-    pub(super) fn exact(&self) -> ApiResult<Vec<MethodPattern>> {
+    pub(super) fn exact_patterns(&self) -> ApiResult<Vec<MethodPattern>> {
         let Some(only) = &self.only else {
             return Ok(self.patterns.clone());
         };
         if only.is_empty() {
-            return error("the predicate holds for no method that is loaded now");
+            return api_error("the predicate holds for no method that is loaded now");
         }
         let texts = only.values().filter_map(ArmedMethod::pattern);
-        let patterns = texts.map(|text| MethodPattern::parse(&text).or_else(error));
+        let patterns = texts.map(|text| MethodPattern::parse(&text).or_else(api_error));
         patterns.collect()
     }
 
-    fn at(&self, place: Place) -> Points {
-        Points {
+    fn at(&self, place: PointSelector) -> SelectedPoints {
+        SelectedPoints {
             methods: self.clone(),
             place,
             chosen: None,
@@ -90,13 +93,13 @@ impl Methods {
 }
 
 /// Converts the number of a fragment.
-pub(super) fn fragment(value: INT) -> ApiResult<u32> {
+pub(super) fn fragment_number(value: INT) -> ApiResult<u32> {
     number("fragment: they are numbered from 0", value)
 }
 
 fn line(value: INT) -> ApiResult<u16> {
     number("line: write 1 to 65535", value).and_then(|line| match line {
-        0 => error("0 is no line: write 1 to 65535"),
+        0 => api_error("0 is no line: write 1 to 65535"),
         line => Ok(line),
     })
 }
@@ -104,44 +107,46 @@ fn line(value: INT) -> ApiResult<u16> {
 /// Converts an element of an array to a pair of fragments.
 fn edge(value: &Dynamic) -> ApiResult<(u32, u32)> {
     let what = "edges: write [[from, to], …]";
-    match element::<Array>(what, value)?.as_slice() {
+    match downcast_element::<Array>(what, value)?.as_slice() {
         [from, to] => Ok((
-            fragment(element(what, from)?)?,
-            fragment(element(what, to)?)?,
+            fragment_number(downcast_element(what, from)?)?,
+            fragment_number(downcast_element(what, to)?)?,
         )),
-        _ => error(format!("`{value}` is no edge: write [from, to]")),
+        _ => api_error(format!("`{value}` is no edge: write [from, to]")),
     }
 }
 
 /// Converts each element of a non-empty array.
 fn each<T>(values: &Array, read: impl Fn(&Dynamic) -> ApiResult<T>) -> ApiResult<Vec<T>> {
     if values.is_empty() {
-        return error("the array is empty: name at least one point");
+        return api_error("the array is empty: name at least one point");
     }
     values.iter().map(read).collect()
 }
 
 fn attach(
-    context: &Arc<Context>,
+    context: &Arc<PlanContext>,
     position: Position,
-    points: &Points,
-    when: When,
-    instrument: &Instrument,
-) -> ApiResult<Handle> {
+    points: &SelectedPoints,
+    when: AdviceKind,
+    instrument: &InstrumentBuilder,
+) -> ApiResult<InstrumentHandle> {
     match (&instrument.kind, when) {
-        (Kind::Timer, When::Around) if instrument.late && points.place != Place::Method => {
-            return error(
+        (InstrumentKind::Timer, AdviceKind::Around)
+            if instrument.late && points.place != PointSelector::Method =>
+        {
+            return api_error(
                 "a late timer is for whole methods: write methods(…).around(timer().late())",
             );
         }
-        (Kind::Timer, When::Before | When::After) => {
-            return error("a timer measures from one point to another: write .around(timer())");
+        (InstrumentKind::Timer, AdviceKind::Before | AdviceKind::After) => {
+            return api_error("a timer measures from one point to another: write .around(timer())");
         }
-        (Kind::Code(_), When::Around) => {
-            return error("code runs at one point: write .before(|p| …) or .after(|p| …)");
+        (InstrumentKind::Code(_), AdviceKind::Around) => {
+            return api_error("code runs at one point: write .before(|p| …) or .after(|p| …)");
         }
-        (Kind::Counter, When::Around) => {
-            return error(
+        (InstrumentKind::Counter, AdviceKind::Around) => {
+            return api_error(
                 "a counter counts at one point: write .before(counter()) or .after(counter())",
             );
         }
@@ -153,7 +158,7 @@ fn attach(
         Some(chosen) => Some(chosen.as_ref().clone()),
         None => points.methods.only.is_some().then_some(whole),
     };
-    let spec = Spec {
+    let spec = InstrumentSpec {
         name: instrument.name.clone(),
         plan: context.name.clone(),
         patterns: points.methods.patterns.clone(),
@@ -167,42 +172,48 @@ fn attach(
         budget: instrument.budget,
         late: instrument.late,
     };
-    let attached = context.ask(|runtime| runtime.attach(spec)).or_else(error)?;
-    let thing = Thing::Instrument(attached.id);
+    let attached = context
+        .with_runtime(|runtime| runtime.attach(spec))
+        .or_else(api_error)?;
+    let thing = Attachment::Instrument(attached.id);
     context
         .ownership
         .record_attached(context.load, &context.name, thing);
     for warning in &attached.warnings {
         let place = context.place(position);
-        context.ask(|runtime| runtime.print(&format!("{place}: warning: {warning}")));
+        context.with_runtime(|runtime| runtime.print(&format!("{place}: warning: {warning}")));
     }
-    Ok(Handle {
+    Ok(InstrumentHandle {
         id: attached.id,
-        log: matches!(instrument.kind, Kind::Log(_)),
+        log: matches!(instrument.kind, InstrumentKind::Log(_)),
     })
 }
 
 /// Attaches a probe.
 fn run(
-    context: &Arc<Context>,
+    context: &Arc<PlanContext>,
     position: Position,
-    points: &Points,
-    when: When,
+    points: &SelectedPoints,
+    when: AdviceKind,
     closure: &FnPtr,
-) -> ApiResult<Handle> {
+) -> ApiResult<InstrumentHandle> {
     let instrument = code(context, position, closure)?;
     attach(context, position, points, when, &instrument)
 }
 
 /// Converts a closure to an instrument.
-fn code(context: &Context, position: Position, closure: &FnPtr) -> ApiResult<Instrument> {
+fn code(
+    context: &PlanContext,
+    position: Position,
+    closure: &FnPtr,
+) -> ApiResult<InstrumentBuilder> {
     let table = |value: &Dynamic| {
         value
             .clone()
-            .try_cast::<Table>()
+            .try_cast::<TableHandle>()
             .map(|t| (t.number, t.kind))
     };
-    let around = probe::Environment {
+    let around = probe::CaptureScope {
         table: &table,
         constant: &|module, name| context.modules.value(module, name),
         source_map: context.source_map(),
@@ -218,167 +229,183 @@ fn code(context: &Context, position: Position, closure: &FnPtr) -> ApiResult<Ins
             position,
         ))
     })?;
-    Ok(Instrument::code(code))
+    Ok(InstrumentBuilder::code(code))
 }
 
 /// Registers `.calls()` and the other functions that select single instructions.
 fn instructions(engine: &mut Engine) {
     for (name, which) in [
-        ("calls", Which::Calls(None)),
-        ("reads", Which::Reads(None)),
-        ("writes", Which::Writes(None)),
-        ("array_reads", Which::ArrayReads),
-        ("array_writes", Which::ArrayWrites),
-        ("allocations", Which::Allocations),
-        ("monitor_enters", Which::Enters),
-        ("monitor_exits", Which::Leaves),
-        ("throws", Which::Throws),
-        ("handlers", Which::Handlers),
-        ("branches", Which::Branches),
-        ("switches", Which::Switches),
-        ("instructions", Which::Opcode("*".into())),
+        ("calls", InstructionKind::Calls(None)),
+        ("reads", InstructionKind::Reads(None)),
+        ("writes", InstructionKind::Writes(None)),
+        ("array_reads", InstructionKind::ArrayReads),
+        ("array_writes", InstructionKind::ArrayWrites),
+        ("allocations", InstructionKind::Allocations),
+        ("monitor_enters", InstructionKind::MonitorEnters),
+        ("monitor_exits", InstructionKind::MonitorExits),
+        ("throws", InstructionKind::Throws),
+        ("handlers", InstructionKind::Handlers),
+        ("branches", InstructionKind::Branches),
+        ("switches", InstructionKind::Switches),
+        ("instructions", InstructionKind::Opcode("*".into())),
     ] {
-        engine.register_fn(name, move |methods: &mut Methods| {
-            methods.at(Place::Instructions(which.clone()))
+        engine.register_fn(name, move |methods: &mut SelectedMethods| {
+            methods.at(PointSelector::Instructions(which.clone()))
         });
     }
     engine.register_fn(
         "calls",
-        |methods: &mut Methods, pattern: ImmutableString| -> ApiResult<Points> {
-            let pattern = MethodPattern::parse(&pattern).or_else(error)?;
-            if pattern.asks_more() {
-                return error(format!(
+        |methods: &mut SelectedMethods, pattern: ImmutableString| -> ApiResult<SelectedPoints> {
+            let pattern = MethodPattern::parse(&pattern).or_else(api_error)?;
+            if pattern.needs_metadata() {
+                return api_error(format!(
                     "`{pattern}`: of a call only names and types are known, as the code has them: write calls(\"a.B::m(..)\") without `+`, flags and annotations"
                 ));
             }
-            Ok(methods.at(Place::Instructions(Which::Calls(Some(pattern)))))
+            Ok(methods.at(PointSelector::Instructions(InstructionKind::Calls(Some(pattern)))))
         },
     );
-    type Named = (&'static str, fn(String) -> Which);
+    type Named = (&'static str, fn(String) -> InstructionKind);
     let named: [Named; 3] = [
-        ("reads", |name| Which::Reads(Some(name))),
-        ("writes", |name| Which::Writes(Some(name))),
-        ("instructions", Which::Opcode),
+        ("reads", |name| InstructionKind::Reads(Some(name))),
+        ("writes", |name| InstructionKind::Writes(Some(name))),
+        ("instructions", InstructionKind::Opcode),
     ];
     for (name, which) in named {
-        engine.register_fn(name, move |methods: &mut Methods, of: ImmutableString| {
-            methods.at(Place::Instructions(which(of.to_string())))
-        });
+        engine.register_fn(
+            name,
+            move |methods: &mut SelectedMethods, of: ImmutableString| {
+                methods.at(PointSelector::Instructions(which(of.to_string())))
+            },
+        );
     }
 }
 
-pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
-    engine.register_type_with_name::<Methods>("Methods");
+pub(super) fn register(engine: &mut Engine, context: &Arc<PlanContext>) {
+    engine.register_type_with_name::<SelectedMethods>("Methods");
     engine.register_fn(
         "limit",
-        |methods: &mut Methods, n: INT| -> ApiResult<Methods> {
+        |methods: &mut SelectedMethods, n: INT| -> ApiResult<SelectedMethods> {
             let limit = number("number of points", n)?;
-            Ok(Methods {
+            Ok(SelectedMethods {
                 limit,
                 ..methods.clone()
             })
         },
     );
-    engine.register_type_with_name::<Points>("Points");
+    engine.register_type_with_name::<SelectedPoints>("Points");
     engine.register_fn("methods", |text: ImmutableString| {
-        Methods::new(std::iter::once(text.as_str()))
+        SelectedMethods::new(std::iter::once(text.as_str()))
     });
-    engine.register_fn("methods", |texts: Array| Methods::of_array(&texts));
+    engine.register_fn("methods", |texts: Array| {
+        SelectedMethods::from_array(&texts)
+    });
     for (name, place) in [
-        ("entry", Place::Entry),
-        ("exits", Place::Exits),
-        ("blocks", Place::Blocks),
-        ("loops", Place::Loops),
-        ("loop_exits", Place::LoopExits),
-        ("edges", Place::Edges),
+        ("entry", PointSelector::Entry),
+        ("exits", PointSelector::Exits),
+        ("blocks", PointSelector::Blocks),
+        ("loops", PointSelector::Loops),
+        ("loop_exits", PointSelector::LoopExits),
+        ("edges", PointSelector::Edges),
     ] {
-        engine.register_fn(name, move |methods: &mut Methods| methods.at(place.clone()));
+        engine.register_fn(name, move |methods: &mut SelectedMethods| {
+            methods.at(place.clone())
+        });
     }
     engine.register_fn(
         "block",
-        |methods: &mut Methods, n: INT| -> ApiResult<Points> {
-            Ok(methods.at(Place::Block(vec![fragment(n)?])))
+        |methods: &mut SelectedMethods, n: INT| -> ApiResult<SelectedPoints> {
+            Ok(methods.at(PointSelector::Block(vec![fragment_number(n)?])))
         },
     );
     engine.register_fn(
         "block",
-        |methods: &mut Methods, all: Array| -> ApiResult<Points> {
-            let blocks = each(&all, |n| fragment(element("fragment numbers", n)?))?;
-            Ok(methods.at(Place::Block(blocks)))
+        |methods: &mut SelectedMethods, all: Array| -> ApiResult<SelectedPoints> {
+            let blocks = each(&all, |n| {
+                fragment_number(downcast_element("fragment numbers", n)?)
+            })?;
+            Ok(methods.at(PointSelector::Block(blocks)))
         },
     );
     engine.register_fn(
         "edge",
-        |methods: &mut Methods, a: INT, b: INT| -> ApiResult<Points> {
-            Ok(methods.at(Place::Edge(vec![(fragment(a)?, fragment(b)?)])))
+        |methods: &mut SelectedMethods, a: INT, b: INT| -> ApiResult<SelectedPoints> {
+            Ok(methods.at(PointSelector::Edge(vec![(
+                fragment_number(a)?,
+                fragment_number(b)?,
+            )])))
         },
     );
     engine.register_fn(
         "edge",
-        |methods: &mut Methods, all: Array| -> ApiResult<Points> {
-            Ok(methods.at(Place::Edge(each(&all, edge)?)))
+        |methods: &mut SelectedMethods, all: Array| -> ApiResult<SelectedPoints> {
+            Ok(methods.at(PointSelector::Edge(each(&all, edge)?)))
         },
     );
     engine.register_fn(
         "line",
-        |methods: &mut Methods, n: INT| -> ApiResult<Points> {
-            Ok(methods.at(Place::Line(vec![line(n)?])))
+        |methods: &mut SelectedMethods, n: INT| -> ApiResult<SelectedPoints> {
+            Ok(methods.at(PointSelector::Line(vec![line(n)?])))
         },
     );
     engine.register_fn(
         "line",
-        |methods: &mut Methods, all: Array| -> ApiResult<Points> {
-            let lines = each(&all, |n| line(element("line numbers", n)?))?;
-            Ok(methods.at(Place::Line(lines)))
+        |methods: &mut SelectedMethods, all: Array| -> ApiResult<SelectedPoints> {
+            let lines = each(&all, |n| line(downcast_element("line numbers", n)?))?;
+            Ok(methods.at(PointSelector::Line(lines)))
         },
     );
     instructions(engine);
     let plan = context.clone();
     engine.register_fn(
         "code",
-        move |call: NativeCallContext, closure: FnPtr| -> ApiResult<Instrument> {
+        move |call: NativeCallContext, closure: FnPtr| -> ApiResult<InstrumentBuilder> {
             code(&plan, call.call_position(), &closure)
         },
     );
     for (name, when) in [
-        ("before", When::Before),
-        ("after", When::After),
-        ("around", When::Around),
+        ("before", AdviceKind::Before),
+        ("after", AdviceKind::After),
+        ("around", AdviceKind::Around),
     ] {
         let plan = context.clone();
         engine.register_fn(
             name,
-            move |call: NativeCallContext, methods: &mut Methods, instrument: Instrument| {
-                let points = methods.at(Place::Method);
+            move |call: NativeCallContext,
+                  methods: &mut SelectedMethods,
+                  instrument: InstrumentBuilder| {
+                let points = methods.at(PointSelector::Method);
                 attach(&plan, call.call_position(), &points, when, &instrument)
             },
         );
         let plan = context.clone();
         engine.register_fn(
             name,
-            move |call: NativeCallContext, points: &mut Points, instrument: Instrument| {
+            move |call: NativeCallContext,
+                  points: &mut SelectedPoints,
+                  instrument: InstrumentBuilder| {
                 attach(&plan, call.call_position(), points, when, &instrument)
             },
         );
         let plan = context.clone();
         engine.register_fn(
             name,
-            move |call: NativeCallContext, methods: &mut Methods, closure: FnPtr| {
-                let points = methods.at(Place::Method);
+            move |call: NativeCallContext, methods: &mut SelectedMethods, closure: FnPtr| {
+                let points = methods.at(PointSelector::Method);
                 run(&plan, call.call_position(), &points, when, &closure)
             },
         );
         let plan = context.clone();
         engine.register_fn(
             name,
-            move |call: NativeCallContext, points: &mut Points, closure: FnPtr| {
+            move |call: NativeCallContext, points: &mut SelectedPoints, closure: FnPtr| {
                 run(&plan, call.call_position(), points, when, &closure)
             },
         );
     }
     for show in ["to_string", "to_debug"] {
-        engine.register_fn(show, |methods: &mut Methods| methods.show());
-        engine.register_fn(show, |points: &mut Points| {
+        engine.register_fn(show, |methods: &mut SelectedMethods| methods.show());
+        engine.register_fn(show, |points: &mut SelectedPoints| {
             format!("{} of {}", points.place, points.methods.show())
         });
     }

@@ -7,25 +7,27 @@
 //! ```
 
 use super::armed::block;
-use super::convert::{ApiResult, error, int};
-use super::selection::{Methods, Points};
-use crate::context::Context;
+use super::convert::{ApiResult, api_error, int};
+use super::selection::{SelectedMethods, SelectedPoints};
+use crate::context::PlanContext;
 use rhai::{Array, Dynamic, Engine, FnPtr, ImmutableString, NativeCallContext};
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
-use veneer_instruments::{ArmedClass, DescribedMethod, Graph, Place, class_flag_words, flag_words};
+use veneer_instruments::{
+    ArmedClass, DescribedMethod, Graph, PointSelector, class_flag_words, flag_words,
+};
 
 /// A class as a value of the script.
 #[derive(Clone)]
 struct Class {
-    context: Arc<Context>,
+    context: Arc<PlanContext>,
     class: Arc<ArmedClass>,
 }
 
 /// A method as a value of the script.
 #[derive(Clone)]
 struct Method {
-    context: Arc<Context>,
+    context: Arc<PlanContext>,
     method: Arc<DescribedMethod>,
     graph: Arc<OnceLock<Option<Graph>>>,
 }
@@ -39,7 +41,7 @@ fn all(texts: &[String]) -> Array {
 }
 
 impl Method {
-    fn new(context: &Arc<Context>, method: DescribedMethod) -> Self {
+    fn new(context: &Arc<PlanContext>, method: DescribedMethod) -> Self {
         Method {
             context: context.clone(),
             method: Arc::new(method),
@@ -50,7 +52,7 @@ impl Method {
     /// Returns the flow graph; `None` if the method's class was unloaded.
     fn graph(&self) -> Option<&Graph> {
         let id = self.method.method.id;
-        let ask = || self.context.ask(|runtime| runtime.graph(id));
+        let ask = || self.context.with_runtime(|runtime| runtime.flow_graph(id));
         self.graph.get_or_init(ask).as_ref()
     }
 
@@ -84,8 +86,8 @@ impl Method {
 }
 
 /// Returns the classes of a selection, with the selected methods only.
-fn described(context: &Context, methods: &Methods) -> Vec<ArmedClass> {
-    let mut classes = context.ask(|runtime| runtime.classes(&methods.patterns));
+fn described(context: &PlanContext, methods: &SelectedMethods) -> Vec<ArmedClass> {
+    let mut classes = context.with_runtime(|runtime| runtime.classes(&methods.patterns));
     if let Some(only) = &methods.only {
         for class in &mut classes {
             class.methods.retain(|m| only.contains_key(&m.method.id));
@@ -99,16 +101,16 @@ fn holds(call: &NativeCallContext, predicate: &FnPtr, of: Dynamic) -> ApiResult<
     let answer: Dynamic = predicate.call_within_context(call, (of,))?;
     match answer.as_bool() {
         Ok(holds) => Ok(holds),
-        Err(_) => error(format!("a predicate gives true or false, not `{answer}`")),
+        Err(_) => api_error(format!("a predicate gives true or false, not `{answer}`")),
     }
 }
 
 fn filtered_methods(
-    context: &Arc<Context>,
+    context: &Arc<PlanContext>,
     call: &NativeCallContext,
-    methods: &Methods,
+    methods: &SelectedMethods,
     predicate: &FnPtr,
-) -> ApiResult<Methods> {
+) -> ApiResult<SelectedMethods> {
     let mut only = BTreeMap::new();
     for method in described(context, methods)
         .into_iter()
@@ -120,22 +122,22 @@ fn filtered_methods(
             only.insert(named.id, named);
         }
     }
-    Ok(Methods {
+    Ok(SelectedMethods {
         only: Some(Arc::new(only)),
         ..methods.clone()
     })
 }
 
 fn filtered_blocks(
-    context: &Arc<Context>,
+    context: &Arc<PlanContext>,
     call: &NativeCallContext,
-    points: &Points,
+    points: &SelectedPoints,
     predicate: &FnPtr,
-) -> ApiResult<Points> {
+) -> ApiResult<SelectedPoints> {
     let before = match (&points.place, &points.chosen) {
-        (Place::Blocks, None) => None,
-        (Place::Chosen, Some(before)) => Some(before),
-        _ => return error("filter() is for methods and blocks: write .blocks().filter(|b| …)"),
+        (PointSelector::Blocks, None) => None,
+        (PointSelector::Chosen, Some(before)) => Some(before),
+        _ => return api_error("filter() is for methods and blocks: write .blocks().filter(|b| …)"),
     };
     let mut chosen = BTreeMap::new();
     let classes = described(context, &points.methods).into_iter();
@@ -162,14 +164,14 @@ fn filtered_blocks(
             chosen.insert(id, numbers);
         }
     }
-    Ok(Points {
+    Ok(SelectedPoints {
         methods: points.methods.clone(),
-        place: Place::Chosen,
+        place: PointSelector::Chosen,
         chosen: Some(Arc::new(chosen)),
     })
 }
 
-fn classes(context: &Arc<Context>, methods: &Methods) -> Array {
+fn classes(context: &Arc<PlanContext>, methods: &SelectedMethods) -> Array {
     let described = described(context, methods).into_iter();
     let value = |class| Class {
         context: context.clone(),
@@ -178,32 +180,32 @@ fn classes(context: &Arc<Context>, methods: &Methods) -> Array {
     described.map(value).map(Dynamic::from).collect()
 }
 
-pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
+pub(super) fn register(engine: &mut Engine, context: &Arc<PlanContext>) {
     engine.register_type_with_name::<Class>("Class");
     engine.register_type_with_name::<Method>("Method");
     let plan = context.clone();
     engine.register_fn(
         "classes",
         move |text: ImmutableString| -> ApiResult<Array> {
-            let methods = Methods::new(std::iter::once(text.as_str()))?;
+            let methods = SelectedMethods::new(std::iter::once(text.as_str()))?;
             Ok(classes(&plan, &methods))
         },
     );
     let plan = context.clone();
     engine.register_fn("classes", move |texts: Array| -> ApiResult<Array> {
-        Ok(classes(&plan, &Methods::of_array(&texts)?))
+        Ok(classes(&plan, &SelectedMethods::from_array(&texts)?))
     });
     let plan = context.clone();
     engine.register_fn(
         "filter",
-        move |call: NativeCallContext, methods: &mut Methods, predicate: FnPtr| {
+        move |call: NativeCallContext, methods: &mut SelectedMethods, predicate: FnPtr| {
             filtered_methods(&plan, &call, methods, &predicate)
         },
     );
     let plan = context.clone();
     engine.register_fn(
         "filter",
-        move |call: NativeCallContext, points: &mut Points, predicate: FnPtr| {
+        move |call: NativeCallContext, points: &mut SelectedPoints, predicate: FnPtr| {
             filtered_blocks(&plan, &call, points, &predicate)
         },
     );

@@ -1,17 +1,17 @@
 //! `tally()`, `sums()`, `histogram()` …: the tables that probes fill, and their functions.
 
-use super::convert::{ApiResult, at_most, element, error, int, number};
-use super::tally_row::{Scope, row};
-use crate::context::Context;
+use super::convert::{ApiResult, api_error, downcast_element, int, number, row_limit};
+use super::tally_row::{RowScope, row_map};
+use crate::context::PlanContext;
 use crate::json;
 use crate::lock::lock;
 use rhai::{Array, Engine, INT, ImmutableString, Map};
 use std::sync::{Arc, Mutex};
-use veneer_instruments::{Linear, Runtime, Tally, TallyKind, merged, table};
+use veneer_instruments::{LinearBuckets, Runtime, Tally, TallyKind, merge_tables, table};
 
 /// A table. Clones refer to the same table.
 #[derive(Clone, Debug)]
-pub(crate) struct Table {
+pub(crate) struct TableHandle {
     pub(crate) number: u32,
     pub(crate) kind: TallyKind,
     /// The content at the last call of `diff`.
@@ -30,72 +30,74 @@ const DEFAULT_ROWS: usize = 20;
 /// The name of a number of entries in messages.
 const ENTRY_COUNT_NAME: &str = "number of entries: write 1 to 100000";
 
-impl Table {
+impl TableHandle {
     fn new(number: u32, kind: TallyKind) -> Self {
         let seen = Arc::default();
-        Table { number, kind, seen }
+        TableHandle { number, kind, seen }
     }
 
     /// Returns the current content in display form.
-    pub(super) fn now(&self, runtime: &dyn Runtime) -> Tally {
-        shown(runtime.tally_now(self.number), self.kind)
+    pub(super) fn read(&self, runtime: &dyn Runtime) -> Tally {
+        shown(runtime.read_table(self.number), self.kind)
     }
 
     /// Returns the values recorded since the last call, in display form.
     fn since(&self, runtime: &dyn Runtime) -> Tally {
-        let now = runtime.tally_now(self.number);
+        let now = runtime.read_table(self.number);
         let before = std::mem::replace(&mut *lock(&self.seen), now.clone());
-        shown(now.since(&before, self.kind), self.kind)
+        shown(now.difference_since(&before, self.kind), self.kind)
     }
 }
 
 /// Sorts the entries for display. For a `distinct()`, groups the entries by their keys first.
 fn shown(tally: Tally, kind: TallyKind) -> Tally {
     let mut tally = match kind {
-        TallyKind::Distinct => tally.distinct(),
+        TallyKind::Distinct => tally.count_distinct(),
         _ => tally,
     };
     tally.sort();
     tally
 }
 
-fn rows(tally: Tally, kind: TallyKind, scope: Scope) -> Array {
+fn rows(tally: Tally, kind: TallyKind, scope: RowScope) -> Array {
     let entries = tally.entries.into_iter();
     entries
-        .map(|entry| row(entry, kind, scope).into())
+        .map(|entry| row_map(entry, kind, scope).into())
         .collect()
 }
 
 /// Returns the merged rows of several tables.
-fn merge(tables: &Array, plan: &Arc<Context>) -> ApiResult<Array> {
-    let tables = tables.iter().map(|table| element::<Table>("tables", table));
-    let tables = tables.collect::<ApiResult<Vec<Table>>>()?;
-    let now = plan.ask(|runtime| {
+fn merge(tables: &Array, plan: &Arc<PlanContext>) -> ApiResult<Array> {
+    let tables = tables
+        .iter()
+        .map(|table| downcast_element::<TableHandle>("tables", table));
+    let tables = tables.collect::<ApiResult<Vec<TableHandle>>>()?;
+    let now = plan.with_runtime(|runtime| {
         let tables = tables.iter();
-        let now = tables.map(|table| (table.kind, runtime.tally_now(table.number)));
+        let now = tables.map(|table| (table.kind, runtime.read_table(table.number)));
         now.collect::<Vec<_>>()
     });
-    let (kind, both) = merged(now).or_else(error)?;
-    let both = if kind.has_moments() {
+    let (kind, both) = merge_tables(now).or_else(api_error)?;
+    let both = if kind.has_occurrences() {
         // The entries are sorted by time, because the numbers of different tables are independent.
         both
     } else {
         shown(both, kind)
     };
-    Ok(rows(both, kind, Scope::All))
+    Ok(rows(both, kind, RowScope::All))
 }
 
 /// Renders the entries of a histogram as bars.
-fn bars(table: &Table, plan: &Arc<Context>, n: usize) -> ApiResult<String> {
+fn bars(table: &TableHandle, plan: &Arc<PlanContext>, n: usize) -> ApiResult<String> {
     if !table.kind.has_buckets() {
-        return error("bars are for a histogram() and a linear(from, step, buckets)");
+        return api_error("bars are for a histogram() and a linear(from, step, buckets)");
     }
-    let now = plan.ask(|runtime| table.now(runtime));
+    let now = plan.with_runtime(|runtime| table.read(runtime));
     Ok(table::render_bars(&now, table.kind, n))
 }
 
-pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
-    engine.register_type_with_name::<Table>("Table");
+pub(super) fn register(engine: &mut Engine, context: &Arc<PlanContext>) {
+    engine.register_type_with_name::<TableHandle>("Table");
     register_kinds(engine, context);
     register_linear(engine, context);
     register_values(engine, context);
@@ -104,23 +106,25 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
 }
 
 /// Returns a function that makes a table with the plan's name.
-fn table_maker(context: &Arc<Context>) -> impl Fn(TallyKind, u32) -> ApiResult<Table> + 'static {
+fn table_maker(
+    context: &Arc<PlanContext>,
+) -> impl Fn(TallyKind, u32) -> ApiResult<TableHandle> + 'static {
     let context = context.clone();
-    move |kind: TallyKind, entries: u32| -> ApiResult<Table> {
-        let made = context.ask(|runtime| {
-            let made = runtime.tally(kind, entries);
+    move |kind: TallyKind, entries: u32| -> ApiResult<TableHandle> {
+        let made = context.with_runtime(|runtime| {
+            let made = runtime.create_table(kind, entries);
             if let Ok(number) = made {
-                runtime.tally_is(number, &context.name, None);
+                runtime.label_table(number, &context.name, None);
             }
             made
         });
-        Ok(Table::new(made.or_else(error)?, kind))
+        Ok(TableHandle::new(made.or_else(api_error)?, kind))
     }
 }
 
 /// Registers `tally()`, `sums()` and the other kinds that take at most a number of entries, and
 /// `named`.
-fn register_kinds(engine: &mut Engine, context: &Arc<Context>) {
+fn register_kinds(engine: &mut Engine, context: &Arc<PlanContext>) {
     for (kind, entries) in [
         (TallyKind::Count, Some(DEFAULT_ENTRIES)),
         (TallyKind::Sums, Some(DEFAULT_ENTRIES)),
@@ -134,24 +138,27 @@ fn register_kinds(engine: &mut Engine, context: &Arc<Context>) {
     ] {
         if let Some(entries) = entries {
             let few = table_maker(context);
-            engine.register_fn(kind.word(), move || few(kind, entries));
+            engine.register_fn(kind.plan_function(), move || few(kind, entries));
         }
         let many = table_maker(context);
-        engine.register_fn(kind.word(), move |entries: INT| {
+        engine.register_fn(kind.plan_function(), move |entries: INT| {
             many(kind, number(ENTRY_COUNT_NAME, entries)?)
         });
     }
     let plan = context.clone();
-    engine.register_fn("named", move |table: &mut Table, name: ImmutableString| {
-        plan.ask(|runtime| runtime.tally_is(table.number, &plan.name, Some(&name)));
-        table.clone()
-    });
+    engine.register_fn(
+        "named",
+        move |table: &mut TableHandle, name: ImmutableString| {
+            plan.with_runtime(|runtime| runtime.label_table(table.number, &plan.name, Some(&name)));
+            table.clone()
+        },
+    );
 }
 
 /// Registers `linear(from, step, buckets)`.
-fn register_linear(engine: &mut Engine, context: &Arc<Context>) {
+fn register_linear(engine: &mut Engine, context: &Arc<PlanContext>) {
     let linear = |from: INT, step: INT, buckets: INT| -> ApiResult<TallyKind> {
-        let linear = Linear::new(from, step, buckets).or_else(error)?;
+        let linear = LinearBuckets::new(from, step, buckets).or_else(api_error)?;
         Ok(TallyKind::Linear(linear))
     };
     let few = table_maker(context);
@@ -171,29 +178,40 @@ fn register_linear(engine: &mut Engine, context: &Arc<Context>) {
 }
 
 /// Registers the values of threads and of objects.
-fn register_values(engine: &mut Engine, context: &Arc<Context>) {
-    let stack = |context: &Arc<Context>, kind: TallyKind| -> ApiResult<Table> {
-        let made = context.ask(|runtime| runtime.tally(kind, DEFAULT_ENTRIES));
-        Ok(Table::new(made.or_else(error)?, kind))
+fn register_values(engine: &mut Engine, context: &Arc<PlanContext>) {
+    let stack = |context: &Arc<PlanContext>, kind: TallyKind| -> ApiResult<TableHandle> {
+        let made = context.with_runtime(|runtime| runtime.create_table(kind, DEFAULT_ENTRIES));
+        Ok(TableHandle::new(made.or_else(api_error)?, kind))
     };
     let plan = context.clone();
-    engine.register_fn("per_thread", move |default: INT| -> ApiResult<Table> {
-        match default {
-            0 => stack(&plan, TallyKind::Numbers),
-            _ => error("per_thread(0) is for whole numbers, and per_thread(()) for objects"),
-        }
-    });
+    engine.register_fn(
+        "per_thread",
+        move |default: INT| -> ApiResult<TableHandle> {
+            match default {
+                0 => stack(&plan, TallyKind::Numbers),
+                _ => {
+                    api_error("per_thread(0) is for whole numbers, and per_thread(()) for objects")
+                }
+            }
+        },
+    );
     let plan = context.clone();
     engine.register_fn("per_thread", move |(): ()| stack(&plan, TallyKind::Objects));
-    let of_objects = |context: &Arc<Context>| {
+    let of_objects = |context: &Arc<PlanContext>| {
         let context = context.clone();
-        move |default: INT, objects: INT| -> ApiResult<Table> {
+        move |default: INT, objects: INT| -> ApiResult<TableHandle> {
             if default != 0 {
-                return error("per_object(0) is for whole numbers, 0 where an object has none yet");
+                return api_error(
+                    "per_object(0) is for whole numbers, 0 where an object has none yet",
+                );
             }
             let objects = number("number of objects: write 1 to 100000", objects)?;
-            let made = context.ask(|runtime| runtime.tally(TallyKind::PerObject, objects));
-            Ok(Table::new(made.or_else(error)?, TallyKind::PerObject))
+            let made =
+                context.with_runtime(|runtime| runtime.create_table(TallyKind::PerObject, objects));
+            Ok(TableHandle::new(
+                made.or_else(api_error)?,
+                TallyKind::PerObject,
+            ))
         }
     };
     engine.register_fn("per_object", of_objects(context));
@@ -204,74 +222,75 @@ fn register_values(engine: &mut Engine, context: &Arc<Context>) {
 }
 
 /// Registers the functions that return or clear the content of tables.
-fn register_readings(engine: &mut Engine, context: &Arc<Context>) {
+fn register_readings(engine: &mut Engine, context: &Arc<PlanContext>) {
     let plan = context.clone();
-    engine.register_fn("rows", move |table: &mut Table| -> Array {
-        let now = plan.ask(|runtime| table.now(runtime));
-        rows(now, table.kind, Scope::All)
+    engine.register_fn("rows", move |table: &mut TableHandle| -> Array {
+        let now = plan.with_runtime(|runtime| table.read(runtime));
+        rows(now, table.kind, RowScope::All)
     });
     let plan = context.clone();
-    engine.register_fn("diff", move |table: &mut Table| -> Array {
-        let since = plan.ask(|runtime| table.since(runtime));
-        rows(since, table.kind, Scope::Since)
+    engine.register_fn("diff", move |table: &mut TableHandle| -> Array {
+        let since = plan.with_runtime(|runtime| table.since(runtime));
+        rows(since, table.kind, RowScope::Since)
     });
     let plan = context.clone();
     engine.register_fn("merge", move |tables: Array| merge(&tables, &plan));
     let plan = context.clone();
-    engine.register_fn("rest", move |table: &mut Table| -> Map {
-        let now = plan.ask(|runtime| runtime.tally_now(table.number));
-        row(now.rest, table.kind, Scope::All)
+    engine.register_fn("rest", move |table: &mut TableHandle| -> Map {
+        let now = plan.with_runtime(|runtime| runtime.read_table(table.number));
+        row_map(now.rest, table.kind, RowScope::All)
     });
     let plan = context.clone();
-    engine.register_fn("total", move |table: &mut Table| -> INT {
-        let now = plan.ask(|runtime| runtime.tally_now(table.number));
+    engine.register_fn("total", move |table: &mut TableHandle| -> INT {
+        let now = plan.with_runtime(|runtime| runtime.read_table(table.number));
         int(now.total())
     });
     let plan = context.clone();
-    engine.register_fn("clear", move |table: &mut Table| {
-        plan.ask(|runtime| runtime.tally_clear(table.number));
+    engine.register_fn("clear", move |table: &mut TableHandle| {
+        plan.with_runtime(|runtime| runtime.clear_table(table.number));
         *lock(&table.seen) = Tally::default();
     });
 }
 
 /// Registers the functions that render tables as text.
-fn register_renderings(engine: &mut Engine, context: &Arc<Context>) {
-    let text = |table: &Table, plan: &Arc<Context>, n: usize| {
-        let now = plan.ask(|runtime| table.now(runtime));
+fn register_renderings(engine: &mut Engine, context: &Arc<PlanContext>) {
+    let text = |table: &TableHandle, plan: &Arc<PlanContext>, n: usize| {
+        let now = plan.with_runtime(|runtime| table.read(runtime));
         table::render_tally(&now, table.kind, n)
     };
     let plan = context.clone();
-    engine.register_fn("table", move |table: &mut Table| {
+    engine.register_fn("table", move |table: &mut TableHandle| {
         text(table, &plan, DEFAULT_ROWS)
     });
     let plan = context.clone();
     engine.register_fn(
         "table",
-        move |table: &mut Table, n: INT| -> ApiResult<String> {
-            Ok(text(table, &plan, at_most(n)?))
+        move |table: &mut TableHandle, n: INT| -> ApiResult<String> {
+            Ok(text(table, &plan, row_limit(n)?))
         },
     );
     let plan = context.clone();
-    engine.register_fn("bars", move |table: &mut Table| -> ApiResult<String> {
-        bars(table, &plan, DEFAULT_ROWS)
+    engine.register_fn(
+        "bars",
+        move |table: &mut TableHandle| -> ApiResult<String> { bars(table, &plan, DEFAULT_ROWS) },
+    );
+    let plan = context.clone();
+    engine.register_fn("bars", move |table: &mut TableHandle, n: INT| {
+        bars(table, &plan, row_limit(n)?)
     });
     let plan = context.clone();
-    engine.register_fn("bars", move |table: &mut Table, n: INT| {
-        bars(table, &plan, at_most(n)?)
-    });
-    let plan = context.clone();
-    engine.register_fn("csv", move |table: &mut Table| {
-        let now = plan.ask(|runtime| table.now(runtime));
+    engine.register_fn("csv", move |table: &mut TableHandle| {
+        let now = plan.with_runtime(|runtime| table.read(runtime));
         table::render_csv(&now, table.kind)
     });
     let plan = context.clone();
-    engine.register_fn("json", move |table: &mut Table| {
-        let now = plan.ask(|runtime| table.now(runtime));
-        let rows = rows(now, table.kind, Scope::All);
-        json::text(&rows.into())
+    engine.register_fn("json", move |table: &mut TableHandle| {
+        let now = plan.with_runtime(|runtime| table.read(runtime));
+        let rows = rows(now, table.kind, RowScope::All);
+        json::to_json(&rows.into())
     });
     for show in ["to_string", "to_debug"] {
-        engine.register_fn(show, |table: &mut Table| -> ImmutableString {
+        engine.register_fn(show, |table: &mut TableHandle| -> ImmutableString {
             format!("table {}", table.number).into()
         });
     }

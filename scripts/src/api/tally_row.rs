@@ -2,23 +2,25 @@
 
 use super::convert::int;
 use rhai::{Array, Dynamic, FLOAT, Map};
-use veneer_instruments::{Entry, Key, TallyKind, WINDOW, bucket_start};
+use veneer_instruments::{RATE_WINDOW_SECONDS, TallyEntry, TallyKey, TallyKind, bucket_start};
 
-fn key(key: Key) -> Dynamic {
+fn key(key: TallyKey) -> Dynamic {
     match key {
-        Key::Integer(n) => n.into(),
-        Key::Float(x) => x.into(),
-        Key::Bool(b) => b.into(),
-        Key::Text(Some(text)) => text.into(),
-        Key::Text(None) | Key::Object(0) => Dynamic::UNIT,
-        other @ Key::Object(_) => other.to_string().into(),
-        Key::Stack(lines) => Dynamic::from(lines.into_iter().map(Dynamic::from).collect::<Array>()),
+        TallyKey::Integer(n) => n.into(),
+        TallyKey::Float(x) => x.into(),
+        TallyKey::Bool(b) => b.into(),
+        TallyKey::Text(Some(text)) => text.into(),
+        TallyKey::Text(None) | TallyKey::Object(0) => Dynamic::UNIT,
+        other @ TallyKey::Object(_) => other.to_string().into(),
+        TallyKey::Stack(lines) => {
+            Dynamic::from(lines.into_iter().map(Dynamic::from).collect::<Array>())
+        }
     }
 }
 
 /// The period that a row covers.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Scope {
+pub(super) enum RowScope {
     /// All values so far.
     All,
     /// The values since an earlier reading. The minimum, the maximum and the rates of this period
@@ -27,7 +29,7 @@ pub(super) enum Scope {
 }
 
 /// Returns an entry as a row.
-pub(super) fn row(entry: Entry, kind: TallyKind, scope: Scope) -> Map {
+pub(super) fn row_map(entry: TallyEntry, kind: TallyKind, scope: RowScope) -> Map {
     let mut map = Map::new();
     let mut put = |name: &str, value: Dynamic| {
         map.insert(name.into(), value);
@@ -50,7 +52,7 @@ pub(super) fn row(entry: Entry, kind: TallyKind, scope: Scope) -> Map {
         };
         put("sum", entry.sum.into());
         put("avg", avg.into());
-        if scope == Scope::All {
+        if scope == RowScope::All {
             put("min", entry.min.into());
             put("max", entry.max.into());
         }
@@ -59,10 +61,10 @@ pub(super) fn row(entry: Entry, kind: TallyKind, scope: Scope) -> Map {
         put(name, value);
     }
     match kind {
-        TallyKind::Rate if scope == Scope::All => {
+        TallyKind::Rate if scope == RowScope::All => {
             let rate = entry.rate.unwrap_or_default();
-            put("per_second", rate.per_second(WINDOW).into());
-            let seconds = rate.recent().into_iter();
+            put("per_second", rate.per_second(RATE_WINDOW_SECONDS).into());
+            let seconds = rate.counts_by_age().into_iter();
             let seconds = seconds.map(|(ago, count)| pair(int(ago), count));
             put("seconds", seconds.collect::<Array>().into());
         }
@@ -79,7 +81,7 @@ fn pair(name: i64, count: u64) -> Dynamic {
 
 /// Returns the non-empty buckets as pairs of the least value and the count. For a linear histogram,
 /// also returns the counts below and above.
-fn buckets(entry: &Entry, kind: TallyKind) -> Vec<(&'static str, Dynamic)> {
+fn buckets(entry: &TallyEntry, kind: TallyKind) -> Vec<(&'static str, Dynamic)> {
     let full = entry.buckets.iter().copied().enumerate();
     let full = full.filter(|(_, count)| *count > 0);
     match kind {

@@ -1,13 +1,13 @@
 //! `every(1.0, || …)`, `after(5.0, || …)`, `at_exit(|| …)` and `when(|| …, || …)`: callbacks.
 
-use super::convert::{ApiResult, error};
-use crate::context::{Callback, Context, Schedule, Slot};
+use super::convert::{ApiResult, api_error};
+use crate::context::{Callback, CallbackSlot, PlanContext, Schedule};
 use crate::limits;
 use rhai::{Engine, FLOAT, FnPtr, INT, NativeCallContext};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use veneer_instruments::table::count;
+use veneer_instruments::table::format_count;
 
 /// The handle of a registered callback, which can be cancelled.
 #[derive(Clone, Debug)]
@@ -17,12 +17,12 @@ struct Timer {
 
 fn seconds(value: FLOAT, least: f64) -> ApiResult<Duration> {
     if !(least..=limits::MAX_DELAY_SECONDS).contains(&value) {
-        return error(format!(
+        return api_error(format!(
             "{value} is no number of seconds here: write {least} to {}",
-            count(limits::MAX_DELAY_SECONDS as u64)
+            format_count(limits::MAX_DELAY_SECONDS as u64)
         ));
     }
-    Duration::try_from_secs_f64(value).or_else(error)
+    Duration::try_from_secs_f64(value).or_else(api_error)
 }
 
 fn every(value: FLOAT) -> ApiResult<Schedule> {
@@ -34,19 +34,19 @@ fn after(value: FLOAT) -> ApiResult<Schedule> {
 }
 
 fn add(
-    context: &Context,
+    context: &PlanContext,
     call: &NativeCallContext,
     schedule: Schedule,
     function: FnPtr,
     condition: Option<FnPtr>,
 ) -> ApiResult<Timer> {
     if context.analysing.load(Ordering::Relaxed) {
-        return error("an analyser only reports: register callbacks at the plan's top level");
+        return api_error("an analyser only reports: register callbacks at the plan's top level");
     }
-    let Some(slot) = Slot::take(&context.slots) else {
-        return error(format!(
+    let Some(slot) = CallbackSlot::reserve(&context.slots) else {
+        return api_error(format!(
             "{} callbacks wait already, the limit of a session: cancel some with .cancel()",
-            count(limits::MAX_CALLBACKS as u64)
+            format_count(limits::MAX_CALLBACKS as u64)
         ));
     };
     let cancelled = Arc::new(AtomicBool::new(false));
@@ -61,7 +61,7 @@ fn add(
     Ok(Timer { cancelled })
 }
 
-pub(super) fn register(engine: &mut Engine, context: &Arc<Context>) {
+pub(super) fn register(engine: &mut Engine, context: &Arc<PlanContext>) {
     engine.register_type_with_name::<Timer>("Timer");
     for (name, schedule) in [
         ("every", every as fn(FLOAT) -> ApiResult<Schedule>),

@@ -1,6 +1,6 @@
 //! The modules that have been evaluated.
 
-use super::program::Linked;
+use super::program::LinkedModules;
 use crate::lock::lock;
 use rhai::{Engine, EvalAltResult, Module, ModuleResolver, Position, Scope, Shared};
 use std::collections::BTreeMap;
@@ -33,7 +33,7 @@ impl ModuleRegistry {
     pub(crate) fn evaluate(
         &self,
         engine: &mut Engine,
-        linked: &Linked,
+        linked: &LinkedModules,
         ready: &EvaluatedModules,
     ) -> Result<(), Box<EvalAltResult>> {
         if linked.modules.is_empty() {

@@ -8,7 +8,7 @@ pub(super) fn is_closure(name: &str) -> bool {
 }
 
 /// Returns the public functions of a module, under their original names.
-pub(super) fn callable(parsed: &AST, id: &str) -> Module {
+pub(super) fn callable_functions(parsed: &AST, id: &str) -> Module {
     let mut module = Module::new();
     for function in parsed.iter_fn_def() {
         let plain = function

@@ -25,14 +25,14 @@ pub(crate) struct ParsedModule {
 
 /// The modules of a plan, or of all inputs of a prompt so far.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Linked {
+pub(crate) struct LinkedModules {
     /// The modules in the order in which they run.
     pub(super) modules: Vec<Arc<ParsedModule>>,
     /// The aliases in the plan's own text, with the engine's names.
     pub(super) aliases: BTreeMap<String, String>,
 }
 
-impl Linked {
+impl LinkedModules {
     /// Returns the engine's names of the modules.
     pub(super) fn ids(&self) -> impl Iterator<Item = String> {
         self.modules.iter().map(|module| module.id.clone())
@@ -44,7 +44,7 @@ pub(crate) struct ExistingState<'a> {
     pub(crate) source_map: &'a SourceMap,
     pub(crate) functions: &'a AST,
     pub(crate) variables: &'a Scope<'static>,
-    pub(crate) linked: &'a Linked,
+    pub(crate) linked: &'a LinkedModules,
 }
 
 /// A source text with the modules that it may import.
@@ -61,8 +61,8 @@ pub(crate) struct InputText<'a> {
 
 /// A linked program.
 #[derive(Clone, Debug)]
-pub(crate) struct Program {
+pub(crate) struct LinkedProgram {
     pub(crate) source_map: SourceMap,
     pub(crate) tree: AST,
-    pub(crate) linked: Linked,
+    pub(crate) linked: LinkedModules,
 }

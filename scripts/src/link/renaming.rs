@@ -1,6 +1,6 @@
 //! Decides which tokens of a text are replaced, and by which words.
 
-use crate::error::{PlanError, Stage};
+use crate::error::{PlanError, PlanStage};
 use crate::source_map::SourceMap;
 use rhai::{Position, Token};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -31,7 +31,7 @@ impl Renaming<'_> {
                 .is_some_and(|column| column >= usize::from(u16::MAX))
             {
                 let message = "this line is too long for a plan with modules".to_owned();
-                return Err(PlanError::new(Stage::Limit, within, *at, message));
+                return Err(PlanError::new(PlanStage::Limit, within, *at, message));
             }
             let before = n.checked_sub(1).and_then(|n| tokens.get(n)).map(|t| &t.0);
             let after = tokens.get(n + 1).map(|t| &t.0);

@@ -1,25 +1,25 @@
 //! Converts expressions.
 
-use super::names::{Binding, Names, ProbeResult, captured_binding, refuse};
+use super::names::{Binding, ProbeNames, ProbeResult, captured_binding, refuse};
 use super::table_operation::{PER_OBJECT_USAGE, stack_operation};
 use rhai::{ASTFlags, Expr, FnCallExpr, Position};
 use veneer_instruments::TallyKind;
 use veneer_probes::function;
-use veneer_probes::tree::{self, Operator, Shape};
+use veneer_probes::tree::{self, ExprKind, Operator};
 
 const STACK_USAGE: &str = "a per_thread(…) gives values with .pop() and .top()";
 
-impl Names<'_> {
+impl ProbeNames<'_> {
     /// Converts an expression.
     pub(super) fn value(&self, e: &Expr) -> ProbeResult<tree::Expr> {
         let at = e.position();
         let shape = match e {
-            Expr::BoolConstant(b, _) => Shape::Bool(*b),
-            Expr::IntegerConstant(n, _) => Shape::Int(*n),
-            Expr::FloatConstant(x, _) => Shape::Float((**x).into()),
-            Expr::CharConstant(c, _) => Shape::Int(i64::from(u32::from(*c))),
-            Expr::StringConstant(text, _) => Shape::Text(text.to_string()),
-            Expr::Unit(_) => Shape::Null,
+            Expr::BoolConstant(b, _) => ExprKind::Bool(*b),
+            Expr::IntegerConstant(n, _) => ExprKind::Int(*n),
+            Expr::FloatConstant(x, _) => ExprKind::Float((**x).into()),
+            Expr::CharConstant(c, _) => ExprKind::Int(i64::from(u32::from(*c))),
+            Expr::StringConstant(text, _) => ExprKind::Text(text.to_string()),
+            Expr::Unit(_) => ExprKind::Null,
             Expr::Variable(v, ..) if !v.2.is_empty() => {
                 let constant = (self.environment.constant)(v.2.root(), v.1.as_str());
                 let found = constant.map(|value| captured_binding(&value, self.environment.table));
@@ -37,7 +37,7 @@ impl Names<'_> {
             }
             Expr::Variable(v, ..) => match self.find(&v.1) {
                 Some(Binding::Constant(shape)) => shape.clone(),
-                Some(Binding::Local) => Shape::Own(v.1.to_string()),
+                Some(Binding::Local) => ExprKind::Local(v.1.to_string()),
                 Some(Binding::Point) => {
                     return refuse(
                         at,
@@ -119,8 +119,8 @@ impl Names<'_> {
             }
             _ => return refuse(at, "this has no compiled form"),
         };
-        let place = self.place(at);
-        Ok(tree::Expr { shape, place })
+        let place = self.source_position(at);
+        Ok(tree::Expr { kind: shape, place })
     }
 
     fn is_point(&self, e: &Expr) -> bool {
@@ -129,7 +129,7 @@ impl Names<'_> {
 
     fn is_own(&self, e: &Expr) -> bool {
         matches!(e, Expr::Variable(v, ..)
-            if matches!(self.find(&v.1), Some(Binding::Table(_, kind)) if kind.is_own()))
+            if matches!(self.find(&v.1), Some(Binding::Table(_, kind)) if kind.is_probe_private()))
     }
 
     /// Converts `stack.pop()` and the accesses that follow it.
@@ -162,21 +162,21 @@ impl Names<'_> {
                 return refuse(at, PER_OBJECT_USAGE);
             };
             let object = self.value(object)?.into();
-            let shape = Shape::OfObject { table, object };
-            let place = self.place(at);
-            return Ok(tree::Expr { shape, place });
+            let shape = ExprKind::PerObjectValue { table, object };
+            let place = self.source_position(at);
+            return Ok(tree::Expr { kind: shape, place });
         }
         let Some(operation) = stack_operation(&call.name, kind).filter(|_| call.args.is_empty())
         else {
             return refuse(at, STACK_USAGE);
         };
-        let shape = Shape::Stacked {
+        let shape = ExprKind::StackOperation {
             table,
             operation: operation.into(),
         };
         let base = tree::Expr {
-            shape,
-            place: self.place(at),
+            kind: shape,
+            place: self.source_position(at),
         };
         match rest_of_chain {
             Some((rest, index, flags)) => {
@@ -198,8 +198,8 @@ impl Names<'_> {
         };
         values.try_fold(first?, |left, right| {
             Ok(tree::Expr {
-                shape: Shape::Binary(operator, left.into(), right?.into()),
-                place: self.place(at),
+                kind: ExprKind::Binary(operator, left.into(), right?.into()),
+                place: self.source_position(at),
             })
         })
     }
@@ -254,15 +254,17 @@ impl Names<'_> {
         };
         let shape = match (base, link) {
             // `p["match"]` and `p.order["new"]` are for names that are keywords of Rhai.
-            (None, Expr::StringConstant(name, _)) if index => Shape::Read(name.to_string()),
+            (None, Expr::StringConstant(name, _)) if index => {
+                ExprKind::MethodVariable(name.to_string())
+            }
             (Some(base), Expr::StringConstant(name, _)) if index => {
-                Shape::Field(base.into(), name.to_string())
+                ExprKind::Field(base.into(), name.to_string())
             }
             // `p[name]`: the plan has the name in a variable.
             (None, Expr::Variable(v, ..))
-                if index && let Some(Binding::Constant(Shape::Text(name))) = self.find(&v.1) =>
+                if index && let Some(Binding::Constant(ExprKind::Text(name))) = self.find(&v.1) =>
             {
-                Shape::Read(name.clone())
+                ExprKind::MethodVariable(name.clone())
             }
             (None, _) if index => {
                 return refuse(
@@ -271,10 +273,10 @@ impl Names<'_> {
                 );
             }
             (Some(base), index_of) if index => {
-                Shape::Element(base.into(), self.value(index_of)?.into())
+                ExprKind::Element(base.into(), self.value(index_of)?.into())
             }
-            (None, Expr::Property(p, _)) => Shape::Read(p.2.to_string()),
-            (Some(base), Expr::Property(p, _)) => Shape::Field(base.into(), p.2.to_string()),
+            (None, Expr::Property(p, _)) => ExprKind::MethodVariable(p.2.to_string()),
+            (Some(base), Expr::Property(p, _)) => ExprKind::Field(base.into(), p.2.to_string()),
             (Some(base), Expr::MethodCall(call, _)) => {
                 return self.call(call, Some(base), position);
             }
@@ -289,8 +291,8 @@ impl Names<'_> {
             }
             _ => return refuse(position, "this has no compiled form"),
         };
-        let place = self.place(position);
-        Ok(tree::Expr { shape, place })
+        let place = self.source_position(position);
+        Ok(tree::Expr { kind: shape, place })
     }
 
     /// Converts operators and function calls. `receiver` is the first argument of `a.name(b)`.
@@ -323,22 +325,22 @@ impl Names<'_> {
                     "!" => Operator::Not,
                     other => return refuse(at, format!("`{other}` has no compiled form")),
                 };
-                Shape::Unary(operator, values.remove(0).into())
+                ExprKind::Unary(operator, values.remove(0).into())
             }
             (true, 2) => {
-                let Some(operator) = Operator::of(&call.name) else {
+                let Some(operator) = Operator::from_symbol(&call.name) else {
                     return refuse(at, format!("`{}` has no compiled form", call.name));
                 };
                 let right = values.remove(1);
-                Shape::Binary(operator, values.remove(0).into(), right.into())
+                ExprKind::Binary(operator, values.remove(0).into(), right.into())
             }
-            _ => Shape::Call(
+            _ => ExprKind::Call(
                 self.environment.source_map.restore_names(&call.name),
                 values,
             ),
         };
-        let place = self.place(at);
-        Ok(tree::Expr { shape, place })
+        let place = self.source_position(at);
+        Ok(tree::Expr { kind: shape, place })
     }
 
     /// Converts `of.name(…)`: a function or, if the plan allows such calls, a method of the
@@ -353,10 +355,10 @@ impl Names<'_> {
         let mut values = values.collect::<ProbeResult<Vec<_>>>()?;
         let name = self.environment.source_map.restore_names(&call.name);
         let shape = if self.environment.calls {
-            Shape::Invoke(of.into(), name, values)
-        } else if function::is_there(&name, 1 + values.len()) {
+            ExprKind::Invoke(of.into(), name, values)
+        } else if function::exists(&name, 1 + values.len()) {
             values.insert(0, of);
-            Shape::Call(name, values)
+            ExprKind::Call(name, values)
         } else {
             return refuse(
                 at,
@@ -367,7 +369,7 @@ impl Names<'_> {
                 ),
             );
         };
-        let place = self.place(at);
-        Ok(tree::Expr { shape, place })
+        let place = self.source_position(at);
+        Ok(tree::Expr { kind: shape, place })
     }
 }

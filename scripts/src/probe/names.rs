@@ -3,24 +3,24 @@
 use crate::source_map::SourceMap;
 use rhai::{Dynamic, INT, ImmutableString, Position};
 use veneer_instruments::TallyKind;
-use veneer_probes::tree::{Place, Shape};
+use veneer_probes::tree::{ExprKind, SourcePosition};
 
 /// The reason why a closure has no compiled form, with its position.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Refused {
+pub(crate) struct UncompilableProbe {
     pub(crate) position: Position,
     pub(crate) message: String,
 }
 
-pub(super) type ProbeResult<T> = Result<T, Refused>;
+pub(super) type ProbeResult<T> = Result<T, UncompilableProbe>;
 
 pub(super) fn refuse<T>(position: Position, message: impl Into<String>) -> ProbeResult<T> {
     let message = message.into();
-    Err(Refused { position, message })
+    Err(UncompilableProbe { position, message })
 }
 
 /// The environment of a closure.
-pub(crate) struct Environment<'a> {
+pub(crate) struct CaptureScope<'a> {
     /// Returns the number and kind of the table, if a value of the plan is a table.
     pub(crate) table: &'a dyn Fn(&Dynamic) -> Option<(u32, TallyKind)>,
     /// Returns the value that a module has under a name.
@@ -39,7 +39,7 @@ pub(super) enum Binding {
     /// A table of the plan, by number.
     Table(u32, TallyKind),
     /// A captured value.
-    Constant(Shape),
+    Constant(ExprKind),
     /// A variable that the closure declares.
     Local,
     /// A value that no probe can use, by the name of its type.
@@ -47,17 +47,17 @@ pub(super) enum Binding {
 }
 
 /// The names that are visible, innermost last.
-pub(super) struct Names<'a> {
+pub(super) struct ProbeNames<'a> {
     pub(super) bindings: Vec<(String, Binding)>,
-    pub(super) environment: &'a Environment<'a>,
+    pub(super) environment: &'a CaptureScope<'a>,
 }
 
-impl Names<'_> {
+impl ProbeNames<'_> {
     /// Converts a position of the engine to a line and column for messages.
-    pub(super) fn place(&self, position: Position) -> Place {
+    pub(super) fn source_position(&self, position: Position) -> SourcePosition {
         let small = |n: usize| u16::try_from(n).unwrap_or(0);
         let (_, line, _) = self.environment.source_map.locate(position);
-        Place {
+        SourcePosition {
             line: small(line),
             column: small(position.position().unwrap_or(0)),
         }
@@ -79,15 +79,15 @@ pub(super) fn captured_binding(
         return Binding::Table(table, kind);
     }
     let shape = if let Some(n) = value.clone().try_cast::<INT>() {
-        Shape::Int(n)
+        ExprKind::Int(n)
     } else if let Some(x) = value.clone().try_cast::<f64>() {
-        Shape::Float(x.into())
+        ExprKind::Float(x.into())
     } else if let Some(b) = value.clone().try_cast::<bool>() {
-        Shape::Bool(b)
+        ExprKind::Bool(b)
     } else if let Some(text) = value.clone().try_cast::<ImmutableString>() {
-        Shape::Text(text.to_string())
+        ExprKind::Text(text.to_string())
     } else if value.is_unit() {
-        Shape::Null
+        ExprKind::Null
     } else {
         return Binding::Unsupported(value.type_name().to_string());
     };

@@ -1,14 +1,14 @@
 //! Converts statements.
 
-use super::names::{Binding, Names, ProbeResult, refuse};
+use super::names::{Binding, ProbeNames, ProbeResult, refuse};
 use super::table_operation::{stack_operation, table_operation};
 use rhai::{ASTFlags, Expr, Stmt};
-use veneer_probes::tree::{self, Operator, Shape, Statement};
+use veneer_probes::tree::{self, ExprKind, Operator, Statement};
 
 const UNUSED_VALUE: &str =
     "nothing happens with this value: give it to a table of the plan with .add(…) or .count(…)";
 
-impl Names<'_> {
+impl ProbeNames<'_> {
     /// Converts a block. Variables that the block declares are not visible after it.
     pub(super) fn block<'s>(
         &mut self,
@@ -54,14 +54,14 @@ impl Names<'_> {
                 let value = match a.0.get_op_assignment_info() {
                     None => right,
                     Some((.., text)) => {
-                        let Some(operator) = Operator::of(text) else {
+                        let Some(operator) = Operator::from_symbol(text) else {
                             return refuse(at, format!("`{text}=` has no compiled form"));
                         };
-                        let place = self.place(at);
-                        let shape = Shape::Own(name.clone());
-                        let left = tree::Expr { shape, place };
-                        let shape = Shape::Binary(operator, left.into(), right.into());
-                        tree::Expr { shape, place }
+                        let place = self.source_position(at);
+                        let shape = ExprKind::Local(name.clone());
+                        let left = tree::Expr { kind: shape, place };
+                        let shape = ExprKind::Binary(operator, left.into(), right.into());
+                        tree::Expr { kind: shape, place }
                     }
                 };
                 out.push(Statement::Assign { name, value });
@@ -92,10 +92,10 @@ impl Names<'_> {
                 out.push(Statement::For { name, array, body });
             }
             Stmt::Block(block) => {
-                let shape = Shape::Bool(true);
-                let place = self.place(at);
+                let shape = ExprKind::Bool(true);
+                let place = self.source_position(at);
                 out.push(Statement::If {
-                    condition: tree::Expr { shape, place },
+                    condition: tree::Expr { kind: shape, place },
                     then: self.block(block.iter())?,
                     otherwise: Vec::new(),
                 });
@@ -141,12 +141,12 @@ impl Names<'_> {
                     let (table, kind) = (*table, *kind);
                     if let Some(operation) = stack_operation(&call.name, kind) {
                         // The value is dropped, because only the effect on the stack matters.
-                        let (name, place) = (" dropped".into(), self.place(e.position()));
-                        let shape = Shape::Stacked {
+                        let (name, place) = (" dropped".into(), self.source_position(e.position()));
+                        let shape = ExprKind::StackOperation {
                             table,
                             operation: operation.into(),
                         };
-                        let value = tree::Expr { shape, place };
+                        let value = tree::Expr { kind: shape, place };
                         out.push(Statement::Let { name, value });
                         return Ok(());
                     }
@@ -155,8 +155,8 @@ impl Names<'_> {
                         operation.or_else(|error| refuse(e.position(), error.to_string()))?;
                     let values = call.args.iter().map(|a| self.value(a));
                     let values = values.collect::<ProbeResult<_>>()?;
-                    let place = self.place(e.position());
-                    out.push(Statement::Give {
+                    let place = self.source_position(e.position());
+                    out.push(Statement::UpdateTable {
                         table,
                         operation: operation.into(),
                         values,

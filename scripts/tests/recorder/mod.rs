@@ -3,11 +3,11 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use veneer_instruments::{
-    ArmedClass, ArmedMethod, AttachError, Attached, Block, Data, DescribedMethod, EditSpec, Event,
-    Graph, InstrumentId, MethodPattern, PatchId, RefusalRow, Row, Runtime, Sample, Spec, Summary,
-    Tally, TallyKind, Value,
+    ArmedClass, ArmedMethod, AttachError, AttachSummary, Block, DescribedMethod, EditSpec,
+    EventValue, Graph, InstrumentId, InstrumentSpec, InstrumentSummary, LogEvent, Measurement,
+    MethodPattern, PatchId, PointRow, RandomSample, RefusalRow, Runtime, Tally, TallyKind,
 };
-use veneer_scripts::{Plan, PlanError, Session};
+use veneer_scripts::{Plan, PlanError, PlanSession};
 
 #[derive(Default)]
 pub struct Recorder {
@@ -18,15 +18,15 @@ pub struct Recorder {
 struct State {
     calls: Vec<String>,
     printed: Vec<String>,
-    specs: Vec<(Spec, bool)>,
+    specs: Vec<(InstrumentSpec, bool)>,
     patches: u32,
     tallies: u32,
 }
 
 impl Recorder {
-    pub fn session() -> (Arc<Recorder>, Session) {
+    pub fn session() -> (Arc<Recorder>, PlanSession) {
         let recorder = Arc::new(Recorder::default());
-        let session = Session::new(recorder.clone());
+        let session = PlanSession::new(recorder.clone());
         (recorder, session)
     }
 
@@ -72,7 +72,7 @@ pub fn calls(source: &str) -> Vec<String> {
 }
 
 impl Runtime for Recorder {
-    fn attach(&self, spec: Spec) -> Result<Attached, AttachError> {
+    fn attach(&self, spec: InstrumentSpec) -> Result<AttachSummary, AttachError> {
         let only = spec.only.as_ref().map(|only| format!(" only {only:?}"));
         self.call(format!("attach {spec}{}", only.unwrap_or_default()));
         let text = spec.patterns[0].to_string();
@@ -97,7 +97,7 @@ impl Runtime for Recorder {
         let mut state = self.state.lock().unwrap();
         let id = InstrumentId(state.specs.len() as u32 + 1);
         state.specs.push((spec, true));
-        Ok(Attached {
+        Ok(AttachSummary {
             id,
             methods: 1,
             points: 2,
@@ -106,24 +106,24 @@ impl Runtime for Recorder {
         })
     }
 
-    fn tally(&self, kind: TallyKind, entries: u32) -> Result<u32, AttachError> {
+    fn create_table(&self, kind: TallyKind, entries: u32) -> Result<u32, AttachError> {
         self.call(format!("tally {kind:?} {entries}"));
         let mut state = self.state.lock().unwrap();
         state.tallies += 1;
         Ok(state.tallies - 1)
     }
 
-    fn tally_is(&self, table: u32, plan: &str, name: Option<&str>) {
+    fn label_table(&self, table: u32, plan: &str, name: Option<&str>) {
         if let Some(name) = name {
             self.call(format!("table {table} of {plan} is {name}"));
         }
     }
 
-    fn tally_now(&self, _: u32) -> Tally {
+    fn read_table(&self, _: u32) -> Tally {
         Tally::default()
     }
 
-    fn tally_clear(&self, table: u32) {
+    fn clear_table(&self, table: u32) {
         self.call(format!("clear {table}"));
     }
 
@@ -137,26 +137,26 @@ impl Runtime for Recorder {
         Ok(())
     }
 
-    fn rows(&self, id: InstrumentId) -> Vec<Row> {
+    fn rows(&self, id: InstrumentId) -> Vec<PointRow> {
         let state = self.state.lock().unwrap();
         let Some((spec, _)) = state.specs.get(id.0 as usize - 1) else {
             return Vec::new();
         };
         let data = |n: u64| match spec.kind.name() {
-            "counter" => Data::Count { hits: 1_000 * n },
-            "timer" => Data::Time {
+            "counter" => Measurement::Count { hits: 1_000 * n },
+            "timer" => Measurement::Time {
                 count: n,
                 total_ns: 3_000 * n,
                 min_ns: 2_000,
                 max_ns: 4_000,
             },
-            _ => Data::Log {
+            _ => Measurement::Log {
                 events: 7,
                 dropped: 1,
             },
         };
         let huge = spec.patterns[0].class_text().starts_with("huge");
-        let row = |n: u64| Row {
+        let row = |n: u64| PointRow {
             class: "route.Edge".to_owned(),
             method: "isMe(II)Z".to_owned(),
             fragment: Some(n as u32),
@@ -168,8 +168,8 @@ impl Runtime for Recorder {
         (1..=if huge { 30_000 } else { 2 }).map(row).collect()
     }
 
-    fn events(&self, _: InstrumentId, last: usize) -> Vec<Event> {
-        let event = |time_ns| Event {
+    fn events(&self, _: InstrumentId, last: usize) -> Vec<LogEvent> {
+        let event = |time_ns| LogEvent {
             class: "route.Edge".to_owned(),
             method: "isMe(II)Z".to_owned(),
             fragment: Some(1),
@@ -177,8 +177,8 @@ impl Runtime for Recorder {
             thread: 1,
             time_ns,
             values: vec![
-                ("a".to_owned(), Value::Int(5)),
-                ("b".to_owned(), Value::Null),
+                ("a".to_owned(), EventValue::Int(5)),
+                ("b".to_owned(), EventValue::Null),
             ],
         };
         let all = [1_000, 2_000, 3_000].map(event);
@@ -198,7 +198,7 @@ impl Runtime for Recorder {
         Ok(())
     }
 
-    fn armed(&self, _: &[MethodPattern], sample: Option<Sample>) -> Vec<ArmedMethod> {
+    fn armed_methods(&self, _: &[MethodPattern], sample: Option<RandomSample>) -> Vec<ArmedMethod> {
         let named = ["isMe(II)Z", "<init>()V", "weight([J)D"];
         let all = [0, 1, 2].map(|n| ArmedMethod {
             id: 10 + n as u32,
@@ -214,8 +214,8 @@ impl Runtime for Recorder {
         }
     }
 
-    fn graphs(&self, patterns: &[MethodPattern]) -> Vec<Graph> {
-        let method = self.armed(patterns, None).swap_remove(0);
+    fn flow_graphs(&self, patterns: &[MethodPattern]) -> Vec<Graph> {
+        let method = self.armed_methods(patterns, None).swap_remove(0);
         vec![Graph {
             method,
             fragments: 3,
@@ -235,7 +235,7 @@ impl Runtime for Recorder {
             size: 10 * method.id,
             method,
         };
-        let methods = self.armed(patterns, None).into_iter();
+        let methods = self.armed_methods(patterns, None).into_iter();
         vec![ArmedClass {
             name: "route.Edge".to_owned(),
             flags: 0x21,
@@ -246,9 +246,9 @@ impl Runtime for Recorder {
         }]
     }
 
-    fn graph(&self, method: u32) -> Option<Graph> {
+    fn flow_graph(&self, method: u32) -> Option<Graph> {
         self.call(format!("graph {method}"));
-        let all = self.armed(&[], None);
+        let all = self.armed_methods(&[], None);
         let method = all.into_iter().find(|one| one.id == method)?;
         let block = |depth: u32, size: usize, is_reachable| Block {
             line: Some(40),
@@ -279,25 +279,26 @@ impl Runtime for Recorder {
         }]
     }
 
-    fn instruments(&self) -> Vec<Summary> {
+    fn instruments(&self) -> Vec<InstrumentSummary> {
         let state = self.state.lock().unwrap();
-        let summaries = state
-            .specs
-            .iter()
-            .enumerate()
-            .map(|(i, (spec, attached))| Summary {
-                id: InstrumentId(i as u32 + 1),
-                name: spec.name.clone().unwrap_or_else(|| spec.to_string()),
-                kind: spec.kind.to_string(),
-                plan: spec.plan.clone(),
-                methods: 1,
-                points: 2,
-                attached: *attached,
-            });
+        let summaries =
+            state
+                .specs
+                .iter()
+                .enumerate()
+                .map(|(i, (spec, attached))| InstrumentSummary {
+                    id: InstrumentId(i as u32 + 1),
+                    name: spec.name.clone().unwrap_or_else(|| spec.to_string()),
+                    kind: spec.kind.to_string(),
+                    plan: spec.plan.clone(),
+                    methods: 1,
+                    points: 2,
+                    attached: *attached,
+                });
         summaries.collect()
     }
 
-    fn stale(&self) -> u64 {
+    fn stale_activation_count(&self) -> u64 {
         3
     }
 

@@ -1,50 +1,56 @@
 use super::*;
-use crate::top::measurements::{Block, RecordedValues, Row, Variable};
+use crate::top::measurements::{Block, MeasuredPoint, RecordedValues, Variable};
 use crate::top::open_method::tests::graph;
 use serde_json::json;
 
-fn row(method: &str, hits: u64) -> Row {
-    Row {
+fn row(method: &str, hits: u64) -> MeasuredPoint {
+    MeasuredPoint {
         class: "a.B".into(),
         method: method.into(),
         hits,
-        ..Row::default()
+        ..MeasuredPoint::default()
     }
 }
 
-fn print(model: &mut Model, channel: Channel, output: PlanOutput) {
+fn print(model: &mut Model, channel: Channel, output: TopPlanLine) {
     let message = FeedMessage::PlanOutput(output);
     assert_eq!(
-        model.update(Event::Feed(FeedEvent { channel, message })),
+        model.update(ModelEvent::Feed(FeedEvent { channel, message })),
         []
     );
 }
 
-fn add_sample(model: &mut Model, channel: Channel, at: f64, role: Role, rows: Vec<Row>) {
+fn add_sample(
+    model: &mut Model,
+    channel: Channel,
+    at: f64,
+    role: InstrumentRole,
+    rows: Vec<MeasuredPoint>,
+) {
     let rows = rows.into_iter().map(|row| (role, row)).collect();
-    let message = FeedMessage::Sample(Sample { at, rows });
+    let message = FeedMessage::Sample(MeasurementSample { at, rows });
     assert_eq!(
-        model.update(Event::Feed(FeedEvent { channel, message })),
+        model.update(ModelEvent::Feed(FeedEvent { channel, message })),
         []
     );
 }
 
-fn press(model: &mut Model, keys: &str) -> Vec<Effect> {
+fn press(model: &mut Model, keys: &str) -> Vec<ModelEffect> {
     let key = |letter| match letter {
-        '\n' => Key::Enter,
-        '\x1b' => Key::Escape,
-        '>' => Key::Down,
-        letter => Key::Letter(letter),
+        '\n' => PressedKey::Enter,
+        '\x1b' => PressedKey::Escape,
+        '>' => PressedKey::Down,
+        letter => PressedKey::Letter(letter),
     };
-    let keys: Vec<Key> = keys.chars().map(key).collect();
+    let keys: Vec<PressedKey> = keys.chars().map(key).collect();
     keys.into_iter()
-        .flat_map(|key| model.update(Event::Key(key)))
+        .flat_map(|key| model.update(ModelEvent::Key(key)))
         .collect()
 }
 
 fn calls(model: &mut Model, at: f64, m: u64, n: u64) {
     let rows = vec![row("m(I)V", m), row("n()V", n)];
-    add_sample(model, Channel::Calls, at, Role::Calls, rows);
+    add_sample(model, Channel::Calls, at, InstrumentRole::Calls, rows);
 }
 
 fn model() -> Model {
@@ -53,8 +59,8 @@ fn model() -> Model {
     model
 }
 
-fn location(fragment: Option<u32>) -> Location {
-    Location {
+fn location(fragment: Option<u32>) -> MethodLocation {
+    MethodLocation {
         class: "a.B".into(),
         method: "m(I)V".into(),
         fragment,
@@ -65,46 +71,46 @@ fn location(fragment: Option<u32>) -> Location {
 fn enter_opens_the_hottest_method_and_escape_closes_it() {
     let mut model = model();
     let effects = press(&mut model, "\n");
-    let [Effect::CountInside(number, at)] = effects.as_slice() else {
+    let [ModelEffect::CountInside(number, at)] = effects.as_slice() else {
         panic!("{effects:?}");
     };
     let (number, channel) = (*number, Channel::Inside(*number));
     assert_eq!(*at, location(None));
     assert_eq!(model.busy().count(), 2);
-    print(&mut model, channel, PlanOutput::Graph(graph()));
+    print(&mut model, channel, TopPlanLine::Graph(graph()));
     // A late message from a closed connection has no effect.
-    let late = PlanOutput::Graph(Graph {
+    let late = TopPlanLine::Graph(Graph {
         blocks: vec![Block::default(); 9],
         ..graph()
     });
     print(&mut model, Channel::Inside(number + 7), late);
     assert_eq!(model.open_method.as_ref().unwrap().graph().blocks.len(), 4);
     assert_eq!(model.selected(), Some(location(Some(0))));
-    assert_eq!(press(&mut model, ">>\x1b"), [Effect::Close(channel)]);
+    assert_eq!(press(&mut model, ">>\x1b"), [ModelEffect::Close(channel)]);
     assert_eq!(model.selected(), Some(location(None)));
-    assert_eq!(press(&mut model, "q"), [Effect::Quit]);
+    assert_eq!(press(&mut model, "q"), [ModelEffect::Quit]);
 }
 
 #[test]
 fn a_key_attaches_and_the_same_key_detaches() {
     let mut model = model();
     let effects = press(&mut model, "t");
-    let [Effect::Attach(number, at, InstrumentKind::Timer)] = effects.as_slice() else {
+    let [ModelEffect::Attach(number, at, ProbeKind::Timer)] = effects.as_slice() else {
         panic!("{effects:?}");
     };
     assert_eq!((at, model.probes.len()), (&location(None), 1));
     let channel = Channel::Probe(*number);
-    let rows = vec![Row {
+    let rows = vec![MeasuredPoint {
         count: 3,
         total_ns: 30,
         min_ns: 5,
         max_ns: 15,
-        ..Row::default()
+        ..MeasuredPoint::default()
     }];
-    add_sample(&mut model, channel, 1.0, Role::Probe, rows);
+    add_sample(&mut model, channel, 1.0, InstrumentRole::Probe, rows);
     assert_eq!(model.probes[0].state, ProbeState::Attached);
     assert_eq!(model.probes[0].average_ns(), 10);
-    assert_eq!(press(&mut model, "t"), [Effect::Close(channel)]);
+    assert_eq!(press(&mut model, "t"), [ModelEffect::Close(channel)]);
     assert!(model.probes.is_empty());
     for _ in 0..MAX_PROBES {
         model.move_on();
@@ -129,7 +135,7 @@ impl Model {
 fn a_watch_asks_for_variables_of_a_method_and_has_those_of_a_fragment() {
     let mut model = model();
     let effects = press(&mut model, "w");
-    let [Effect::QueryVariables(number, _)] = effects.as_slice() else {
+    let [ModelEffect::QueryVariables(number, _)] = effects.as_slice() else {
         panic!("{effects:?}");
     };
     let mut asked = graph();
@@ -142,10 +148,10 @@ fn a_watch_asks_for_variables_of_a_method_and_has_those_of_a_fragment() {
     print(
         &mut model,
         Channel::Question(*number),
-        PlanOutput::Graph(asked.clone()),
+        TopPlanLine::Graph(asked.clone()),
     );
     let effects = press(&mut model, " > \n");
-    let [Effect::Attach(number, at, InstrumentKind::Watch(values))] = effects.as_slice() else {
+    let [ModelEffect::Attach(number, at, ProbeKind::Watch(values))] = effects.as_slice() else {
         panic!("{effects:?}");
     };
     assert_eq!(
@@ -159,32 +165,32 @@ fn a_watch_asks_for_variables_of_a_method_and_has_those_of_a_fragment() {
         number: 0,
     };
     let channel = Channel::Probe(*number);
-    print(&mut model, channel, PlanOutput::Watch(vec![seen]));
-    let passes = vec![Row {
+    print(&mut model, channel, TopPlanLine::Watch(vec![seen]));
+    let passes = vec![MeasuredPoint {
         hits: 9,
-        ..Row::default()
+        ..MeasuredPoint::default()
     }];
-    add_sample(&mut model, channel, 1.0, Role::Probe, passes);
+    add_sample(&mut model, channel, 1.0, InstrumentRole::Probe, passes);
     assert_eq!(model.probes[0].shown.values.len(), 1);
     assert_eq!(model.probes[0].shown.passes, 9);
 
     let effects = press(&mut model, "\n");
-    let [Effect::CountInside(number, _)] = effects.as_slice() else {
+    let [ModelEffect::CountInside(number, _)] = effects.as_slice() else {
         panic!("{effects:?}");
     };
     print(
         &mut model,
         Channel::Inside(*number),
-        PlanOutput::Graph(asked),
+        TopPlanLine::Graph(asked),
     );
     let effects = press(&mut model, ">w\n");
     assert!(
-        matches!(effects.as_slice(), [Effect::Attach(_, at, InstrumentKind::Watch(values))] if *at == location(Some(1)) && *values == ["sum"]),
+        matches!(effects.as_slice(), [ModelEffect::Attach(_, at, ProbeKind::Watch(values))] if *at == location(Some(1)) && *values == ["sum"]),
         "{effects:?}"
     );
     // Escape cancels the selection.
     assert!(press(&mut model, ">w\x1b").is_empty());
-    assert_eq!(model.mode, Mode::View);
+    assert_eq!(model.mode, InputMode::View);
 }
 
 #[test]
@@ -192,7 +198,7 @@ fn a_filter_is_typed_kept_or_dropped() {
     let mut model = model();
     press(&mut model, "/N(q");
     assert_eq!(model.methods.rows().len(), 0);
-    model.update(Event::Key(Key::Backspace));
+    model.update(ModelEvent::Key(PressedKey::Backspace));
     press(&mut model, "\n");
     assert_eq!(
         (model.methods.filter(), model.methods.rows().len()),
@@ -207,10 +213,10 @@ fn a_filter_is_typed_kept_or_dropped() {
 #[test]
 fn a_pause_stops_figures_and_not_the_cost() {
     let mut model = model();
-    model.update(Event::Processor(1e9));
+    model.update(ModelEvent::Processor(1e9));
     press(&mut model, " ");
     calls(&mut model, 2.0, 100_000_100, 10);
-    model.update(Event::Processor(2e9));
+    model.update(ModelEvent::Processor(2e9));
     assert_eq!(model.methods.selected().unwrap().calls, 100);
     assert!((model.cost.share().unwrap() - 0.1).abs() < 1e-6);
     press(&mut model, " ");
@@ -224,26 +230,26 @@ fn a_pause_stops_figures_and_not_the_cost() {
 fn a_refused_instrument_is_reported_and_removed() {
     let mut model = model();
     let effects = press(&mut model, "c");
-    let [Effect::Attach(number, ..)] = effects.as_slice() else {
+    let [ModelEffect::Attach(number, ..)] = effects.as_slice() else {
         panic!("{effects:?}");
     };
-    let event = |channel, message| Event::Feed(FeedEvent { channel, message });
+    let event = |channel, message| ModelEvent::Feed(FeedEvent { channel, message });
     let refused = FeedMessage::Refused("no fragment 9".into());
     model.update(event(Channel::Probe(*number), refused));
     assert!(model.probes.is_empty());
     assert_eq!(model.message().unwrap().text, "no fragment 9");
     model.update(event(Channel::Calls, FeedMessage::JvmEnded));
-    assert_eq!(model.end, Some(End::JvmEnded));
+    assert_eq!(model.end, Some(EndReason::JvmEnded));
     model.update(event(Channel::Calls, FeedMessage::Refused("x".into())));
-    assert_eq!(model.end, Some(End::Refused("x".into())));
+    assert_eq!(model.end, Some(EndReason::Refused("x".into())));
 }
 
 #[test]
 fn long_actions_show_until_they_are_done() {
     let mut model = Model::new(1, "");
-    model.update(Event::Tick(Duration::from_secs(3)));
+    model.update(ModelEvent::Tick(Duration::from_secs(3)));
     let event = |message| {
-        Event::Feed(FeedEvent {
+        ModelEvent::Feed(FeedEvent {
             channel: Channel::Calls,
             message,
         })
@@ -257,7 +263,7 @@ fn long_actions_show_until_they_are_done() {
     assert_eq!(model.busy().count(), 0);
     model.show_message("done", false);
     assert!(model.message().is_some());
-    model.update(Event::Tick(Duration::from_secs(30)));
+    model.update(ModelEvent::Tick(Duration::from_secs(30)));
     assert!(model.message().is_none());
 }
 
@@ -265,12 +271,12 @@ fn long_actions_show_until_they_are_done() {
 fn an_instrument_that_another_client_detaches_is_removed() {
     let mut model = model();
     let effects = press(&mut model, "c");
-    let [Effect::Attach(number, ..)] = effects.as_slice() else {
+    let [ModelEffect::Attach(number, ..)] = effects.as_slice() else {
         panic!("{effects:?}");
     };
     let channel = Channel::Probe(*number);
     let event = |channel| {
-        Event::Feed(FeedEvent {
+        ModelEvent::Feed(FeedEvent {
             channel,
             message: FeedMessage::DetachedByOther,
         })
@@ -278,5 +284,5 @@ fn an_instrument_that_another_client_detaches_is_removed() {
     model.update(event(channel));
     assert!(model.probes.is_empty() && model.message().unwrap().bad);
     model.update(event(Channel::Calls));
-    assert!(matches!(model.end, Some(End::ConnectionLost(_))));
+    assert!(matches!(model.end, Some(EndReason::ConnectionLost(_))));
 }

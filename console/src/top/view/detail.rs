@@ -5,10 +5,10 @@ use ratatui::text::{Line, Span};
 use veneer_instruments::table;
 
 use super::open_method::{cut, variables};
-use crate::top::location::InstrumentKind;
+use crate::top::location::ProbeKind;
 use crate::top::model::Model;
-use crate::top::probe::{Probe, ProbeState};
-use crate::top::text::{clean, rate, value};
+use crate::top::probe::{ProbePanel, ProbeState};
+use crate::top::text::{format_rate, format_value, replace_control_characters};
 use crate::top::theme::Theme;
 
 /// Number of recorded values of a watch that are shown.
@@ -21,7 +21,7 @@ pub fn lines(model: &Model, theme: Theme, width: usize) -> Vec<Line<'static>> {
     };
     let mut lines = Vec::new();
     if let Some(block) = model.open_method.as_ref().and_then(|i| i.selected()) {
-        let code = clean(&block.instructions.join(" "));
+        let code = replace_control_characters(&block.instructions.join(" "));
         lines.push(Line::from(cut(
             &format!(" f{}: {code}", block.number),
             width,
@@ -43,36 +43,45 @@ pub fn lines(model: &Model, theme: Theme, width: usize) -> Vec<Line<'static>> {
 }
 
 /// Returns the measurements of an instrument.
-pub fn probe_lines(probe: &Probe, theme: Theme, width: usize) -> Vec<Line<'static>> {
+pub fn probe_lines(probe: &ProbePanel, theme: Theme, width: usize) -> Vec<Line<'static>> {
     let results = &probe.shown;
     let name = match &probe.kind {
-        InstrumentKind::Watch(values) => format!("watch {}", values.join(", ")),
+        ProbeKind::Watch(values) => format!("watch {}", values.join(", ")),
         kind => kind.name().to_owned(),
     };
-    let passes = table::count(results.passes);
+    let passes = table::format_count(results.passes);
     let words = match (&probe.state, &probe.kind) {
         (ProbeState::Attaching, _) => "is being attached".to_owned(),
-        (_, InstrumentKind::Timer) if results.passes == 0 => "nothing was timed yet".to_owned(),
-        (_, InstrumentKind::Timer) => format!(
+        (_, ProbeKind::Timer) if results.passes == 0 => "nothing was timed yet".to_owned(),
+        (_, ProbeKind::Timer) => format!(
             "{} on average, {} … {}, {passes} times, {} a second",
-            table::duration(probe.average_ns()),
-            table::duration(results.min_ns),
-            table::duration(results.max_ns),
-            rate(results.rate)
+            table::format_duration(probe.average_ns()),
+            table::format_duration(results.min_ns),
+            table::format_duration(results.max_ns),
+            format_rate(results.rate)
         ),
-        _ => format!("{passes} passes, {} a second", rate(results.rate)),
+        _ => format!("{passes} passes, {} a second", format_rate(results.rate)),
     };
     let first = vec![
-        Span::styled(format!(" {}", clean(&name)), theme.attached()),
+        Span::styled(
+            format!(" {}", replace_control_characters(&name)),
+            theme.attached(),
+        ),
         Span::raw(format!(": {words}")),
     ];
     let mut lines = vec![Line::from(first)];
-    if let InstrumentKind::Watch(names) = &probe.kind {
+    if let ProbeKind::Watch(names) = &probe.kind {
         // The latest values are first, because the lines at the end may not fit on the screen.
         for seen in results.values.iter().rev().take(SHOWN_VALUES) {
             let pairs = names.iter().zip(&seen.values);
             let pairs: Vec<String> = pairs
-                .map(|(name, of)| format!("{} = {}", clean(name), value(of)))
+                .map(|(name, of)| {
+                    format!(
+                        "{} = {}",
+                        replace_control_characters(name),
+                        format_value(of)
+                    )
+                })
                 .collect();
             let text = format!("   {}   thread {}", pairs.join(", "), seen.thread_id);
             lines.push(Line::from(cut(&text, width)));

@@ -3,11 +3,13 @@
 use ratatui::text::{Line, Span};
 use veneer_instruments::table;
 
-use super::body::Body;
-use crate::top::location::Location;
-use crate::top::methods::{Column, Method};
+use super::body::BodyText;
+use crate::top::location::MethodLocation;
+use crate::top::methods::{MethodRow, SortColumn};
 use crate::top::model::Model;
-use crate::top::text::{clean, left, percent, rate, right};
+use crate::top::text::{
+    align_left, align_right, format_percent, format_rate, replace_control_characters,
+};
 use crate::top::theme::Theme;
 
 /// Minimum width in columns to show both the rate and the number of calls, to show shares, and to
@@ -18,9 +20,9 @@ const MIN_WIDTH_FOR_LINE: usize = 70;
 
 /// Draws the rows that can be visible if the screen has `height` rows: those near the selected row.
 /// All other lines are empty.
-pub fn body(model: &Model, theme: Theme, width: usize, height: usize) -> Body {
+pub fn body(model: &Model, theme: Theme, width: usize, height: usize) -> BodyText {
     let (column, reversed) = model.methods.order();
-    let mark = |title: &str, of: Column| match (column == of, reversed) {
+    let mark = |title: &str, of: SortColumn| match (column == of, reversed) {
         (false, _) => title.to_owned(),
         (true, false) => format!("{title}▼"),
         (true, true) => format!("{title}▲"),
@@ -28,27 +30,27 @@ pub fn body(model: &Model, theme: Theme, width: usize, height: usize) -> Body {
     let (rates, totals) = shown_columns(model, width);
     let head = [
         if rates {
-            right(&mark("calls/s", Column::Rate), 12)
+            align_right(&mark("calls/s", SortColumn::Rate), 12)
         } else {
             String::new()
         },
         if totals {
-            right(&mark("calls", Column::Calls), 15)
+            align_right(&mark("calls", SortColumn::Calls), 15)
         } else {
             String::new()
         },
         if width >= MIN_WIDTH_FOR_SHARE {
-            right("share", 7)
+            align_right("share", 7)
         } else {
             String::new()
         },
         if width >= MIN_WIDTH_FOR_LINE {
-            right("line", 6)
+            align_right("line", 6)
         } else {
             String::new()
         },
         "  on  ".into(),
-        mark("method", Column::Name),
+        mark("method", SortColumn::Name),
     ];
     let cursor = model.methods.cursor();
     let all = model.methods.calls();
@@ -65,7 +67,7 @@ pub fn body(model: &Model, theme: Theme, width: usize, height: usize) -> Body {
             false => line,
         }
     });
-    Body {
+    BodyText {
         head: Line::from(Span::styled(head.concat(), theme.title())),
         lines: lines.collect(),
         cursor,
@@ -75,7 +77,7 @@ pub fn body(model: &Model, theme: Theme, width: usize, height: usize) -> Body {
 /// Whether to show calls per second, and whether to show calls. If there is room for one of them
 /// only, the column that the table is sorted by is shown.
 fn shown_columns(model: &Model, width: usize) -> (bool, bool) {
-    let by_calls = model.methods.order().0 == Column::Calls;
+    let by_calls = model.methods.order().0 == SortColumn::Calls;
     match width >= MIN_WIDTH_FOR_BOTH {
         true => (true, true),
         false => (!by_calls, by_calls),
@@ -84,7 +86,7 @@ fn shown_columns(model: &Model, width: usize) -> (bool, bool) {
 
 fn row(
     model: &Model,
-    method: &Method,
+    method: &MethodRow,
     theme: Theme,
     width: usize,
     all: u64,
@@ -94,19 +96,25 @@ fn row(
     let mut spans = Vec::new();
     if rates {
         spans.push(Span::styled(
-            right(&rate(method.rate), 12),
+            align_right(&format_rate(method.rate), 12),
             theme.heat(part),
         ));
     }
     if totals {
-        spans.push(Span::raw(right(&table::count(method.calls), 15)));
+        spans.push(Span::raw(align_right(
+            &table::format_count(method.calls),
+            15,
+        )));
     }
     if width >= MIN_WIDTH_FOR_SHARE {
-        spans.push(Span::raw(right(&percent(method.calls, all), 7)));
+        spans.push(Span::raw(align_right(
+            &format_percent(method.calls, all),
+            7,
+        )));
     }
     if width >= MIN_WIDTH_FOR_LINE {
         let line = method.line.map(|l| l.to_string()).unwrap_or_default();
-        spans.push(Span::styled(right(&line, 6), theme.faint()));
+        spans.push(Span::styled(align_right(&line, 6), theme.faint()));
     }
     spans.push(Span::styled(
         format!("  {:<4}", letters(model, &method.location)),
@@ -115,19 +123,20 @@ fn row(
     let used: usize = spans.iter().map(|s| s.content.chars().count()).sum();
     let room = width.saturating_sub(used);
     let name = match method.name.chars().count() <= room {
-        true => clean(&method.name),
+        true => replace_control_characters(&method.name),
         // The name without its package is more informative than a name shortened in the middle.
-        false => clean(&method.location.short_name()),
+        false => replace_control_characters(&method.location.short_name()),
     };
-    spans.push(Span::raw(left(&name, room)));
+    spans.push(Span::raw(align_left(&name, room)));
     Line::from(spans)
 }
 
 /// The letters of the instruments that are attached to a location, or to any fragment of the
 /// method: `c`, `t`, `w`.
-pub fn letters(model: &Model, location: &Location) -> String {
-    let here =
-        |at: &Location| at == location || (location.fragment.is_none() && at.whole() == *location);
+pub fn letters(model: &Model, location: &MethodLocation) -> String {
+    let here = |at: &MethodLocation| {
+        at == location || (location.fragment.is_none() && at.whole_method() == *location)
+    };
     let mut letters: Vec<char> = model
         .probes
         .iter()

@@ -3,14 +3,16 @@
 use ratatui::text::{Line, Span};
 use veneer_instruments::table;
 
-use super::body::Body;
+use super::body::BodyText;
 use super::methods::letters;
 use crate::top::layout::{Direction, LineContent};
-use crate::top::location::Location;
+use crate::top::location::MethodLocation;
 use crate::top::measurements::Block;
 use crate::top::model::Model;
 use crate::top::open_method::OpenMethod;
-use crate::top::text::{clean, left, percent, rate, right, simple_name};
+use crate::top::text::{
+    align_left, align_right, format_percent, format_rate, replace_control_characters, simple_name,
+};
 use crate::top::theme::Theme;
 
 /// Minimum width in columns to show passes per second, and to show variables.
@@ -20,17 +22,17 @@ const MIN_WIDTH_FOR_VARIABLES: usize = 66;
 const NAME_WIDTH: usize = 11;
 
 /// Draws all blocks and edges.
-pub fn body(model: &Model, inside: &OpenMethod, theme: Theme, width: usize) -> Body {
+pub fn body(model: &Model, inside: &OpenMethod, theme: Theme, width: usize) -> BodyText {
     if !inside.is_known() {
-        return Body::default();
+        return BodyText::default();
     }
     let names = inside.layout().width + NAME_WIDTH;
     let head = [
-        left(" fragment", names),
-        right("line", 5),
-        right("passes", 15),
+        align_left(" fragment", names),
+        align_right("line", 5),
+        align_right("passes", 15),
         if width >= MIN_WIDTH_FOR_RATE {
-            right("per s", 11)
+            align_right("per s", 11)
         } else {
             String::new()
         },
@@ -85,7 +87,7 @@ pub fn body(model: &Model, inside: &OpenMethod, theme: Theme, width: usize) -> B
                 }
             }
         });
-    Body {
+    BodyText {
         head: Line::from(Span::styled(head.concat(), theme.title())),
         lines: lines.collect(),
         cursor,
@@ -119,24 +121,24 @@ fn block_line(
         (true, _) => " loop",
         _ => "",
     };
-    let location = Location {
+    let location = MethodLocation {
         fragment: Some(block.number),
         ..inside.location.clone()
     };
     let line = block.line.map(|l| l.to_string()).unwrap_or_default();
-    let hits = passes.map_or("–".to_owned(), |p| table::count(p.hits));
+    let hits = passes.map_or("–".to_owned(), |p| table::format_count(p.hits));
     let mut spans = vec![
         Span::styled(gutter, theme.faint()),
         Span::styled(
-            left(&format!("f{}{mark}", block.number), NAME_WIDTH),
+            align_left(&format!("f{}{mark}", block.number), NAME_WIDTH),
             theme.title(),
         ),
-        Span::styled(right(&line, 5), theme.faint()),
-        Span::styled(right(&hits, 15), theme.heat(part)),
+        Span::styled(align_right(&line, 5), theme.faint()),
+        Span::styled(align_right(&hits, 15), theme.heat(part)),
     ];
     if width >= MIN_WIDTH_FOR_RATE {
-        let rate = passes.map(|p| rate(p.rate)).unwrap_or_default();
-        spans.push(Span::raw(right(&rate, 11)));
+        let rate = passes.map(|p| format_rate(p.rate)).unwrap_or_default();
+        spans.push(Span::raw(align_right(&rate, 11)));
     }
     spans.push(Span::styled(
         format!("  {:<4}", letters(model, &location)),
@@ -145,7 +147,7 @@ fn block_line(
     if width >= MIN_WIDTH_FOR_VARIABLES {
         let used: usize = spans.iter().map(|s| s.content.chars().count()).sum();
         let names: Vec<&str> = block.variables.iter().map(|v| v.name.as_str()).collect();
-        let names = clean(&names.join(", "));
+        let names = replace_control_characters(&names.join(", "));
         spans.push(Span::styled(
             cut(&names, width.saturating_sub(used)),
             theme.faint(),
@@ -163,18 +165,18 @@ fn edge_line(
     width: usize,
 ) -> Line<'static> {
     let passes = inside.passes_of_edge(from, to);
-    let hits = passes.map_or("–".to_owned(), |p| table::count(p.hits));
+    let hits = passes.map_or("–".to_owned(), |p| table::format_count(p.hits));
     let name = format!("  {} f{to}", direction.arrow());
     let mut spans = vec![
         Span::styled(gutter, theme.faint()),
-        Span::raw(left(&name, NAME_WIDTH + 5)),
-        Span::raw(right(&hits, 15)),
+        Span::raw(align_left(&name, NAME_WIDTH + 5)),
+        Span::raw(align_right(&hits, 15)),
     ];
     if width >= MIN_WIDTH_FOR_RATE
         && let Some(passes) = passes
     {
-        let share = percent(passes.hits, inside.hits_leaving(from));
-        spans.push(Span::styled(right(&share, 11), theme.faint()));
+        let share = format_percent(passes.hits, inside.hits_leaving(from));
+        spans.push(Span::styled(align_right(&share, 11), theme.faint()));
     }
     Line::from(spans)
 }
@@ -194,5 +196,5 @@ pub fn variables(block: &Block) -> String {
     let all: Vec<String> = all
         .map(|v| format!("{} {}", simple_name(&v.type_name), v.name))
         .collect();
-    clean(&all.join(", "))
+    replace_control_characters(&all.join(", "))
 }

@@ -10,34 +10,42 @@ use serde_json::json;
 
 use super::*;
 use crate::top::events::{Channel, FeedEvent, FeedMessage};
-use crate::top::keys::Key;
-use crate::top::measurements::{Attached, PlanOutput, RecordedValues, Role, Row, Sample, Variable};
-use crate::top::model::{Effect, Event};
+use crate::top::keys::PressedKey;
+use crate::top::measurements::{
+    AttachCounts, InstrumentRole, MeasuredPoint, MeasurementSample, RecordedValues, TopPlanLine,
+    Variable,
+};
+use crate::top::model::{ModelEffect, ModelEvent};
 use crate::top::open_method::tests::graph;
 
-fn row(class: &str, method: &str, line: u32, hits: u64) -> Row {
-    Row {
+fn row(class: &str, method: &str, line: u32, hits: u64) -> MeasuredPoint {
+    MeasuredPoint {
         class: class.into(),
         method: method.into(),
         line: Some(line),
         hits,
-        ..Row::default()
+        ..MeasuredPoint::default()
     }
 }
 
-fn print(model: &mut Model, channel: Channel, output: PlanOutput) {
+fn print(model: &mut Model, channel: Channel, output: TopPlanLine) {
     let message = FeedMessage::PlanOutput(output);
-    model.update(Event::Feed(FeedEvent { channel, message }));
+    model.update(ModelEvent::Feed(FeedEvent { channel, message }));
 }
 
-fn add_sample(model: &mut Model, channel: Channel, at: f64, rows: Vec<(Role, Row)>) {
-    let message = FeedMessage::Sample(Sample { at, rows });
-    model.update(Event::Feed(FeedEvent { channel, message }));
+fn add_sample(
+    model: &mut Model,
+    channel: Channel,
+    at: f64,
+    rows: Vec<(InstrumentRole, MeasuredPoint)>,
+) {
+    let message = FeedMessage::Sample(MeasurementSample { at, rows });
+    model.update(ModelEvent::Feed(FeedEvent { channel, message }));
 }
 
-fn press(model: &mut Model, keys: &[Key]) -> Vec<Effect> {
+fn press(model: &mut Model, keys: &[PressedKey]) -> Vec<ModelEffect> {
     let keys = keys.iter();
-    keys.flat_map(|key| model.update(Event::Key(*key)))
+    keys.flat_map(|key| model.update(ModelEvent::Key(*key)))
         .collect()
 }
 
@@ -57,29 +65,32 @@ fn methods() -> Model {
             row("com.shop.Never", "called()V", 5, 0),
         ]
     };
-    let attached = Attached {
+    let attached = AttachCounts {
         methods: 4,
         points: 4,
     };
-    print(&mut model, Channel::Calls, PlanOutput::Attached(attached));
-    model.update(Event::Processor(0.0));
+    print(&mut model, Channel::Calls, TopPlanLine::Attached(attached));
+    model.update(ModelEvent::Processor(0.0));
     for n in 1..=2 {
-        let rows = rows(n).into_iter().map(|row| (Role::Calls, row)).collect();
+        let rows = rows(n)
+            .into_iter()
+            .map(|row| (InstrumentRole::Calls, row))
+            .collect();
         add_sample(&mut model, Channel::Calls, n as f64, rows);
     }
-    model.update(Event::Processor(1e9));
+    model.update(ModelEvent::Processor(1e9));
     let message = FeedMessage::Attached;
     let channel = Channel::Calls;
-    model.update(Event::Feed(FeedEvent { channel, message }));
-    model.update(Event::Tick(Duration::from_secs(2)));
+    model.update(ModelEvent::Feed(FeedEvent { channel, message }));
+    model.update(ModelEvent::Tick(Duration::from_secs(2)));
     model
 }
 
 /// Shows the fragments of the hottest method, with a timer on its loop and a watch.
 fn inside() -> Model {
     let mut model = methods();
-    let effects = press(&mut model, &[Key::Enter]);
-    let [Effect::CountInside(number, _)] = effects.as_slice() else {
+    let effects = press(&mut model, &[PressedKey::Enter]);
+    let [ModelEffect::CountInside(number, _)] = effects.as_slice() else {
         panic!("{effects:?}");
     };
     let mut graph = graph();
@@ -92,46 +103,50 @@ fn inside() -> Model {
     }
     graph.blocks[3].instructions = vec!["lload".into(), "lreturn".into()];
     let channel = Channel::Inside(*number);
-    print(&mut model, channel, PlanOutput::Graph(graph));
-    let pass = |fragment, to, hits| Row {
+    print(&mut model, channel, TopPlanLine::Graph(graph));
+    let pass = |fragment, to, hits| MeasuredPoint {
         fragment: Some(fragment),
         to,
         hits,
-        ..Row::default()
+        ..MeasuredPoint::default()
     };
     let blocks = [(0, 10), (1, 110), (2, 100), (3, 10)];
     let edges = [(0, 1, 10), (1, 2, 100), (1, 3, 10), (2, 1, 100)];
-    let blocks = blocks.map(|(f, hits)| (Role::Blocks, pass(f, None, hits)));
-    let edges = edges.map(|(f, to, hits)| (Role::Edges, pass(f, Some(to), hits)));
-    let rows: Vec<(Role, Row)> = blocks.into_iter().chain(edges).collect();
+    let blocks = blocks.map(|(f, hits)| (InstrumentRole::Blocks, pass(f, None, hits)));
+    let edges = edges.map(|(f, to, hits)| (InstrumentRole::Edges, pass(f, Some(to), hits)));
+    let rows: Vec<(InstrumentRole, MeasuredPoint)> = blocks.into_iter().chain(edges).collect();
     add_sample(&mut model, channel, 2.0, Vec::new());
     add_sample(&mut model, channel, 4.0, rows);
     let holds = FeedEvent {
         channel,
         message: FeedMessage::Attached,
     };
-    model.update(Event::Feed(holds));
+    model.update(ModelEvent::Feed(holds));
     let effects = press(
         &mut model,
         &[
-            Key::Letter('o'),
-            Key::Letter('t'),
-            Key::Letter('w'),
-            Key::Down,
-            Key::Enter,
+            PressedKey::Letter('o'),
+            PressedKey::Letter('t'),
+            PressedKey::Letter('w'),
+            PressedKey::Down,
+            PressedKey::Enter,
         ],
     );
-    let [Effect::Attach(timer, ..), Effect::Attach(watch, ..)] = effects.as_slice() else {
+    let [
+        ModelEffect::Attach(timer, ..),
+        ModelEffect::Attach(watch, ..),
+    ] = effects.as_slice()
+    else {
         panic!("{effects:?}");
     };
-    let timed = Row {
+    let timed = MeasuredPoint {
         count: 110,
         total_ns: 11_000,
         min_ns: 40,
         max_ns: 1_500,
-        ..Row::default()
+        ..MeasuredPoint::default()
     };
-    let timed = vec![(Role::Probe, timed)];
+    let timed = vec![(InstrumentRole::Probe, timed)];
     add_sample(&mut model, Channel::Probe(*timer), 1.0, Vec::new());
     add_sample(&mut model, Channel::Probe(*timer), 2.0, timed);
     let seen = |sum: u64| RecordedValues {
@@ -144,17 +159,22 @@ fn inside() -> Model {
     print(
         &mut model,
         channel,
-        PlanOutput::Watch(vec![seen(3), seen(7)]),
+        TopPlanLine::Watch(vec![seen(3), seen(7)]),
     );
-    let passed = Row {
+    let passed = MeasuredPoint {
         hits: 110,
-        ..Row::default()
+        ..MeasuredPoint::default()
     };
     add_sample(&mut model, channel, 1.0, Vec::new());
-    add_sample(&mut model, channel, 2.0, vec![(Role::Probe, passed)]);
+    add_sample(
+        &mut model,
+        channel,
+        2.0,
+        vec![(InstrumentRole::Probe, passed)],
+    );
     for number in [*timer, *watch] {
         let channel = Channel::Probe(number);
-        model.update(Event::Feed(FeedEvent {
+        model.update(ModelEvent::Feed(FeedEvent {
             channel,
             message: FeedMessage::Attached,
         }));
@@ -215,24 +235,34 @@ fn a_small_terminal_shows_the_most_important_lines() {
 #[test]
 fn windows_and_messages_are_drawn() {
     let mut model = inside();
-    press(&mut model, &[Key::Up, Key::Letter('w'), Key::Letter(' ')]);
+    press(
+        &mut model,
+        &[
+            PressedKey::Up,
+            PressedKey::Letter('w'),
+            PressedKey::Letter(' '),
+        ],
+    );
     same("picker", &drawn(&model, 80, 24));
-    press(&mut model, &[Key::Letter('e'), Key::Letter('x')]);
+    press(
+        &mut model,
+        &[PressedKey::Letter('e'), PressedKey::Letter('x')],
+    );
     assert!(
         drawn(&model, 80, 24)
             .iter()
             .any(|row| row.contains("expression: x_"))
     );
     let mut model = methods();
-    press(&mut model, &[Key::Letter('?')]);
+    press(&mut model, &[PressedKey::Letter('?')]);
     same("help", &drawn(&model, 80, 24));
     press(
         &mut model,
         &[
-            Key::Escape,
-            Key::Letter(' '),
-            Key::Letter('/'),
-            Key::Letter('T'),
+            PressedKey::Escape,
+            PressedKey::Letter(' '),
+            PressedKey::Letter('/'),
+            PressedKey::Letter('T'),
         ],
     );
     let rows = drawn(&model, 80, 24);
@@ -241,7 +271,7 @@ fn windows_and_messages_are_drawn() {
         "{rows:?}"
     );
     model.show_message("it failed\nsecond line", true);
-    press(&mut model, &[Key::Enter]);
+    press(&mut model, &[PressedKey::Enter]);
     model.show_message("it\x1b failed\nsecond line", true);
     assert!(
         drawn(&model, 80, 24)

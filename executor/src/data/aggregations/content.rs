@@ -6,7 +6,7 @@ use super::{
 use crate::data::shards::Shards;
 use crate::jvm::runtime_table;
 use std::sync::atomic::Ordering;
-use veneer_instruments::{Entry, Key, Moment, Tally, TallyKind};
+use veneer_instruments::{Occurrence, Tally, TallyEntry, TallyKey, TallyKind};
 use veneer_probes::compile::Tag;
 
 /// A bit in the word of an object key: the object is a string, whose number is in the lower half.
@@ -27,7 +27,7 @@ impl Tallies {
                 parts.map_or_else(Vec::new, |p| p.sums(shards)),
             )
         };
-        if layout.kind.is_own() {
+        if layout.kind.is_probe_private() {
             return Tally::default();
         }
         let words = layout.kind.words() as usize;
@@ -39,12 +39,12 @@ impl Tallies {
         let mut out = Tally {
             rest: match layout.kind {
                 TallyKind::Last | TallyKind::Top => self.values(rest, &[], TallyKind::Count),
-                TallyKind::Sample => Entry::default(),
+                TallyKind::Sample => TallyEntry::default(),
                 kind => self.values(rest, part(0), kind),
             },
             ..Tally::default()
         };
-        if layout.kind.has_moments() {
+        if layout.kind.has_occurrences() {
             let before = self.word(layout.offset + AUX_1);
             let recorded = self.word(layout.offset + RECORDED).wrapping_sub(before);
             out.given = Some(recorded.max(0) as u64);
@@ -66,15 +66,15 @@ impl Tallies {
         if let (TallyKind::Sample, Some(recorded)) = (layout.kind, out.given) {
             out.rest.count = recorded.saturating_sub(out.entries.len() as u64);
         }
-        if layout.kind.has_moments() {
+        if layout.kind.has_occurrences() {
             return out;
         }
-        out.joined()
+        out.merge_equal_keys()
     }
 
     /// The entry at this offset. Returns `None` if the slot is free, or if a thread overwrites the
     /// entry during the call.
-    fn entry(&self, layout: &TableLayout, at: u64, part: &[i64], began: u64) -> Option<Entry> {
+    fn entry(&self, layout: &TableLayout, at: u64, part: &[i64], began: u64) -> Option<TallyEntry> {
         let state = self.word(at);
         if state as u64 <= 1 {
             return None;
@@ -91,11 +91,11 @@ impl Tallies {
     }
 
     /// Reads the keys of the entry at this offset.
-    pub(super) fn read_keys(&self, layout: &TableLayout, at: u64, into: &mut Entry) {
+    pub(super) fn read_keys(&self, layout: &TableLayout, at: u64, into: &mut TallyEntry) {
         let tags = self.word(at + 8) as u64;
         for k in 0..KEYS {
             let word = self.word(at + 16 + 8 * k as u64);
-            if let Some(tag) = Tag::of(tags, k) {
+            if let Some(tag) = Tag::decode(tags, k) {
                 into.keys.push(self.key(layout, tag, word));
                 into.marks.push(self.mark(layout, tag, word));
             }
@@ -114,10 +114,10 @@ impl Tallies {
             }
             table.layout
         };
-        if layout.kind.is_own() {
+        if layout.kind.is_probe_private() {
             return;
         }
-        if layout.kind.has_moments() {
+        if layout.kind.has_occurrences() {
             return self.clear_moments(&layout);
         }
         let words = match layout.kind {
@@ -154,30 +154,30 @@ impl Tallies {
 
     /// The time and thread of an entry, see `VeneerTables.write`. Returns `None` if the entry was
     /// recorded before the table was cleared.
-    fn moment(&self, layout: &TableLayout, at: u64, began: u64) -> Option<Entry> {
+    fn moment(&self, layout: &TableLayout, at: u64, began: u64) -> Option<TallyEntry> {
         let before = self.word(layout.offset + AUX_1).wrapping_add(2);
         let number = self.word(at).wrapping_sub(before);
         let number = u64::try_from(number).ok()?;
-        Some(Entry {
+        Some(TallyEntry {
             count: 1,
-            at: Some(Moment {
+            at: Some(Occurrence {
                 number,
                 time_ns: (self.word(at + VALUES) as u64).saturating_sub(began),
                 thread_id: self.word(at + VALUES + 8),
             }),
-            ..Entry::default()
+            ..TallyEntry::default()
         })
     }
 
     /// The values of an entry: those in the table plus the thread-local parts.
-    fn values(&self, entry: u64, part: &[i64], kind: TallyKind) -> Entry {
+    fn values(&self, entry: u64, part: &[i64], kind: TallyKind) -> TallyEntry {
         let value = |n: u64| {
             let part = part.get(n as usize).copied().unwrap_or_default();
             self.word(entry + VALUES + 8 * n).wrapping_add(part)
         };
-        let mut out = Entry {
+        let mut out = TallyEntry {
             count: value(0) as u64,
-            ..Entry::default()
+            ..TallyEntry::default()
         };
         if kind.has_sums() && out.count > 0 {
             // The extremes are stored as unsigned maxima, see `VeneerTables.sum`.
@@ -199,15 +199,15 @@ impl Tallies {
         out
     }
 
-    fn key(&self, layout: &TableLayout, tag: Tag, word: i64) -> Key {
+    fn key(&self, layout: &TableLayout, tag: Tag, word: i64) -> TallyKey {
         match tag {
-            Tag::Integer => Key::Integer(word),
-            Tag::Float => Key::Float(f64::from_bits(word as u64)),
-            Tag::Bool => Key::Bool(word != 0),
-            Tag::Object if word & IS_STRING == 0 => Key::Object(word as u32),
-            Tag::Object => Key::Text(self.string(layout, (word ^ IS_STRING) as i32)),
-            Tag::Text => Key::Text(self.string(layout, word as i32)),
-            Tag::Stack => Key::Stack(self.stacks.lines(word)),
+            Tag::Integer => TallyKey::Integer(word),
+            Tag::Float => TallyKey::Float(f64::from_bits(word as u64)),
+            Tag::Bool => TallyKey::Bool(word != 0),
+            Tag::Object if word & IS_STRING == 0 => TallyKey::Object(word as u32),
+            Tag::Object => TallyKey::Text(self.string(layout, (word ^ IS_STRING) as i32)),
+            Tag::Text => TallyKey::Text(self.string(layout, word as i32)),
+            Tag::Stack => TallyKey::Stack(self.stacks.stack_lines(word)),
         }
     }
 

@@ -2,7 +2,7 @@
 //! writes them, and reassigns a slot from rare keys to new ones while it is being read here.
 
 use super::{TableLayout, Tallies, VALUES};
-use veneer_instruments::Entry;
+use veneer_instruments::TallyEntry;
 
 /// The most attempts to read a slot that a thread is reassigning.
 const READ_ATTEMPTS: u32 = 10_000;
@@ -16,7 +16,7 @@ impl Tallies {
         &self,
         layout: &TableLayout,
         at: u64,
-    ) -> Result<Option<Entry>, u64> {
+    ) -> Result<Option<TallyEntry>, u64> {
         for _ in 0..READ_ATTEMPTS {
             let state = self.word(at);
             if state == 0 {
@@ -24,11 +24,11 @@ impl Tallies {
             }
             let error = self.word(at + VALUES + 8);
             let count = self.word(at + VALUES) as u64;
-            let mut entry = Entry {
+            let mut entry = TallyEntry {
                 count,
                 // If the table is being cleared, one of the two may still be the old one.
                 error: (error as u64).min(count),
-                ..Entry::default()
+                ..TallyEntry::default()
             };
             self.read_keys(layout, at, &mut entry);
             // The error grows with each reassignment, so the keys belong to the count if neither

@@ -4,7 +4,7 @@
 use super::*;
 use crate::data::monotonic::monotonic;
 use crate::data::scratch::ScratchDirectory;
-use veneer_instruments::{Entry, Key, Linear, RING, Tally};
+use veneer_instruments::{LinearBuckets, RING, Tally, TallyEntry, TallyKey};
 
 struct Fixture {
     _directory: ScratchDirectory,
@@ -114,8 +114,8 @@ impl Writer<'_> {
     }
 }
 
-fn counts(tally: &Tally) -> Vec<(Vec<Key>, u64)> {
-    let entry = |e: &Entry| (e.keys.clone(), e.count);
+fn counts(tally: &Tally) -> Vec<(Vec<TallyKey>, u64)> {
+    let entry = |e: &TallyEntry| (e.keys.clone(), e.count);
     tally.entries.iter().map(entry).collect()
 }
 
@@ -180,25 +180,34 @@ fn keys_of_all_kinds_are_decoded() {
     );
     table.set_value(3, 0, 7);
     let read = counts(&table.read());
-    let text = |text: &str| Key::Text(Some(text.into()));
+    let text = |text: &str| TallyKey::Text(Some(text.into()));
     let no_room = text("(a string for which there was no room)");
     assert_eq!(
         read[0].0,
-        [Key::Integer(-5), Key::Float(1.5), Key::Bool(true)]
+        [
+            TallyKey::Integer(-5),
+            TallyKey::Float(1.5),
+            TallyKey::Bool(true)
+        ]
     );
     assert_eq!(
         read[1].0,
         [
             text("caf\u{e9}"),
             text("\u{4f60}\u{597d}"),
-            Key::Object(0xabcd),
-            Key::Object(0)
+            TallyKey::Object(0xabcd),
+            TallyKey::Object(0)
         ]
     );
     // A text is the number of a string; an object is one if bit 32 is set.
     assert_eq!(
         read[2].0,
-        [no_room.clone(), no_room, Key::Text(None), text("caf\u{e9}")]
+        [
+            no_room.clone(),
+            no_room,
+            TallyKey::Text(None),
+            text("caf\u{e9}")
+        ]
     );
 }
 
@@ -215,12 +224,12 @@ fn a_string_key_shows_64_characters_and_is_marked_by_hash_and_length() {
     let long = read.entries.iter().find(|e| e.marks == [[0x1234, 1_000]]);
     assert_eq!(
         long.expect("the string").keys,
-        [Key::Text(Some("x".repeat(64)))]
+        [TallyKey::Text(Some("x".repeat(64)))]
     );
     let unknown = read.entries.iter().find(|e| e.marks == [[0, 0]]);
     assert_eq!(
         unknown.expect("a string beyond the table").keys,
-        [Key::Text(None)]
+        [TallyKey::Text(None)]
     );
 }
 
@@ -234,7 +243,7 @@ fn free_and_unfinished_slots_are_no_entries() {
     }
     table.set_value(0, 0, 3);
     let read = table.read();
-    assert_eq!(counts(&read), [(vec![Key::Integer(4)], 5)]);
+    assert_eq!(counts(&read), [(vec![TallyKey::Integer(4)], 5)]);
     assert_eq!(read.rest.count, 3);
 }
 
@@ -271,12 +280,12 @@ fn a_cleared_table_counts_from_zero_though_threads_keep_their_parts() {
     table.write(1, 99, 1, &[7]);
     table.set_value(1, 0, 4);
     table.add_thread_local(1, 1, 0, 100);
-    assert_eq!(counts(&table.read()), [(vec![Key::Integer(7)], 104)]);
+    assert_eq!(counts(&table.read()), [(vec![TallyKey::Integer(7)], 104)]);
     table.clear();
     assert_eq!(table.read(), Tally::default());
     table.add_thread_local(1, 1, 0, 2);
     table.add_thread_local(2, 1, 0, 1);
-    assert_eq!(counts(&table.read()), [(vec![Key::Integer(7)], 3)]);
+    assert_eq!(counts(&table.read()), [(vec![TallyKey::Integer(7)], 3)]);
     table.clear();
     table.clear();
     assert_eq!(table.read(), Tally::default());
@@ -291,7 +300,7 @@ fn a_histogram_ends_with_its_last_bucket_and_linear_buckets_are_complete() {
         histogram.set_value(1, value, n);
     }
     assert_eq!(histogram.read().entries[0].buckets, [2, 0, 0, 0, 0, 1]);
-    let linear = Linear::new(-10, 5, 3).expect("buckets");
+    let linear = LinearBuckets::new(-10, 5, 3).expect("buckets");
     let table = fixture.table(TallyKind::Linear(linear), 10);
     assert_eq!([48, 56].map(|n| table.header(n)), [-10, 5]);
     table.write(1, 99, 1, &[1]);
@@ -312,14 +321,14 @@ fn wide_tables_and_kinds_that_are_no_sums_have_no_thread_local_parts() {
     ] {
         assert!(fixture.table(kind, 10).header(40) < 0, "{kind:?}");
     }
-    assert_eq!(fixture.shards.used(), 0);
+    assert_eq!(fixture.shards.used_slots(), 0);
     // All tables together use a quarter of the counters at most.
     let mut tables = 0_u64;
     while fixture.table(TallyKind::Count, 6_000).header(40) >= 0 {
         tables += 1;
     }
     assert_eq!(tables, SLOTS_PER_QUARTER / 8_193);
-    assert_eq!(fixture.shards.used(), tables * 8_193);
+    assert_eq!(fixture.shards.used_slots(), tables * 8_193);
 }
 
 const SLOTS_PER_QUARTER: u64 = crate::data::shards::SLOTS / 4;
@@ -378,8 +387,8 @@ fn a_rate_has_the_seconds_of_its_ring() {
         [(second - RING + 2, 9), (second, 10), (second + 1, 20)]
     );
     // The oldest second is outside the window of 60 seconds.
-    assert_eq!(rate.recent().len(), 2);
-    assert_eq!(rate.whole(60), rate.now - second);
+    assert_eq!(rate.counts_by_age().len(), 2);
+    assert_eq!(rate.complete_seconds(60), rate.now - second);
     // While the first value is being counted, its second is not known yet.
     table.set_value(1, 1, 0);
     let rate = table.read().entries[0].rate.clone().expect("a rate");
@@ -412,7 +421,7 @@ fn the_latest_values_are_numbered_from_the_last_clear() {
         [2, 3, 4, 5]
     );
     assert_eq!((found[0].0.time_ns, found[0].0.thread_id), (20, 77));
-    assert_eq!(found[0].1.keys, [Key::Integer(102)]);
+    assert_eq!(found[0].1.keys, [TallyKey::Integer(102)]);
     // A slot that a thread is writing survives the clear; it holds something newer.
     let busy = 3;
     table.set(table.entry(busy), 1);
@@ -480,14 +489,14 @@ fn labels_are_shown_without_tables_that_only_probes_read() {
     let count = fixture.table(TallyKind::Count, 10).number;
     let objects = tallies.add_object_table(42);
     let stack = fixture.table(TallyKind::Numbers, 10).number;
-    let label = |plan: &str, name: Option<&str>| Label {
+    let label = |plan: &str, name: Option<&str>| TableLabel {
         plan: plan.into(),
         name: name.map(Into::into),
     };
     tallies.label(count, label("a.rhai", Some("cost")));
     tallies.label(count, label("b.rhai", None));
     tallies.label(99, label("c.rhai", None));
-    let shown = tallies.shown();
+    let shown = tallies.labelled_tables();
     assert_eq!(
         shown,
         [(count, TallyKind::Count, label("b.rhai", Some("cost")))]

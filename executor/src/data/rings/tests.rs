@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::data::scratch::ScratchDirectory;
-use veneer_protocol::data::{ROTATED, read_segment};
+use veneer_protocol::data::{EVENT_LOG_FILES, read_segment};
 
 /// The most characters of a logged text, as in `VeneerRuntime.TEXT`.
 const TEXT: u64 = 64;
@@ -46,14 +46,14 @@ impl<'r> Writer<'r> {
             return false;
         }
         if skip != 0 {
-            let end = self.rings.file.half(self.base + HEADER + at);
+            let end = self.rings.file.half_word(self.base + HEADER + at);
             end.store(0, Ordering::Relaxed);
             self.set(Layout::HEAD, head + skip);
         }
         let head = head + skip;
         let event = HEADER + head % size;
         let half = |offset, value| {
-            let half = self.rings.file.half(self.base + event + offset);
+            let half = self.rings.file.half_word(self.base + event + offset);
             half.store(value, Ordering::Relaxed);
         };
         half(4, point);
@@ -76,7 +76,7 @@ fn rings() -> (ScratchDirectory, Rings) {
     (directory, rings)
 }
 
-fn times(events: &[Drained]) -> Vec<u64> {
+fn times(events: &[DrainedEvent]) -> Vec<u64> {
     events.iter().map(|event| event.time_ns).collect()
 }
 
@@ -93,7 +93,7 @@ fn a_released_ring_is_assigned_again_with_the_events_that_it_holds() {
     assert_eq!(three.base, one.base);
     assert!(three.log(1, 11, &[6]));
     rings.drain();
-    assert_eq!(times(&rings.last(1, 9)), [10, 11]);
+    assert_eq!(times(&rings.last_events(1, 9)), [10, 11]);
 }
 
 #[test]
@@ -103,14 +103,17 @@ fn drained_events_have_their_values_and_are_counted_by_point() {
     let writer = Writer::new(&rings);
     assert!(writer.log(3, 100, &[-1, 2]));
     assert!(writer.log(2, 101, &[]));
-    assert_eq!(rings.count(3), 0, "not drained yet");
+    assert_eq!(rings.event_count(3), 0, "not drained yet");
     rings.drain();
     rings.drain();
-    assert_eq!([1, 2, 3].map(|point| rings.count(point)), [0, 1, 1]);
-    let event = rings.last(3, 1).remove(0);
+    assert_eq!([1, 2, 3].map(|point| rings.event_count(point)), [0, 1, 1]);
+    let event = rings.last_events(3, 1).remove(0);
     assert_eq!((event.time_ns, event.thread), (100, 77));
-    assert!(matches!(event.values[..], [Value::Int(-1), Value::Int(2)]));
-    let positions = [Layout::HEAD, Layout::TAIL, Layout::COUNTED];
+    assert!(matches!(
+        event.values[..],
+        [EventValue::Int(-1), EventValue::Int(2)]
+    ));
+    let positions = [Layout::HEAD, Layout::TAIL, Layout::COUNTED_POSITION];
     assert_eq!(positions.map(|at| writer.word(at)), [96, 96, 96]);
 }
 
@@ -129,20 +132,20 @@ fn events_are_drained_once_each_while_the_ring_wraps_around() {
         }
         if time % 500 == 0 {
             rings.drain();
-            let (events, count) = rings.since(1, seen);
+            let (events, count) = rings.events_since(1, seen);
             assert_eq!(times(&events), (seen..time).collect::<Vec<u64>>());
             assert_eq!(count, time);
-            let texts = |e: &Drained| {
+            let texts = |e: &DrainedEvent| {
                 e.values
                     .iter()
-                    .all(|v| matches!(v, Value::Int(n) if *n as u64 == e.time_ns))
+                    .all(|v| matches!(v, EventValue::Int(n) if *n as u64 == e.time_ns))
             };
             assert!(events.iter().all(texts));
             seen = count;
         }
     }
     rings.drain();
-    assert_eq!(rings.count(1), time);
+    assert_eq!(rings.event_count(1), time);
     assert_eq!(writer.word(Layout::TAIL), writer.word(Layout::HEAD));
 }
 
@@ -156,7 +159,7 @@ fn a_full_ring_drops_events_and_counts_them_by_point() {
     assert_eq!([1, 2].map(|point| rings.dropped_at(point)), [1, 1]);
     assert_eq!(rings.dropped(), 2);
     rings.drain();
-    assert_eq!((rings.count(1), rings.count(2)), (written, 0));
+    assert_eq!((rings.event_count(1), rings.event_count(2)), (written, 0));
     assert!(writer.log(1, 0, &[0]), "there is room again");
     assert!((DATA - 200..=DATA).contains(&(written * 48)));
 }
@@ -174,15 +177,18 @@ fn a_point_keeps_its_newest_events_only() {
         }
     }
     rings.drain();
-    assert_eq!(times(&rings.last(1, 3)), [all - 3, all - 2, all - 1]);
-    assert_eq!(rings.last(1, usize::MAX).len(), MAX_KEPT_EVENTS);
+    assert_eq!(times(&rings.last_events(1, 3)), [all - 3, all - 2, all - 1]);
+    assert_eq!(rings.last_events(1, usize::MAX).len(), MAX_KEPT_EVENTS);
     // A reader that has seen 4 events gets those that are kept, and learns that 6 are missing.
-    let (events, count) = rings.since(1, 4);
+    let (events, count) = rings.events_since(1, 4);
     assert_eq!((events.len() as u64, count), (all - 10, all));
     assert_eq!(events[0].time_ns, 10);
-    assert_eq!(times(&rings.since(1, all - 2).0), [all - 2, all - 1]);
-    assert_eq!(rings.since(1, all).0.len(), 0);
-    assert_eq!((rings.since(9, 5).0.len(), rings.since(9, 5).1), (0, 5));
+    assert_eq!(times(&rings.events_since(1, all - 2).0), [all - 2, all - 1]);
+    assert_eq!(rings.events_since(1, all).0.len(), 0);
+    assert_eq!(
+        (rings.events_since(9, 5).0.len(), rings.events_since(9, 5).1),
+        (0, 5)
+    );
 }
 
 #[test]
@@ -195,7 +201,7 @@ fn the_event_log_has_the_positions_of_the_events() {
         assert!(writer.log(1, time, &[4]));
     }
     rings.drain();
-    let bytes = std::fs::read(directory.join(ROTATED[1])).expect("the event log");
+    let bytes = std::fs::read(directory.join(EVENT_LOG_FILES[1])).expect("the event log");
     let (number, events, torn) = read_segment(&bytes);
     assert_eq!((number, torn), (1, false));
     let found: Vec<_> = events
@@ -212,14 +218,14 @@ fn a_damaged_length_costs_the_content_of_the_ring_and_no_more() {
     assert!(rings.open_point(1));
     let writer = Writer::new(&rings);
     for damaged in [4, 36, 41, DATA as u32, u32::MAX] {
-        let before = rings.count(1);
+        let before = rings.event_count(1);
         assert!(writer.log(1, 1, &[0]));
         let second = writer.word(Layout::HEAD) as u64;
         assert!(writer.log(1, 2, &[0]));
-        let length = rings.file.half(writer.base + HEADER + second % DATA);
+        let length = rings.file.half_word(writer.base + HEADER + second % DATA);
         length.store(damaged, Ordering::Relaxed);
         rings.drain();
-        assert_eq!(rings.count(1), before + 1, "length {damaged}");
+        assert_eq!(rings.event_count(1), before + 1, "length {damaged}");
         assert_eq!(writer.word(Layout::TAIL), writer.word(Layout::HEAD));
     }
 }
@@ -227,14 +233,14 @@ fn a_damaged_length_costs_the_content_of_the_ring_and_no_more() {
 #[test]
 fn points_beyond_the_table_have_no_metrics() {
     let (_directory, rings) = rings();
-    assert!(!rings.open_point(Layout::POINTS as u32));
-    assert!(rings.open_point(Layout::POINTS as u32 - 1));
-    rings.drop_one(Layout::POINTS as u32);
-    rings.drop_one(Layout::POINTS as u32 - 1);
+    assert!(!rings.open_point(Layout::MAX_LOG_POINTS as u32));
+    assert!(rings.open_point(Layout::MAX_LOG_POINTS as u32 - 1));
+    rings.drop_one(Layout::MAX_LOG_POINTS as u32);
+    rings.drop_one(Layout::MAX_LOG_POINTS as u32 - 1);
     assert_eq!(rings.dropped(), 1);
     let writer = Writer::new(&rings);
     assert!(writer.log(u32::MAX, 1, &[]));
     rings.drain();
-    assert_eq!(rings.count(u32::MAX), 0);
-    assert_eq!(rings.last(u32::MAX, 1).len(), 1);
+    assert_eq!(rings.event_count(u32::MAX), 0);
+    assert_eq!(rings.last_events(u32::MAX, 1).len(), 1);
 }

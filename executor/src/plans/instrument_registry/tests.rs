@@ -2,19 +2,19 @@
 
 use super::*;
 use std::time::Duration;
-use veneer_frequency::{Edge, Flow, Node};
-use veneer_instruments::{Kind, LIMIT, Place, When};
+use veneer_frequency::{CountedGraph, Edge, Endpoint};
+use veneer_instruments::{AdviceKind, DEFAULT_MAX_POINTS, InstrumentKind, PointSelector};
 
-pub fn spec(kind: Kind) -> Spec {
-    Spec {
+pub fn spec(kind: InstrumentKind) -> InstrumentSpec {
+    InstrumentSpec {
         name: Some("calls".into()),
         plan: "a.rhai".into(),
         patterns: Vec::new(),
         only: None,
-        place: Place::Method,
-        when: When::Before,
+        place: PointSelector::Method,
+        when: AdviceKind::Before,
         kind,
-        limit: LIMIT,
+        limit: DEFAULT_MAX_POINTS,
         each: false,
         times: None,
         late: false,
@@ -22,7 +22,7 @@ pub fn spec(kind: Kind) -> Spec {
     }
 }
 
-pub fn instrument(kind: Kind) -> Instrument {
+pub fn instrument(kind: InstrumentKind) -> Instrument {
     let cost = CostSample {
         passes: 0,
         cpu: Duration::ZERO,
@@ -40,44 +40,44 @@ pub fn point(class: u32, method: u32, slot: u32) -> InstalledPoint {
         what: None,
         line: Some(7),
         slot,
-        step: Step::Count,
+        step: PlannedAction::Count,
         values: Vec::new(),
         base: [0, 0],
         last: None,
         key: SlotKey {
             method,
             site: Site::Entry,
-            step: Step::Count,
+            step: PlannedAction::Count,
         },
         row: None,
         is_unloaded: false,
     }
 }
 
-fn hits(hits: u64) -> Data {
-    Data::Count { hits }
+fn hits(hits: u64) -> Measurement {
+    Measurement::Count { hits }
 }
 
 /// Every point has as many hits as the number of its counter.
-fn readings(points: &[InstalledPoint]) -> Vec<Data> {
+fn readings(points: &[InstalledPoint]) -> Vec<Measurement> {
     points.iter().map(|p| hits(u64::from(p.slot))).collect()
 }
 
 fn block(method: u32, first: u32) -> Arc<CounterBlock> {
-    let (a, b) = (Node::At(0), Node::At(1));
+    let (a, b) = (Endpoint::Node(0), Endpoint::Node(1));
     let edge = |from, to| Edge {
         from,
         to,
         weight: 1,
-        always: false,
+        always_counted: false,
     };
-    let flow = Flow::of(2, &[edge(a, b), edge(b, a), edge(a, a)]);
-    assert!(flow.width() > 0);
-    Arc::new(CounterBlock::of_flow(method, first, &flow))
+    let flow = CountedGraph::new(2, &[edge(a, b), edge(b, a), edge(a, a)]);
+    assert!(flow.counter_count() > 0);
+    Arc::new(CounterBlock::for_graph(method, first, &flow))
 }
 
 fn add(table: &mut InstrumentTable, points: Vec<InstalledPoint>) -> InstrumentId {
-    let mut one = instrument(Kind::Counter);
+    let mut one = instrument(InstrumentKind::Counter);
     one.methods = points.iter().map(|p| p.key.method).collect();
     one.tried = one.methods.clone();
     one.points = points;
@@ -157,7 +157,7 @@ fn the_latest_detached_instrument_is_never_folded() {
 
 #[test]
 fn an_instrument_without_points_or_with_one_is_folded_to_itself() {
-    let mut one = instrument(Kind::Counter);
+    let mut one = instrument(InstrumentKind::Counter);
     assert_eq!((one.fold(), one.points.len()), (0, 0));
     one.points = vec![point(3, 3, 3)];
     one.methods = [3].into();
@@ -169,7 +169,7 @@ fn an_instrument_without_points_or_with_one_is_folded_to_itself() {
 fn points_of_unloaded_methods_become_final_and_the_others_stay_live() {
     let mut table = InstrumentTable::default();
     let mut log = point(1, 10, 3);
-    (log.step, log.key.step) = (Step::Log, Step::Log);
+    (log.step, log.key.step) = (PlannedAction::Log, PlannedAction::Log);
     let id = add(&mut table, vec![point(1, 10, 100), point(2, 20, 200), log]);
     let finals = table.finalize(&|method| method == 10, &readings);
     assert_eq!(finals.len(), 1);
@@ -281,7 +281,7 @@ fn patches_count_their_unloaded_methods() {
 fn counters_of_unloaded_methods_are_reusable_by_width() {
     let mut table = InstrumentTable::default();
     let mut timer = point(1, 10, 40);
-    (timer.step, timer.key.step) = (Step::Start, Step::Start);
+    (timer.step, timer.key.step) = (PlannedAction::Start, PlannedAction::Start);
     let shared = block(10, 500);
     let mut counted = [point(1, 10, 7), point(1, 10, 8)];
     for one in &mut counted {
@@ -321,7 +321,7 @@ fn counters_of_unloaded_methods_are_reusable_by_width() {
 fn counters_of_a_detached_instrument_are_reusable_at_the_same_point_only() {
     let mut table = InstrumentTable::default();
     let mut log = point(1, 10, 3);
-    (log.step, log.key.step) = (Step::Log, Step::Log);
+    (log.step, log.key.step) = (PlannedAction::Log, PlannedAction::Log);
     let mut unloaded = point(3, 30, 9);
     unloaded.is_unloaded = true;
     let id = add(&mut table, vec![point(1, 10, 100), log, unloaded]);
@@ -339,7 +339,7 @@ fn counters_of_a_detached_instrument_are_reusable_at_the_same_point_only() {
     };
     assert_eq!(table.free_by_key.get(&other), None);
     let other = SlotKey {
-        step: Step::CodeOnly,
+        step: PlannedAction::CodeOnly,
         ..key
     };
     assert_eq!(table.free_by_key.get(&other), None);
@@ -360,9 +360,9 @@ fn a_counter_block_is_in_quarantine_until_its_versions_are_collected() {
         table.quarantine.iter().map(|row| row.first).collect()
     };
     assert_eq!(firsts(&table), [500, 600]);
-    table.end_quarantine(|_| false);
+    table.release_quarantined(|_| false);
     assert_eq!((firsts(&table).len(), table.free_by_width.len()), (2, 0));
-    table.end_quarantine(|row| row.first == 500);
+    table.release_quarantined(|row| row.first == 500);
     assert_eq!(firsts(&table), [600]);
     assert_eq!(table.free_by_width.get(&one.width), Some(&vec![500]));
 }

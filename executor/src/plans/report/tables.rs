@@ -1,22 +1,25 @@
 //! The tallies in the report. A *tally* is an aggregation map that probes fill.
 //!
 //! A report is one message to a client, and the size of messages is limited. So the tallies share
-//! [`MAX_BYTES`] of it, and each tally omits the entries that do not fit: the least frequent ones,
-//! or the oldest ones of `last` and `sample`.
+//! [`MAX_TABLES_BYTES`] of it, and each tally omits the entries that do not fit: the least frequent
+//! ones, or the oldest ones of `last` and `sample`.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::HashSet;
 
 use crate::agent::Agent;
-use crate::data::aggregations::Label;
+use crate::data::aggregations::TableLabel;
 use crate::plans::instrument_registry::InstrumentTable;
 use serde_json::Value;
-use veneer_instruments::{Entry, Key, Kind, Linear, Tally, TallyKind, WINDOW, bucket_start};
-use veneer_protocol::{Bucket, Figures, Second, Table, TableEntry, TableKind};
+use veneer_instruments::{
+    InstrumentKind, LinearBuckets, RATE_WINDOW_SECONDS, Tally, TallyEntry, TallyKey, TallyKind,
+    bucket_start,
+};
+use veneer_protocol::{Bucket, EntryMetrics, SecondCount, Table, TableEntry, TableKind};
 
 /// The most bytes of JSON, by estimate, of all entries of a report. The rest of the message is left
 /// to everything else.
-const MAX_BYTES: usize = 6 << 20;
+const MAX_TABLES_BYTES: usize = 6 << 20;
 /// The estimated bytes of an entry without its texts and buckets.
 const ENTRY_BYTES: usize = 160;
 /// The estimated bytes of a bucket.
@@ -31,35 +34,37 @@ struct SizedTable {
 }
 
 /// Returns the current content of all tables that have a form in the report.
-pub fn make(agent: &Agent) -> Vec<Table> {
+pub fn make_tables(agent: &Agent) -> Vec<Table> {
     let attached = tables_of_attached_code(&agent.table.lock());
-    let sized = |(number, kind, label): (u32, TallyKind, Label)| {
+    let sized = |(number, kind, label): (u32, TallyKind, TableLabel)| {
         let now = agent.tallies.read(&agent.shards, number, agent.nano_began);
         // The entries are reduced at once: a table with all its entries may be large.
         let mut sized = sized_table(number, kind, label, now)?;
         sized.table.attached = attached.contains(&number);
         Some(sized)
     };
-    let shown = agent.tallies.shown().into_iter();
+    let shown = agent.tallies.labelled_tables().into_iter();
     let mut all: Vec<SizedTable> = shown.filter_map(sized).collect();
-    share_room(&mut all, MAX_BYTES);
+    share_room(&mut all, MAX_TABLES_BYTES);
     all.into_iter().map(|sized| sized.table).collect()
 }
 
-/// The report's form of one table, with as many entries as [`MAX_BYTES`] allows. Returns `None` for
-/// a table that only probes can read.
-fn sized_table(number: u32, kind: TallyKind, label: Label, now: Tally) -> Option<SizedTable> {
+/// The report's form of one table, with as many entries as [`MAX_TABLES_BYTES`] allows. Returns
+/// `None` for a table that only probes can read.
+fn sized_table(number: u32, kind: TallyKind, label: TableLabel, now: Tally) -> Option<SizedTable> {
     let table_kind = table_kind(kind)?;
     let now = match kind {
-        TallyKind::Distinct => now.distinct(),
+        TallyKind::Distinct => now.count_distinct(),
         _ => now,
     };
-    let mut room = MAX_BYTES;
+    let mut room = MAX_TABLES_BYTES;
     let (entries, omitted) = fitting_entries(now.entries, kind, &mut room);
     Some(SizedTable {
         table: Table {
             id: format!("t{}", u64::from(number) + 1),
-            name: label.name.unwrap_or_else(|| table_kind.word().into()),
+            name: label
+                .name
+                .unwrap_or_else(|| table_kind.plan_function().into()),
             kind: table_kind,
             plan: label.plan,
             attached: false,
@@ -67,7 +72,7 @@ fn sized_table(number: u32, kind: TallyKind, label: Label, now: Tally) -> Option
             omitted,
             rest: rest(&now.rest, kind),
         },
-        bytes: MAX_BYTES - room,
+        bytes: MAX_TABLES_BYTES - room,
     })
 }
 
@@ -100,7 +105,7 @@ fn tables_of_attached_code(table: &InstrumentTable) -> HashSet<u32> {
     let attached = table.instruments.iter().filter(|i| i.attached);
     attached
         .filter_map(|i| match &i.spec.kind {
-            Kind::Code(code) => Some(code.tables()),
+            InstrumentKind::Code(code) => Some(code.tables()),
             _ => None,
         })
         .flatten()
@@ -124,8 +129,8 @@ fn table_kind(kind: TallyKind) -> Option<TableKind> {
 
 /// The order in which entries get room: the latest first for `last` and `sample`, otherwise by the
 /// number of different values, then by count, both descending, then by keys.
-fn by_importance(kind: TallyKind, a: &Entry, b: &Entry) -> Ordering {
-    if kind.has_moments() {
+fn by_importance(kind: TallyKind, a: &TallyEntry, b: &TallyEntry) -> Ordering {
+    if kind.has_occurrences() {
         return Reverse(a.at).cmp(&Reverse(b.at));
     }
     let keys = a.keys.partial_cmp(&b.keys).unwrap_or(Ordering::Equal);
@@ -136,7 +141,7 @@ fn by_importance(kind: TallyKind, a: &Entry, b: &Entry) -> Ordering {
 /// Returns the most important entries that fit into `room` bytes, and the number of the others.
 /// Subtracts the bytes of the entries from `room`.
 fn fitting_entries(
-    mut all: Vec<Entry>,
+    mut all: Vec<TallyEntry>,
     kind: TallyKind,
     room: &mut usize,
 ) -> (Vec<TableEntry>, u64) {
@@ -155,7 +160,7 @@ fn fitting_entries(
         });
     }
     let omitted = count - shown.len() as u64;
-    if kind.has_moments() {
+    if kind.has_occurrences() {
         shown.reverse();
     }
     (shown, omitted)
@@ -163,10 +168,10 @@ fn fitting_entries(
 
 /// The estimated bytes of an entry in JSON. Texts count double, because a character that JSON
 /// escapes can take up to six bytes.
-fn estimated_bytes(entry: &Entry, kind: TallyKind) -> usize {
+fn estimated_bytes(entry: &TallyEntry, kind: TallyKind) -> usize {
     let texts = entry.keys.iter().map(|key| match key {
-        Key::Text(Some(text)) => 2 * text.len(),
-        Key::Stack(lines) => lines.iter().map(|line| line.len() + 3).sum(),
+        TallyKey::Text(Some(text)) => 2 * text.len(),
+        TallyKey::Stack(lines) => lines.iter().map(|line| line.len() + 3).sum(),
         _ => 0,
     });
     let buckets = match kind {
@@ -178,21 +183,21 @@ fn estimated_bytes(entry: &Entry, kind: TallyKind) -> usize {
 }
 
 /// The JSON form of a key. NaN and infinities are texts, because JSON has no such numbers.
-fn key(key: &Key) -> Value {
+fn key(key: &TallyKey) -> Value {
     match key {
-        Key::Integer(n) => Value::from(*n),
-        Key::Float(x) if x.is_finite() => Value::from(*x),
-        Key::Bool(b) => Value::from(*b),
-        Key::Text(Some(text)) => Value::from(text.as_str()),
-        Key::Text(None) | Key::Object(0) => Value::Null,
-        Key::Stack(lines) => Value::from(lines.as_slice()),
-        other @ (Key::Float(_) | Key::Object(_)) => Value::from(other.to_string()),
+        TallyKey::Integer(n) => Value::from(*n),
+        TallyKey::Float(x) if x.is_finite() => Value::from(*x),
+        TallyKey::Bool(b) => Value::from(*b),
+        TallyKey::Text(Some(text)) => Value::from(text.as_str()),
+        TallyKey::Text(None) | TallyKey::Object(0) => Value::Null,
+        TallyKey::Stack(lines) => Value::from(lines.as_slice()),
+        other @ (TallyKey::Float(_) | TallyKey::Object(_)) => Value::from(other.to_string()),
     }
 }
 
 /// The metrics of an entry, by the kind of its table.
-fn figures(entry: &Entry, kind: TallyKind) -> Figures {
-    let Entry {
+fn figures(entry: &TallyEntry, kind: TallyKind) -> EntryMetrics {
+    let TallyEntry {
         count,
         sum,
         min,
@@ -200,20 +205,20 @@ fn figures(entry: &Entry, kind: TallyKind) -> Figures {
         ..
     } = *entry;
     match kind {
-        TallyKind::Sums => Figures::Sums {
+        TallyKind::Sums => EntryMetrics::Sums {
             count,
             sum,
             min,
             max,
         },
-        TallyKind::Histogram => Figures::Distribution {
+        TallyKind::Histogram => EntryMetrics::Distribution {
             count,
             sum,
             min,
             max,
             buckets: filled_buckets(&entry.buckets),
         },
-        TallyKind::Linear(linear) => Figures::Distribution {
+        TallyKind::Linear(linear) => EntryMetrics::Distribution {
             count,
             sum,
             min,
@@ -222,37 +227,37 @@ fn figures(entry: &Entry, kind: TallyKind) -> Figures {
         },
         TallyKind::Rate => {
             let rate = entry.rate.clone().unwrap_or_default();
-            let second = |(ago, count)| Second { ago, count };
-            Figures::Rate {
+            let second = |(ago, count)| SecondCount { ago, count };
+            EntryMetrics::Rate {
                 count,
-                whole: rate.whole(WINDOW),
-                seconds: rate.recent().into_iter().map(second).collect(),
+                whole: rate.complete_seconds(RATE_WINDOW_SECONDS),
+                seconds: rate.counts_by_age().into_iter().map(second).collect(),
             }
         }
-        TallyKind::Distinct => Figures::Distinct {
+        TallyKind::Distinct => EntryMetrics::Distinct {
             count,
             distinct: entry.distinct,
         },
-        TallyKind::Top => Figures::Bound {
+        TallyKind::Top => EntryMetrics::UpperBound {
             count,
             error: entry.error,
         },
         TallyKind::Last | TallyKind::Sample => {
             let at = entry.at.unwrap_or_default();
-            Figures::Moment {
+            EntryMetrics::Occurrence {
                 number: at.number,
                 time_ns: at.time_ns,
                 thread: at.thread_id,
             }
         }
         TallyKind::Count | TallyKind::Numbers | TallyKind::Objects | TallyKind::PerObject => {
-            Figures::Count { count }
+            EntryMetrics::Count { count }
         }
     }
 }
 
 /// The metrics of the values that found no entry. For some kinds only their number is known.
-fn rest(rest: &Entry, kind: TallyKind) -> Figures {
+fn rest(rest: &TallyEntry, kind: TallyKind) -> EntryMetrics {
     let kind = match kind {
         TallyKind::Last | TallyKind::Sample | TallyKind::Top | TallyKind::Distinct => {
             TallyKind::Count
@@ -263,7 +268,7 @@ fn rest(rest: &Entry, kind: TallyKind) -> Figures {
 }
 
 /// All buckets of a linear histogram, including empty ones, so that a reader knows their bounds.
-fn linear_buckets(counts: &[u64], linear: Linear) -> Vec<Bucket> {
+fn linear_buckets(counts: &[u64], linear: LinearBuckets) -> Vec<Bucket> {
     let bucket = |(range, count): (Option<(i64, i64)>, &u64)| {
         let (from, to) = range?;
         let count = *count;
@@ -297,19 +302,19 @@ fn filled_buckets(counts: &[u64]) -> Vec<Bucket> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use veneer_instruments::{BUCKETS, Moment, Rate};
+    use veneer_instruments::{BUCKETS, Occurrence, Rate};
 
-    fn entry(key: i64, count: u64) -> Entry {
-        Entry {
-            keys: vec![Key::Integer(key)],
+    fn entry(key: i64, count: u64) -> TallyEntry {
+        TallyEntry {
+            keys: vec![TallyKey::Integer(key)],
             count,
-            ..Entry::default()
+            ..TallyEntry::default()
         }
     }
 
-    fn recorded(key: i64, number: u64) -> Entry {
-        Entry {
-            at: Some(Moment {
+    fn recorded(key: i64, number: u64) -> TallyEntry {
+        TallyEntry {
+            at: Some(Occurrence {
                 number,
                 time_ns: 10 * number,
                 thread_id: 1,
@@ -318,7 +323,7 @@ mod tests {
         }
     }
 
-    fn tally(entries: Vec<Entry>) -> Tally {
+    fn tally(entries: Vec<TallyEntry>) -> Tally {
         Tally {
             entries,
             ..Tally::default()
@@ -327,12 +332,12 @@ mod tests {
 
     /// A table of `count` entries of `ENTRY_BYTES` each, with the keys 0, 1, 2, …
     fn table(number: u32, kind: TallyKind, count: i64) -> SizedTable {
-        let entry = |n| match kind.has_moments() {
+        let entry = |n| match kind.has_occurrences() {
             true => recorded(n, n as u64),
             false => entry(n, (count - n) as u64),
         };
         let all = tally((0..count).map(entry).collect());
-        sized_table(number, kind, Label::default(), all).expect("a table")
+        sized_table(number, kind, TableLabel::default(), all).expect("a table")
     }
 
     fn keys(entries: &[TableEntry]) -> Vec<i64> {
@@ -343,11 +348,12 @@ mod tests {
     #[test]
     fn entries_are_sorted_by_count_and_then_by_key() {
         let all = vec![entry(3, 5), entry(1, 5), entry(2, 9), entry(4, 1)];
-        let (shown, omitted) = fitting_entries(all, TallyKind::Count, &mut MAX_BYTES.clone());
+        let (shown, omitted) =
+            fitting_entries(all, TallyKind::Count, &mut MAX_TABLES_BYTES.clone());
         assert_eq!((keys(&shown), omitted), (vec![2, 1, 3, 4], 0));
         let mut sets = vec![entry(1, 90), entry(2, 10)];
         (sets[0].distinct, sets[1].distinct) = (3, 4);
-        let (shown, _) = fitting_entries(sets, TallyKind::Distinct, &mut MAX_BYTES.clone());
+        let (shown, _) = fitting_entries(sets, TallyKind::Distinct, &mut MAX_TABLES_BYTES.clone());
         assert_eq!(
             keys(&shown),
             [2, 1],
@@ -361,7 +367,7 @@ mod tests {
         let mut room = 2 * ENTRY_BYTES + 1;
         let (shown, omitted) = fitting_entries(all, TallyKind::Last, &mut room);
         assert_eq!((keys(&shown), omitted, room), (vec![1, 2], 1, 1));
-        let moment = Figures::Moment {
+        let moment = EntryMetrics::Occurrence {
             number: 1,
             time_ns: 10,
             thread: 1,
@@ -395,9 +401,9 @@ mod tests {
 
     #[test]
     fn one_large_table_is_truncated_to_the_size_of_a_message() {
-        let count = 2 * (MAX_BYTES / ENTRY_BYTES) as i64;
+        let count = 2 * (MAX_TABLES_BYTES / ENTRY_BYTES) as i64;
         let one = table(0, TallyKind::Count, count);
-        assert!(one.bytes <= MAX_BYTES && one.bytes > MAX_BYTES - ENTRY_BYTES);
+        assert!(one.bytes <= MAX_TABLES_BYTES && one.bytes > MAX_TABLES_BYTES - ENTRY_BYTES);
         let shown = one.table.entries.len() as u64;
         assert_eq!(one.table.omitted + shown, count as u64);
         assert_eq!(keys(&one.table.entries[..3]), [0, 1, 2]);
@@ -406,16 +412,17 @@ mod tests {
     #[test]
     fn the_estimate_counts_texts_buckets_and_seconds() {
         let mut one = entry(1, 1);
-        let bytes = |e: &Entry, kind| estimated_bytes(e, kind) - ENTRY_BYTES;
+        let bytes = |e: &TallyEntry, kind| estimated_bytes(e, kind) - ENTRY_BYTES;
         assert_eq!(bytes(&one, TallyKind::Count), 0);
-        one.keys.push(Key::Text(Some("abcd".into())));
-        one.keys.push(Key::Text(None));
-        one.keys.push(Key::Stack(vec!["a.b:1".into(), "c".into()]));
+        one.keys.push(TallyKey::Text(Some("abcd".into())));
+        one.keys.push(TallyKey::Text(None));
+        one.keys
+            .push(TallyKey::Stack(vec!["a.b:1".into(), "c".into()]));
         assert_eq!(bytes(&one, TallyKind::Count), 8 + 8 + 4);
         one.keys.clear();
         one.buckets = vec![0, 5, 0, 6];
         assert_eq!(bytes(&one, TallyKind::Histogram), 2 * BUCKET_BYTES);
-        let linear = Linear::new(0, 1, 2).expect("buckets");
+        let linear = LinearBuckets::new(0, 1, 2).expect("buckets");
         assert_eq!(bytes(&one, TallyKind::Linear(linear)), 4 * BUCKET_BYTES);
         one.buckets.clear();
         one.rate = Some(Rate {
@@ -446,7 +453,7 @@ mod tests {
 
     #[test]
     fn linear_buckets_include_empty_ones_and_have_their_bounds() {
-        let linear = Linear::new(-10, 5, 2).expect("buckets");
+        let linear = LinearBuckets::new(-10, 5, 2).expect("buckets");
         let found: Vec<_> = linear_buckets(&[4, 0, 1, 2], linear)
             .iter()
             .map(|b| (b.from, b.to, b.count))
@@ -464,16 +471,16 @@ mod tests {
     fn keys_have_a_json_form() {
         let lines = vec!["shop.Desk.serve:41".to_string()];
         let forms = [
-            (Key::Integer(-7), "-7"),
-            (Key::Float(1.5), "1.5"),
-            (Key::Float(f64::NAN), "\"NaN\""),
-            (Key::Float(f64::INFINITY), "\"inf\""),
-            (Key::Bool(true), "true"),
-            (Key::Text(Some("a\"b".into())), "\"a\\\"b\""),
-            (Key::Text(None), "null"),
-            (Key::Object(0), "null"),
-            (Key::Object(0xbeef), "\"@beef\""),
-            (Key::Stack(lines), "[\"shop.Desk.serve:41\"]"),
+            (TallyKey::Integer(-7), "-7"),
+            (TallyKey::Float(1.5), "1.5"),
+            (TallyKey::Float(f64::NAN), "\"NaN\""),
+            (TallyKey::Float(f64::INFINITY), "\"inf\""),
+            (TallyKey::Bool(true), "true"),
+            (TallyKey::Text(Some("a\"b".into())), "\"a\\\"b\""),
+            (TallyKey::Text(None), "null"),
+            (TallyKey::Object(0), "null"),
+            (TallyKey::Object(0xbeef), "\"@beef\""),
+            (TallyKey::Stack(lines), "[\"shop.Desk.serve:41\"]"),
         ];
         for (one, form) in forms {
             assert_eq!(key(&one).to_string(), form);
@@ -483,9 +490,9 @@ mod tests {
     #[test]
     fn tables_that_only_probes_read_have_no_form() {
         for kind in [TallyKind::Numbers, TallyKind::Objects, TallyKind::PerObject] {
-            assert!(sized_table(0, kind, Label::default(), Tally::default()).is_none());
+            assert!(sized_table(0, kind, TableLabel::default(), Tally::default()).is_none());
         }
-        let label = Label {
+        let label = TableLabel {
             plan: "a.rhai".into(),
             name: None,
         };
@@ -494,6 +501,6 @@ mod tests {
             (one.table.id.as_str(), one.table.name.as_str()),
             ("t7", "top")
         );
-        assert_eq!(one.table.rest, Figures::Count { count: 0 });
+        assert_eq!(one.table.rest, EntryMetrics::Count { count: 0 });
     }
 }

@@ -1,6 +1,6 @@
 //! Attaching and detaching instruments.
 
-use super::Handle;
+use super::RuntimeHandle;
 use crate::classes::queries;
 use crate::classes::registry::Class;
 use crate::classes::retransform;
@@ -17,7 +17,9 @@ use crate::weaving::versions;
 use crate::weaving::weaver::{self, weave_class};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use veneer_instruments::{AttachError, Attached, InstrumentId, Kind, MethodPattern, Spec};
+use veneer_instruments::{
+    AttachError, AttachSummary, InstrumentId, InstrumentKind, InstrumentSpec, MethodPattern,
+};
 
 /// The number of methods that an instrument selects, and how they were found.
 struct Selection {
@@ -28,11 +30,14 @@ struct Selection {
     has_armed: bool,
 }
 
-impl Handle {
+impl RuntimeHandle {
     /// Attaches an instrument to loaded classes, and to matching classes that are loaded later.
-    pub(super) fn attach_instrument(&self, spec: Spec) -> Result<Attached, AttachError> {
+    pub(super) fn attach_instrument(
+        &self,
+        spec: InstrumentSpec,
+    ) -> Result<AttachSummary, AttachError> {
         let (agent, env) = (self.agent, self.env());
-        if spec.kind == Kind::Timer {
+        if spec.kind == InstrumentKind::Timer {
             agent.clock.link(agent.tool, &agent.library, env);
         }
         let start_cell = match spec.late {
@@ -47,11 +52,11 @@ impl Handle {
         let cells = start_cell.into_iter().collect();
         let instrument = Instrument::new(spec, cells, CostSample::now());
         let id = agent.table.lock().add(instrument);
-        agent.note(&journal_records::attached(agent, id));
+        agent.append_records(&journal_records::attached(agent, id));
         self.refresh_patterns();
         // Chosen methods are armed already.
-        let has_armed = chosen.is_none() && retransform::arm(agent, env, &patterns);
-        let classes = queries::classes(agent, env, &patterns);
+        let has_armed = chosen.is_none() && retransform::arm_loaded_classes(agent, env, &patterns);
+        let classes = queries::armed_classes(agent, env, &patterns);
         let selection = Selection {
             methods: chosen.unwrap_or_else(|| self.count_selected(&classes, &patterns)),
             chosen,
@@ -115,7 +120,7 @@ impl Handle {
         errors: Vec<(InstrumentId, AttachError)>,
         patterns: &[MethodPattern],
         selection: Selection,
-    ) -> Result<Attached, AttachError> {
+    ) -> Result<AttachSummary, AttachError> {
         let agent = self.agent;
         let is_installed = {
             let mut table = agent.table.lock();
@@ -131,7 +136,7 @@ impl Handle {
             let Some(i) = table.instrument(id) else {
                 return Err(AttachError::UnknownInstrument { id });
             };
-            Attached {
+            AttachSummary {
                 id,
                 methods: i.method_count(),
                 points: i.points.len(),
@@ -146,7 +151,7 @@ impl Handle {
     /// Adds warnings about running activations of old code, and about patterns that match nothing.
     fn add_warnings(
         &self,
-        attached: &mut Attached,
+        attached: &mut AttachSummary,
         patterns: &[MethodPattern],
         selection: &Selection,
     ) {
@@ -215,10 +220,10 @@ impl Handle {
         }
         drop(table);
         // The journal must have the final readings before the counters are reused.
-        agent.note(&[journal_records::detached(agent, id)]);
+        agent.append_records(&[journal_records::detached(agent, id)]);
         let mut table = agent.table.lock();
         table.release_counters(points);
-        table.end_quarantine(|row| row.is_unused(env));
+        table.release_quarantined(|row| row.is_unused(env));
         table.retire(id);
         Ok(())
     }

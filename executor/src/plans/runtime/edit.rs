@@ -1,6 +1,6 @@
 //! Editing flow graphs, and undoing edits.
 
-use super::Handle;
+use super::RuntimeHandle;
 use crate::classes::method_analysis::analyse;
 use crate::classes::queries;
 use crate::classes::registry::Class;
@@ -25,7 +25,7 @@ struct Target {
     method: u32,
 }
 
-impl Handle {
+impl RuntimeHandle {
     /// Applies edits to all loaded methods that the spec selects, or to none.
     pub(super) fn apply_edits(&self, spec: EditSpec) -> Result<PatchId, AttachError> {
         let agent = self.agent;
@@ -55,7 +55,7 @@ impl Handle {
             .for_each(|m| agent.methods.add_edits(*m, id, edits.clone()));
         let refused = self.update(&methods);
         let Some((method, reason)) = refused.into_iter().next() else {
-            agent.note(&journal_records::edited(agent, id));
+            agent.append_records(&journal_records::edited(agent, id));
             return Ok(id);
         };
         // One method could not be changed, so no method may be.
@@ -75,7 +75,7 @@ impl Handle {
     fn check_targets(&self, spec: &EditSpec) -> Result<Vec<Target>, AttachError> {
         let (agent, env) = (self.agent, self.env());
         let mut targets = Vec::new();
-        for class in queries::classes(agent, env, &spec.patterns) {
+        for class in queries::armed_classes(agent, env, &spec.patterns) {
             let Some(local) = class.local(env) else {
                 continue;
             };
@@ -156,7 +156,7 @@ impl Handle {
             .for_each(|m| agent.methods.remove_edits(*m, id));
         self.update(&methods);
         self.renew_profiles(&methods);
-        agent.note(&[Record::Undone { id: id.to_string() }]);
+        agent.append_records(&[Record::Undone { id: id.to_string() }]);
         Ok(())
     }
 }

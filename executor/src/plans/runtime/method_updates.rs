@@ -1,7 +1,7 @@
 //! Bringing methods up to date after instruments or patches have changed, and renewing the profiles
 //! of methods that are back in their armed bodies.
 
-use super::Handle;
+use super::RuntimeHandle;
 use crate::classes::registry::Class;
 use crate::plans::instrument_registry::{Instrument, InstrumentTable};
 use crate::plans::unload::MAX_CLASSES_PER_PAUSE;
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use veneer_instruments::MethodPattern;
 
-impl Handle {
+impl RuntimeHandle {
     /// Sets the patterns by which classes are armed when they are loaded: those of all attached
     /// instruments and active patches.
     pub(super) fn refresh_patterns(&self) {
@@ -25,7 +25,7 @@ impl Handle {
         let (agent, env) = (self.agent, self.env());
         let mut by_class: BTreeMap<u32, (Arc<Class>, Vec<u32>)> = BTreeMap::new();
         for id in methods {
-            if let Some(class) = agent.registry.of_method(*id) {
+            if let Some(class) = agent.registry.class_of_method(*id) {
                 let entry = by_class.entry(class.first_id);
                 entry.or_insert_with(|| (class, Vec::new())).1.push(*id);
             }
@@ -67,7 +67,7 @@ impl Handle {
         let mut cold = Vec::new();
         for class in methods
             .iter()
-            .filter_map(|id| agent.registry.of_method(*id))
+            .filter_map(|id| agent.registry.class_of_method(*id))
         {
             if !seen.insert(class.first_id) {
                 continue;
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
     use crate::plans::instrument_registry::Patch;
     use crate::plans::instrument_registry::tests::instrument;
-    use veneer_instruments::{EditSpec, Kind};
+    use veneer_instruments::{EditSpec, InstrumentKind};
 
     fn pattern(text: &str) -> Vec<MethodPattern> {
         vec![MethodPattern::parse(text).expect("a pattern")]
@@ -123,7 +123,7 @@ mod tests {
     fn classes_are_armed_for_what_is_attached_and_lasts() {
         let mut table = InstrumentTable::default();
         for name in ["A::m", "Detached::m", "Chosen::m"] {
-            let mut one = instrument(Kind::Counter);
+            let mut one = instrument(InstrumentKind::Counter);
             one.spec.patterns = pattern(name);
             one.attached = name != "Detached::m";
             one.spec.only = (name == "Chosen::m").then(Default::default);

@@ -1,26 +1,27 @@
 //! Readings of instruments, and lists of classes, methods and instruments.
 
-use super::Handle;
+use super::RuntimeHandle;
 use crate::classes::class_names;
 use crate::classes::queries;
 use crate::classes::retransform;
-use crate::data::rings::Drained;
+use crate::data::rings::DrainedEvent;
 use crate::plans::instrument_registry::{InstalledPoint, InstrumentTable};
 use crate::plans::readings::installed_points;
-use crate::weaving::planned_probe::Step;
+use crate::weaving::planned_probe::PlannedAction;
 use veneer_instruments::{
-    ArmedClass, ArmedMethod, Event, Graph, InstrumentId, MethodPattern, Sample, Summary,
+    ArmedClass, ArmedMethod, Graph, InstrumentId, InstrumentSummary, LogEvent, MethodPattern,
+    RandomSample,
 };
 
-impl Handle {
+impl RuntimeHandle {
     /// Returns the last `last` events of a log, newest last.
-    pub(super) fn logged_events(&self, id: InstrumentId, last: usize) -> Vec<Event> {
+    pub(super) fn logged_events(&self, id: InstrumentId, last: usize) -> Vec<LogEvent> {
         let agent = self.agent;
         agent.rings.drain();
         let points = installed_points(agent, id);
-        let mut events: Vec<Event> = Vec::new();
-        for point in points.iter().filter(|p| p.step == Step::Log) {
-            let drained = agent.rings.last(point.slot, last).into_iter();
+        let mut events: Vec<LogEvent> = Vec::new();
+        for point in points.iter().filter(|p| p.step == PlannedAction::Log) {
+            let drained = agent.rings.last_events(point.slot, last).into_iter();
             events.extend(drained.map(|e| event(point, e, agent.nano_began)));
         }
         newest(events, last)
@@ -29,13 +30,13 @@ impl Handle {
     pub(super) fn armed_methods(
         &self,
         patterns: &[MethodPattern],
-        sample: Option<Sample>,
+        sample: Option<RandomSample>,
     ) -> Vec<ArmedMethod> {
-        queries::list(self.agent, self.env(), patterns, sample)
+        queries::armed_methods(self.agent, self.env(), patterns, sample)
     }
 
     pub(super) fn flow_graphs(&self, patterns: &[MethodPattern]) -> Vec<Graph> {
-        queries::graphs(self.agent, self.env(), patterns)
+        queries::flow_graphs(self.agent, self.env(), patterns)
     }
 
     /// Arms the loaded classes that the patterns select, and returns them with their methods.
@@ -54,11 +55,11 @@ impl Handle {
         let mut all = agent.plan_patterns().to_vec();
         all.extend(patterns.iter().cloned());
         agent.set_plan_patterns(all);
-        retransform::arm(agent, self.env(), patterns)
+        retransform::arm_loaded_classes(agent, self.env(), patterns)
     }
 
     /// Returns all instruments, attached and detached.
-    pub(super) fn summaries(&self) -> Vec<Summary> {
+    pub(super) fn summaries(&self) -> Vec<InstrumentSummary> {
         summaries(&self.agent.table.lock())
     }
 
@@ -68,8 +69,8 @@ impl Handle {
 }
 
 /// The form of an event in plans. Its time counts from the start of the agent.
-fn event(point: &InstalledPoint, drained: Drained, nano_began: u64) -> Event {
-    Event {
+fn event(point: &InstalledPoint, drained: DrainedEvent, nano_began: u64) -> LogEvent {
+    LogEvent {
         class: point.class.to_string(),
         method: point.method.to_string(),
         fragment: point.fragment,
@@ -81,15 +82,15 @@ fn event(point: &InstalledPoint, drained: Drained, nano_began: u64) -> Event {
 }
 
 /// The newest `last` events, by time.
-fn newest(mut events: Vec<Event>, last: usize) -> Vec<Event> {
+fn newest(mut events: Vec<LogEvent>, last: usize) -> Vec<LogEvent> {
     events.sort_by_key(|e| e.time_ns);
     let skip = events.len().saturating_sub(last);
     events.split_off(skip)
 }
 
-fn summaries(table: &InstrumentTable) -> Vec<Summary> {
+fn summaries(table: &InstrumentTable) -> Vec<InstrumentSummary> {
     let all = table.numbered();
-    all.map(|(id, i)| Summary {
+    all.map(|(id, i)| InstrumentSummary {
         id,
         name: i.name(),
         kind: i.spec.kind.to_string(),
@@ -105,13 +106,13 @@ fn summaries(table: &InstrumentTable) -> Vec<Summary> {
 mod tests {
     use super::*;
     use crate::plans::instrument_registry::tests::{instrument, point};
-    use veneer_instruments::{Kind, Value};
+    use veneer_instruments::{EventValue, InstrumentKind};
 
-    fn drained(time_ns: u64) -> Drained {
-        Drained {
+    fn drained(time_ns: u64) -> DrainedEvent {
+        DrainedEvent {
             time_ns,
             thread: 7,
-            values: vec![Value::Int(1), Value::Int(2)],
+            values: vec![EventValue::Int(1), EventValue::Int(2)],
         }
     }
 
@@ -147,11 +148,11 @@ mod tests {
     #[test]
     fn summaries_have_the_spec_as_name_if_the_plan_gave_none() {
         let mut table = InstrumentTable::default();
-        let mut unnamed = instrument(Kind::Counter);
+        let mut unnamed = instrument(InstrumentKind::Counter);
         unnamed.spec.name = None;
         unnamed.attached = false;
         let spec = unnamed.spec.to_string();
-        table.add(instrument(Kind::Timer));
+        table.add(instrument(InstrumentKind::Timer));
         table.add(unnamed);
         let all = summaries(&table);
         let found: Vec<_> = all

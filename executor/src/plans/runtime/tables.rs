@@ -1,10 +1,10 @@
 //! The tallies (aggregation maps) of plans.
 
-use super::Handle;
-use crate::data::aggregations::{Label, MAX_ENTRIES};
-use veneer_instruments::{AttachError, Entry, Tally, TallyKind};
+use super::RuntimeHandle;
+use crate::data::aggregations::{MAX_ENTRIES, TableLabel};
+use veneer_instruments::{AttachError, Tally, TallyEntry, TallyKind};
 
-impl Handle {
+impl RuntimeHandle {
     /// Creates a table and returns its number.
     pub(super) fn create_table(&self, kind: TallyKind, entries: u32) -> Result<u32, AttachError> {
         let agent = self.agent;
@@ -45,7 +45,7 @@ impl Handle {
 
     /// Sets the owner and the name of a table.
     pub(super) fn label_table(&self, table: u32, plan: &str, name: Option<&str>) {
-        let label = Label {
+        let label = TableLabel {
             plan: plan.into(),
             name: name.map(Into::into),
         };
@@ -61,9 +61,9 @@ impl Handle {
         };
         let counts = agent.library.with_value(self.env(), number);
         let (with_value, without_room) = counts.unwrap_or_default();
-        let entry = |count| Entry {
+        let entry = |count| TallyEntry {
             count,
-            ..Entry::default()
+            ..TallyEntry::default()
         };
         Tally {
             entries: vec![entry(with_value)],

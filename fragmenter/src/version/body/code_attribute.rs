@@ -1,7 +1,7 @@
 //! Converts the instructions of a body to its `Code` attribute: exception table, stack-map frames
 //! and lines.
 
-use super::{Body, CopiedInstruction, EmittedBody};
+use super::{BodyEmitter, CopiedInstruction, EmittedBody};
 use crate::bytecode::{Assembled, Label};
 use crate::classfile::{Code, ExceptionRange, encode_stack_map};
 use crate::flowgraph::FragmentId;
@@ -15,14 +15,14 @@ use crate::version::version_class::Span;
 use crate::version::weave;
 use indexmap::IndexMap;
 
-impl Body<'_, '_> {
+impl BodyEmitter<'_, '_> {
     pub(super) fn finish(
         self,
         begin: Label,
         end: Label,
         catch: Option<Label>,
     ) -> Result<EmittedBody, Refusal> {
-        let Body {
+        let BodyEmitter {
             e,
             plan,
             slots,
@@ -174,7 +174,7 @@ fn exception_table(
     for range in &method.code.exceptions {
         let Some(handler) = method
             .flow
-            .starting_at(Label::pc(range.handler))
+            .fragment_starting_at(Label::pc(range.handler))
             .and_then(|h| handlers.get(&h))
             .and_then(|l| out.at(*l))
         else {

@@ -7,8 +7,8 @@
 //! - the handler for exceptions that leave the activation.
 
 use super::slots::external_counters;
-use super::{Body, CopiedInstruction};
-use crate::advice::{Action, Read, Site};
+use super::{BodyEmitter, CopiedInstruction};
+use crate::advice::{Action, ProbeArgument, Site};
 use crate::bytecode::Label;
 use crate::bytecode::opcode::*;
 use crate::osr_exit::{self, ExitConstants};
@@ -19,7 +19,7 @@ use crate::types::Type;
 use crate::version::plan::Bodies;
 use crate::version::weave::CounterChange;
 
-impl Body<'_, '_> {
+impl BodyEmitter<'_, '_> {
     /// Emits only the returns, for activations that are suspended before one. Such an activation
     /// carries only the values that are live there. A log or probe that reads other variables is
     /// skipped.
@@ -44,9 +44,9 @@ impl Body<'_, '_> {
                 match &probe.action {
                     Action::Log { values, .. } if !values.iter().all(|v| has(v.0)) => {}
                     Action::Run { reads, .. }
-                        if !reads
-                            .iter()
-                            .all(|read| !matches!(read, Read::Slot(slot) if !has(*slot))) => {}
+                        if !reads.iter().all(
+                            |read| !matches!(read, ProbeArgument::Slot(slot) if !has(*slot)),
+                        ) => {}
                     action => self.e.weave(&mut self.a, &self.slots, action)?,
                 }
             }
@@ -91,7 +91,12 @@ impl Body<'_, '_> {
     /// in the exception, if positions are recorded, and updates timers and counters.
     pub(super) fn handler_entries(&mut self) -> Result<(), Refusal> {
         for e in &self.plan.method.code.exceptions {
-            let Some(h) = self.plan.method.flow.starting_at(Label::pc(e.handler)) else {
+            let Some(h) = self
+                .plan
+                .method
+                .flow
+                .fragment_starting_at(Label::pc(e.handler))
+            else {
                 continue;
             };
             if self.handlers.contains_key(&h) || !self.reachable[h.index()] {
