@@ -28,7 +28,6 @@ mod fast_path;
 mod layout;
 mod line_table;
 mod parameters;
-mod stack_effect;
 mod stackmap_relocation;
 
 pub use crate::point_values::{carried, frame_state, kind};

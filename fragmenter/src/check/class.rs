@@ -13,6 +13,7 @@ use super::program::Program;
 use super::reference::ReferenceProgram;
 use crate::arming::ArmedMethod;
 use crate::classfile::{Attribute, ClassFile, Code, Member};
+use crate::hotspot::null_message::NullMessageAnalysis;
 use crate::{bootstrap, runtime};
 use veneer_probes::step::Step;
 
@@ -60,6 +61,7 @@ pub(super) fn armed(
             return checked;
         }
     };
+    let mut null_messages = [original, emitted].map(|f| NullMessageAnalysis::new(&f.pool));
     // Method number `i` has cell id `first + i`, so no two methods share a cell.
     let mut first = None;
     for (index, (a, b)) in original.methods.iter().zip(&emitted.methods).enumerate() {
@@ -97,6 +99,7 @@ pub(super) fn armed(
             product.live = Some(&live);
             product.armed(parameters)?;
             product.check_points(declared.map_or(&[], |m| &m.points))?;
+            null_messages_remain_sound(&mut null_messages, &a_code, &b_code)?;
             let (runs, id) = (product.runs, product.id);
             if let Some(declared) = declared
                 && id.is_some_and(|id| id != declared.id)
@@ -130,6 +133,21 @@ pub(super) fn armed(
         }
     }
     checked
+}
+
+/// Checks that HotSpot's analysis for null-pointer messages is sound for the emitted code, if it is
+/// sound for the original. `analyses` are those of the original's and of the emitted class.
+fn null_messages_remain_sound(
+    [before, after]: &mut [NullMessageAnalysis; 2],
+    original: &Code,
+    emitted: &Code,
+) -> Outcome<()> {
+    match after.check(emitted) {
+        Err(inconsistency) if before.check(original).is_ok() => {
+            Err(Failure::NullMessage(inconsistency))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn label(file: &ClassFile, m: &Member) -> String {
@@ -227,6 +245,7 @@ pub(super) fn version(
             return checked;
         }
     };
+    let mut null_messages = [host, emitted].map(|f| NullMessageAnalysis::new(&f.pool));
     let mut seen = 0;
     for x in expected {
         let Some(member) = host.methods.get(x.index) else {
@@ -300,6 +319,11 @@ pub(super) fn version(
                 Mode::Enter => product.enter(),
                 _ => product.resume(),
             }?;
+            let host_code = member
+                .code(&host.pool)
+                .map_err(unreadable("original"))?
+                .ok_or_else(|| Failure::Missing("the original's code".into()))?;
+            null_messages_remain_sound(&mut null_messages, &host_code, &code)?;
             Ok(product.runs)
         };
         match one() {

@@ -1,0 +1,58 @@
+//! The classes whose null-pointer messages the runner must not read.
+//!
+//! `NullPointerException.getMessage` can crash HotSpot, in the plain program too: HotSpot's analysis
+//! of the operand stack ignores some constants and continues after a switch (`docs/faults.md`,
+//! *Faults of HotSpot*). Random methods have such code, compiled ones do not. `veneer check`
+//! names the methods for which this analysis is unsound.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use super::run::RandomError;
+use crate::command::veneer;
+
+/// Exit codes of `veneer check` with a report: no class failed, or some class failed.
+const REPORTED: [i32; 2] = [0, 1];
+
+/// The parts of the command's JSON that are used.
+#[derive(Deserialize)]
+struct Checked {
+    total: Total,
+}
+
+#[derive(Deserialize)]
+struct Total {
+    classes: usize,
+    unsafe_null_messages: Vec<UnsafeMethod>,
+}
+
+#[derive(Deserialize)]
+struct UnsafeMethod {
+    class: String,
+}
+
+/// Returns the Java names of the classes in a folder in which a null-pointer message can crash
+/// HotSpot. `expected` is the number of classes in the folder.
+pub fn unsafe_classes(folder: &Path, expected: usize) -> Result<BTreeSet<String>, RandomError> {
+    let output = veneer()
+        .args(["check", "--json"])
+        .arg(folder)
+        .limit(Duration::from_secs(600))
+        .run()?;
+    if !REPORTED.contains(&output.code) {
+        return Err(RandomError::Check(output.err));
+    }
+    let checked: Checked =
+        serde_json::from_str(&output.out).map_err(|error| RandomError::Check(error.to_string()))?;
+    if checked.total.classes != expected {
+        return Err(RandomError::Check(format!(
+            "{} of {expected} classes were read",
+            checked.total.classes
+        )));
+    }
+    let methods = checked.total.unsafe_null_messages.into_iter();
+    Ok(methods.map(|method| method.class).collect())
+}
