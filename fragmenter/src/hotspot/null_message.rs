@@ -55,6 +55,15 @@ pub enum InconsistencyKind {
     Malformed(String),
 }
 
+/// The part of a method that HotSpot's simulation reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reached {
+    /// All instructions.
+    All,
+    /// Not all instructions: the method has unreachable code.
+    Part,
+}
+
 /// Decides for the methods of one class whether HotSpot's simulation is sound.
 pub struct NullMessageAnalysis<'f> {
     pool: &'f ConstantPool<'f>,
@@ -73,11 +82,11 @@ impl<'f> NullMessageAnalysis<'f> {
         }
     }
 
-    /// Simulates a method.
+    /// Simulates a method. Returns how much of the code the simulation reached.
     ///
     /// # Errors
     /// The first inconsistency in the order of the simulation.
-    pub fn check(&mut self, code: &Code) -> Result<(), Inconsistency> {
+    pub fn check(&mut self, code: &Code) -> Result<Reached, Inconsistency> {
         let instructions = decode(&code.code).map_err(|error| malformed(0, error))?;
         let mut depths: Depths = vec![None; code.code.len() + 1];
         let mut begin = |pc: u16, depth: u16| {
@@ -110,8 +119,11 @@ impl<'f> NullMessageAnalysis<'f> {
                     added |= merge(&mut depths, *pc, target.0 as u16, depth)?;
                 }
             }
-            if all_known || !added {
-                return Ok(());
+            if all_known {
+                return Ok(Reached::All);
+            }
+            if !added {
+                return Ok(Reached::Part);
             }
         }
     }
@@ -206,7 +218,7 @@ mod tests {
         pool: &ConstantPool,
         handlers: &[Label],
         emit: impl FnOnce(&mut Assembler),
-    ) -> Result<(), Inconsistency> {
+    ) -> Result<Reached, Inconsistency> {
         let mut a = Assembler::new();
         // The labels of `label`.
         for _ in 0..LABELS {
@@ -239,12 +251,12 @@ mod tests {
         a.push(Instruction::Ldc { index, wide: false });
     }
 
-    fn underflow(pc: u16, depth: u16, read: u16) -> Result<(), Inconsistency> {
+    fn underflow(pc: u16, depth: u16, read: u16) -> Result<Reached, Inconsistency> {
         let kind = InconsistencyKind::Underflow { depth, read };
         Err(Inconsistency { pc, kind })
     }
 
-    fn merged(pc: u16, target: u16, depth: u16, known: u16) -> Result<(), Inconsistency> {
+    fn merged(pc: u16, target: u16, depth: u16, known: u16) -> Result<Reached, Inconsistency> {
         let kind = InconsistencyKind::Merge {
             target,
             depth,
@@ -294,7 +306,7 @@ mod tests {
             a.local(ASTORE, 4);
             a.branch(GOTO, label(2));
         });
-        assert_eq!(outcome, Ok(()));
+        assert_eq!(outcome, Ok(Reached::All));
     }
 
     /// `b ? handle : null`: the branch with the handle arrives with an empty stack.
@@ -324,7 +336,7 @@ mod tests {
         assert_eq!(check(&pool, &[], returned(handle)), underflow(2, 0, 1));
         assert_eq!(check(&pool, &[], returned(type_index)), underflow(2, 0, 1));
         let text = pool.add_string("text").unwrap();
-        assert_eq!(check(&pool, &[], returned(text)), Ok(()));
+        assert_eq!(check(&pool, &[], returned(text)), Ok(Reached::All));
     }
 
     #[test]
@@ -339,7 +351,7 @@ mod tests {
             }
         };
         assert_eq!(check(&pool, &[], returned(dynamic)), underflow(3, 0, 2));
-        assert_eq!(check(&pool, &[], returned(long)), Ok(()));
+        assert_eq!(check(&pool, &[], returned(long)), Ok(Reached::All));
     }
 
     /// The code after a switch is a handler, which begins with one word. HotSpot continues there
@@ -383,8 +395,14 @@ mod tests {
             check(&pool, &[label(1)], code(true, true)),
             merged(1, 20, 0, 1)
         );
-        assert_eq!(check(&pool, &[label(1)], code(false, false)), Ok(()));
-        assert_eq!(check(&pool, &[label(1)], code(false, true)), Ok(()));
+        assert_eq!(
+            check(&pool, &[label(1)], code(false, false)),
+            Ok(Reached::All)
+        );
+        assert_eq!(
+            check(&pool, &[label(1)], code(false, true)),
+            Ok(Reached::All)
+        );
     }
 
     /// Code that HotSpot reaches only over a switch has no other depth to conflict with, but its
@@ -424,7 +442,7 @@ mod tests {
             a.local(ASTORE, 0);
             a.local(RET, 0);
         });
-        assert_eq!(outcome, Ok(()));
+        assert_eq!(outcome, Ok(Reached::Part));
     }
 
     #[test]
