@@ -340,7 +340,22 @@ pub(super) fn version(
                 .push((format!("{label} in {name}"), failure)),
         }
     }
+    seen += check_probes(emitted, expected, &mut checked.failures);
+    if checked.failures.is_empty() && emitted.methods.len() != seen {
+        let failure = Failure::Unasked("a method of the version class".into());
+        checked.failures.push((String::new(), failure));
+    }
+    checked
+}
+
+/// Checks the methods of the version class that contain probes. Returns their number.
+fn check_probes(
+    emitted: &ClassFile,
+    expected: &[Expected],
+    failures: &mut Vec<(String, Failure)>,
+) -> usize {
     let steps: Vec<Step> = expected.iter().flat_map(|x| x.steps.clone()).collect();
+    let mut seen = 0;
     for member in emitted
         .methods
         .iter()
@@ -349,14 +364,10 @@ pub(super) fn version(
         seen += 1;
         if let Err(failure) = probe::check_harmless(emitted, member, &steps) {
             let name = emitted.pool.text(member.name).unwrap_or_default();
-            checked.failures.push((name.into_owned(), failure));
+            failures.push((name.into_owned(), failure));
         }
     }
-    if checked.failures.is_empty() && emitted.methods.len() != seen {
-        let failure = Failure::Unasked("a method of the version class".into());
-        checked.failures.push((String::new(), failure));
-    }
-    checked
+    seen
 }
 
 fn named<'m>(file: &'m ClassFile<'m>, name: &str) -> Option<&'m Member<'m>> {

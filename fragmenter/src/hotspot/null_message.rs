@@ -58,9 +58,9 @@ pub enum InconsistencyKind {
 /// The part of a method that HotSpot's simulation reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reached {
-    /// All instructions.
+    /// Each instruction has a simulated stack.
     All,
-    /// Not all instructions: the method has unreachable code.
+    /// The method has unreachable code, whose instructions have no simulated stack.
     Part,
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::RandomClass;
-use super::null_messages::unsafe_classes;
+use super::null_messages::{CheckError, unsafe_classes};
 use crate::command;
 use crate::folder::{Folder, files, workspace};
 use crate::jdk::Jdk;
@@ -60,9 +60,8 @@ pub enum RandomError {
     /// The report with the counts cannot be read.
     #[error(transparent)]
     Report(#[from] ReportError),
-    /// `veneer check` has no result for the classes.
-    #[error("veneer check of the random classes: {0}")]
-    Check(String),
+    #[error(transparent)]
+    Check(#[from] CheckError),
     /// The plain run fails, so the generator is wrong and not Veneer.
     #[error("the plain run of seeds {seeds} fails: {output}")]
     Plain {
