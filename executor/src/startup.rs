@@ -9,7 +9,7 @@
 //! **Invariant:** if the agent cannot start, it reports the reason on standard error, and the
 //! application runs without it.
 
-use crate::agent::{Agent, AgentStateError, AgentParts};
+use crate::agent::{Agent, AgentParts, AgentStateError};
 use crate::classes::arming_filter::{ArmingFilter, JdkLoaders};
 use crate::control;
 use crate::data::data_directory;

@@ -129,6 +129,25 @@ pub fn erased(text: &str) -> Option<String> {
     Some(out)
 }
 
+/// Length in bytes of the first field descriptor of a text.
+pub(crate) fn field_length(text: &[u8]) -> Option<usize> {
+    let dimensions = text.iter().take_while(|b| **b == b'[').count();
+    match text.get(dimensions)? {
+        b'Z' | b'B' | b'C' | b'S' | b'I' | b'J' | b'F' | b'D' => Some(dimensions + 1),
+        b'L' => text.iter().position(|b| *b == b';').map(|end| end + 1),
+        _ => None,
+    }
+}
+
+/// Number of words of a value with this descriptor.
+pub(crate) fn width(descriptor: &[u8]) -> u16 {
+    match descriptor.first() {
+        Some(b'J' | b'D') => 2,
+        Some(b'V') | None => 0,
+        _ => 1,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use veneer_probes::compile::invoke::{format_types, split_descriptor};
 use veneer_probes::compile::{MAX_LOCAL_SLOTS, MAX_STEPS};
 use veneer_probes::step::{Callee, ComputationalType, HelperClass};
-use veneer_probes::tree::{ProbeCode, Expr, Operator, SourcePosition, ExprKind, Statement};
-use veneer_probes::{Field, Label, ProbeMethod, ProbeError, Reason, Scope, Step, Ty, compile};
+use veneer_probes::tree::{Expr, ExprKind, Operator, ProbeCode, SourcePosition, Statement};
+use veneer_probes::{Field, Label, ProbeError, ProbeMethod, Reason, Scope, Step, Ty, compile};
 
 /// A point with the variables `long total`, `int[] lines`, `Order order` with `User user`, `double
 /// sum`, `boolean paid` and `String text`.

@@ -1,9 +1,11 @@
 //! Random methods have the same results with and without Veneer, and Veneer's counts of their
 //! blocks are exact.
 
+use veneer_tests::folder::Folder;
 use veneer_tests::java_programs::Outcome;
 use veneer_tests::jdk::{self, Jdk};
 use veneer_tests::random::RandomClass;
+use veneer_tests::random::null_messages::unsafe_classes;
 use veneer_tests::random::run::{Batch, MODES, Mode, Runner};
 use veneer_tests::skip::{Need, skip};
 
@@ -82,5 +84,23 @@ fn smaller_classes_run_too() -> Outcome {
     let runner = Runner::new(jdk::oldest())?;
     let batch = runner.batch(&classes)?;
     assert_eq!(batch.methods(), 7 * classes.len());
+    Ok(())
+}
+
+/// The runner compares the null-pointer messages of at least a third of the classes. Others have a
+/// method for which HotSpot cannot compute them.
+#[test]
+fn a_third_of_the_classes_print_null_messages() -> Outcome {
+    const CLASSES: usize = 1000;
+    let folder = Folder::new("null-messages")?;
+    for seed in 0..CLASSES as u64 {
+        std::fs::write(
+            folder.join(&format!("C{seed}.class")),
+            RandomClass::draw(seed).bytes(),
+        )?;
+    }
+    let silent = unsafe_classes(folder.path(), CLASSES)?.len();
+    eprintln!("{} of {CLASSES} classes print messages", CLASSES - silent);
+    assert!((1..=CLASSES * 2 / 3).contains(&silent), "{silent}");
     Ok(())
 }

@@ -21,6 +21,7 @@ use veneer_fragmenter::arming::{self, ArmedCode, Request};
 use veneer_fragmenter::cell_path::on_cell_path;
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::counting::CounterPlan;
+use veneer_fragmenter::hotspot::null_message::NullMessageAnalysis;
 use veneer_fragmenter::inference::modern;
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::patch::{self, Edit};
@@ -31,7 +32,7 @@ use veneer_fragmenter::version::{self, Bodies, Plan, ProtectedMembers};
 use veneer_fragmenter::{Refusal, anchor};
 
 use super::proof;
-use super::totals::{CheckFailure, CheckStage, CheckTotals, PolicyTotals};
+use super::totals::{CheckFailure, CheckStage, CheckTotals, PolicyTotals, UnsafeNullMessage};
 
 /// Maximum number of methods in one version class; the same limit as in the agent.
 const MAX_METHODS_PER_CLASS: usize = 100;
@@ -166,6 +167,7 @@ impl ClassCheck {
                 totals.initialisers += u64::from(name.is_ok_and(|name| name == "<clinit>"));
             }
         }
+        totals.unsafe_null_messages = self.unsafe_null_messages(&file);
         if on_cell_path(&self.class.replace('.', "/")) {
             totals.on_cell_path += 1;
             totals.methods_on_cell_path += totals.methods;
@@ -193,6 +195,27 @@ impl ClassCheck {
                 e.emit(&file, policy, task.edits, &doing, sum);
             });
         }
+    }
+
+    /// Returns the methods of a class file for which HotSpot's analysis of null pointers is unsound.
+    fn unsafe_null_messages(&self, file: &ClassFile) -> Vec<UnsafeNullMessage> {
+        let mut analysis = NullMessageAnalysis::new(&file.pool);
+        let mut found = Vec::new();
+        for member in &file.methods {
+            // Arming reports code that cannot be parsed.
+            let Ok(Some(code)) = member.code(&file.pool) else {
+                continue;
+            };
+            if let Err(inconsistency) = analysis.check(&code) {
+                let text = |index| file.pool.text(index).unwrap_or_default();
+                found.push(UnsafeNullMessage {
+                    class: self.class.clone(),
+                    method: format!("{}{}", text(member.name), text(member.descriptor)),
+                    reason: inconsistency.to_string(),
+                });
+            }
+        }
+        found
     }
 
     fn arm(

@@ -75,6 +75,7 @@ fn path_json(path: &str, sum: &CheckTotals, policies: &[&str]) -> Value {
         "micros_per_class": sum.micros(),
         "policies": policies,
         "failures": sum.failures,
+        "unsafe_null_messages": sum.unsafe_null_messages,
     })
 }
 
@@ -239,12 +240,20 @@ fn write_remarks(out: &mut impl Write, total: &CheckTotals) -> io::Result<()> {
             total.on_cell_path, total.methods_on_cell_path
         )?;
     }
+    let unsafe_messages = total.unsafe_null_messages.len();
+    if unsafe_messages > 0 {
+        writeln!(
+            out,
+            "In {unsafe_messages} methods, NullPointerException.getMessage can crash HotSpot, with or without Veneer; --json lists them.",
+        )?;
+    }
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::check::totals::UnsafeNullMessage;
     use veneer_fragmenter::Refusal;
 
     #[test]
@@ -269,6 +278,11 @@ mod tests {
                 doing: "write".into(),
                 reason: "the written class differs from the class that was read".into(),
             }],
+            unsafe_null_messages: vec![UnsafeNullMessage {
+                class: "a.B".into(),
+                method: "f()V".into(),
+                reason: "pc 3: …".into(),
+            }],
             ..CheckTotals::default()
         };
         let style = Style {
@@ -286,11 +300,13 @@ mod tests {
             "InlineLimit",
             "written class differs",
             "6 of 7 classes",
+            "In 1 methods, NullPointerException.getMessage",
         ] {
             assert!(text.contains(part), "{part} is missing in\n{text}");
         }
         let value = path_json("a.jar", &sum, &["loop"]);
         assert_eq!(value["policies"][0]["refusals"][0]["name"], "InlineLimit");
         assert_eq!(value["failures"][0]["class"], "a.B");
+        assert_eq!(value["unsafe_null_messages"][0]["method"], "f()V");
     }
 }

@@ -46,6 +46,17 @@ pub struct CheckFailure {
     pub reason: String,
 }
 
+/// A method for which HotSpot's analysis of null pointers is unsound, with or without Veneer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct UnsafeNullMessage {
+    /// Name with dots.
+    pub class: String,
+    /// Name and descriptor.
+    pub method: String,
+    /// The first inconsistency of the analysis.
+    pub reason: String,
+}
+
 /// The totals under one policy.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PolicyTotals {
@@ -85,6 +96,8 @@ pub struct CheckTotals {
     /// In the order of the policies on the command line.
     pub policies: Vec<PolicyTotals>,
     pub failures: Vec<CheckFailure>,
+    /// Methods in which `NullPointerException.getMessage` can crash HotSpot.
+    pub unsafe_null_messages: Vec<UnsafeNullMessage>,
     /// Processor time of all threads, in nanoseconds.
     pub nanos: u64,
 }
@@ -134,6 +147,7 @@ impl CheckTotals {
             mine.add(theirs);
         }
         self.failures.extend(other.failures);
+        self.unsafe_null_messages.extend(other.unsafe_null_messages);
         self.nanos += other.nanos;
     }
 

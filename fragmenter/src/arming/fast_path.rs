@@ -27,14 +27,15 @@
 use super::layout::{BodyConstants, CHECK_BYTES, ENTRY_CHECK_BYTES};
 use super::line_table::append_lines;
 use super::parameters::{
-    Parameters, entry_stub_bytes, exit_stub_bytes, local, object, verification_types, width,
+    Parameters, entry_stub_bytes, exit_stub_bytes, local, object, verification_types,
 };
-use super::stack_effect::{MemberWords, UNKNOWN_DELTA, deltas, is_store};
 use super::stackmap_relocation::{Frames, LastFrame, NO_PC, StackMap};
 use crate::bytecode::opcode::*;
+use crate::bytecode::stack_effect::{MemberWords, UNKNOWN_DELTA, deltas, is_store};
 use crate::classfile::{
     Attribute, ClassFile, Code, ConstantPool, Entry, ExceptionRange, Member, remap_code_attributes,
 };
+use crate::descriptor::width;
 use crate::hotspot::{COMPILE_LIMIT, INLINE_LIMIT};
 use crate::osr_exit::ExitConstants;
 use crate::policy::Policy;
@@ -371,16 +372,8 @@ impl<'f> FastPath<'f> {
     /// after the constructor call of a constructor.
     fn scan_member(&mut self, scan: &mut Scan, bytes: &[u8], op: u8) -> Option<()> {
         let index = u2(bytes, scan.pc + 1)?;
-        let words = self.members.words(index)?;
-        let receiver = i32::from(!matches!(
-            op,
-            GETSTATIC | PUTSTATIC | INVOKESTATIC | INVOKEDYNAMIC
-        ));
-        scan.depth += match op {
-            GETSTATIC | GETFIELD => i32::from(words.left) - receiver,
-            PUTSTATIC | PUTFIELD => -i32::from(words.left) - receiver,
-            _ => i32::from(words.left) - i32::from(words.taken) - receiver,
-        };
+        let words = self.members.of_instruction(op, index)?;
+        scan.depth += i32::from(words.pushed) - i32::from(words.popped);
         scan.calls |= op >= INVOKEVIRTUAL;
         if scan.entry.is_none() && op == INVOKESPECIAL && self.is_constructor_call(index)? {
             // The code so far creates no object and has no branches, so the receiver is `this`.

@@ -5,7 +5,7 @@
 
 use crate::bytecode::opcode::*;
 use crate::bytecode::{Assembled, Assembler, Instruction, Label};
-use crate::classfile::ConstantPool;
+use crate::classfile::{ConstantPool, StackMapFrame};
 use crate::hotspot::{COMPILE_LIMIT, INLINE_LIMIT};
 use crate::method::Method;
 use crate::osr_exit;
@@ -23,13 +23,16 @@ pub(super) const ENTRY_CHECK_BYTES: u16 = 11;
 /// Size in bytes of the check at another point: `getstatic`, `invokevirtual`, and a short `ifne`.
 pub(super) const CHECK_BYTES: u16 = 9;
 
+/// Upper bound for the bytes of the jump after a switch at the end of a method.
+const LAST_SWITCH_JUMP_BYTES: usize = 5;
+
 /// The facts about an armed body that a version needs, because its activations enter from there.
 pub struct ArmedCode {
     /// The new pc of each original instruction, by instruction index.
     pub pcs: Vec<u16>,
     /// The points that the armed body keeps.
     pub points: Vec<Point>,
-    /// The pc of the first stub. The stubs follow the method's own code.
+    /// The pc after the method's own code. The stubs follow there.
     pub stubs: u16,
     /// Length of the armed body in bytes.
     pub size: usize,
@@ -136,7 +139,8 @@ pub(super) fn select_points(
                 .map(|p| max_point_bytes(p, method))
                 .sum::<usize>()
             + shared
-            + 3 * switch_count(method);
+            + 3 * switch_count(method)
+            + last_switch_target(method).map_or(0, |_| LAST_SWITCH_JUMP_BYTES);
         if !crosses(INLINE_LIMIT, most) && !crosses(COMPILE_LIMIT, most) {
             return Ok(points);
         }
@@ -193,6 +197,20 @@ pub(super) fn max_point_bytes(point: &Point, method: &Method) -> usize {
     usize::from(check) + osr_exit::max_exit_bytes(point, &method.signature.result)
 }
 
+/// The frame at the default target of the method's last instruction, if that is a switch.
+///
+/// HotSpot's analysis of null pointers continues after a switch ([`crate::hotspot::null_message`]),
+/// and the first stub begins with the version on its stack. So a jump to the target, which no
+/// activation reaches, separates the two.
+pub(super) fn last_switch_target<'m>(method: &'m Method) -> Option<&'m StackMapFrame> {
+    let (_, last) = method.instructions.last()?;
+    if !matches!(last.op(), TABLESWITCH | LOOKUPSWITCH) {
+        return None;
+    }
+    let default = last.targets().last().copied()?;
+    method.frames.iter().find(|f| Label::pc(f.pc) == default)
+}
+
 fn switch_count(method: &Method) -> usize {
     method
         .instructions
@@ -241,6 +259,9 @@ pub(super) fn assemble(
         a.push(instruction.clone());
     }
     a.place(Label(method.code.code.len() as u32));
+    if let Some(target) = last_switch_target(method) {
+        a.branch(GOTO, Label::pc(target.pc));
+    }
     let result = &method.signature.result;
     let tails = osr_exit::SharedTails::new(&mut a, points, result);
     let last = |of: osr_exit::ExitForm| {

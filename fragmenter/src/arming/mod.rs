@@ -28,7 +28,6 @@ mod fast_path;
 mod layout;
 mod line_table;
 mod parameters;
-mod stack_effect;
 mod stackmap_relocation;
 
 pub use crate::point_values::{carried, frame_state, kind};
@@ -400,8 +399,11 @@ fn stack_map(
     let new_pc = |pc: u16| new_pc_of(method, pcs, pc);
     let lost = || Refusal::Internal("a stack map frame was lost".into());
     let mut table: Vec<StackMapFrame> = Vec::with_capacity(method.frames.len() + points.len());
-    for f in &method.frames {
-        let pc = out.at(Label::pc(f.pc)).ok_or_else(lost)?;
+    let own = method.frames.iter().map(|f| (Label::pc(f.pc), f));
+    let end = Label(method.code.code.len() as u32);
+    let last_jump = layout::last_switch_target(method).map(|f| (end, f));
+    for (label, f) in own.chain(last_jump) {
+        let pc = out.at(label).ok_or_else(lost)?;
         let state = State::from_frame(
             f,
             &method.file.pool,

@@ -3,6 +3,7 @@
 
 use crate::bytecode::opcode::*;
 use crate::classfile::ConstantPool;
+use crate::descriptor::field_length;
 use crate::refusal::Refusal;
 
 /// The parameters as local variables. Each load is a pair of opcode and slot.
@@ -152,23 +153,4 @@ pub(super) fn object(
     };
     let [a, b] = pool.add_class(name)?.to_be_bytes();
     Ok(vec![7, a, b])
-}
-
-/// Length in bytes of the first field descriptor of a text.
-pub(super) fn field_length(text: &[u8]) -> Option<usize> {
-    let dimensions = text.iter().take_while(|b| **b == b'[').count();
-    match text.get(dimensions)? {
-        b'Z' | b'B' | b'C' | b'S' | b'I' | b'J' | b'F' | b'D' => Some(dimensions + 1),
-        b'L' => text.iter().position(|b| *b == b';').map(|end| end + 1),
-        _ => None,
-    }
-}
-
-/// Number of words of a value with this descriptor.
-pub(super) fn width(descriptor: &[u8]) -> u16 {
-    match descriptor.first() {
-        Some(b'J' | b'D') => 2,
-        Some(b'V') | None => 0,
-        _ => 1,
-    }
 }

@@ -10,6 +10,7 @@
 mod assembler;
 mod instruction;
 pub mod opcode;
+pub(crate) mod stack_effect;
 
 pub use assembler::{AssembleError, Assembled, Assembler};
 pub use instruction::{DecodeError, Instruction, Label, decode};

@@ -13,6 +13,7 @@ use super::program::Program;
 use super::reference::ReferenceProgram;
 use crate::arming::ArmedMethod;
 use crate::classfile::{Attribute, ClassFile, Code, Member};
+use crate::hotspot::null_message::{NullMessageAnalysis, Reached};
 use crate::{bootstrap, runtime};
 use veneer_probes::step::Step;
 
@@ -60,6 +61,7 @@ pub(super) fn armed(
             return checked;
         }
     };
+    let mut null_messages = [original, emitted].map(|f| NullMessageAnalysis::new(&f.pool));
     // Method number `i` has cell id `first + i`, so no two methods share a cell.
     let mut first = None;
     for (index, (a, b)) in original.methods.iter().zip(&emitted.methods).enumerate() {
@@ -97,6 +99,7 @@ pub(super) fn armed(
             product.live = Some(&live);
             product.armed(parameters)?;
             product.check_points(declared.map_or(&[], |m| &m.points))?;
+            null_messages_remain_sound(&mut null_messages, &a_code, &b_code, false)?;
             let (runs, id) = (product.runs, product.id);
             if let Some(declared) = declared
                 && id.is_some_and(|id| id != declared.id)
@@ -130,6 +133,27 @@ pub(super) fn armed(
         }
     }
     checked
+}
+
+/// Checks that HotSpot's analysis for null-pointer messages is sound for the emitted code, if it is
+/// sound for the original. `analyses` are those of the original's and of the emitted class.
+///
+/// An edit can make unreachable code of the original reachable. The analysis of the original says
+/// nothing about such code, so an edited version of a method with such code is not compared.
+fn null_messages_remain_sound(
+    [before, after]: &mut [NullMessageAnalysis; 2],
+    original: &Code,
+    emitted: &Code,
+    edited: bool,
+) -> Outcome<()> {
+    let Err(inconsistency) = after.check(emitted) else {
+        return Ok(());
+    };
+    match before.check(original) {
+        Err(_) => Ok(()),
+        Ok(Reached::Part) if edited => Ok(()),
+        Ok(_) => Err(Failure::NullMessage(inconsistency)),
+    }
 }
 
 fn label(file: &ClassFile, m: &Member) -> String {
@@ -227,6 +251,7 @@ pub(super) fn version(
             return checked;
         }
     };
+    let mut null_messages = [host, emitted].map(|f| NullMessageAnalysis::new(&f.pool));
     let mut seen = 0;
     for x in expected {
         let Some(member) = host.methods.get(x.index) else {
@@ -300,6 +325,12 @@ pub(super) fn version(
                 Mode::Enter => product.enter(),
                 _ => product.resume(),
             }?;
+            let host_code = member
+                .code(&host.pool)
+                .map_err(unreadable("original"))?
+                .ok_or_else(|| Failure::Missing("the original's code".into()))?;
+            let edited = !x.edits.is_empty();
+            null_messages_remain_sound(&mut null_messages, &host_code, &code, edited)?;
             Ok(product.runs)
         };
         match one() {
@@ -309,7 +340,22 @@ pub(super) fn version(
                 .push((format!("{label} in {name}"), failure)),
         }
     }
+    seen += check_probes(emitted, expected, &mut checked.failures);
+    if checked.failures.is_empty() && emitted.methods.len() != seen {
+        let failure = Failure::Unasked("a method of the version class".into());
+        checked.failures.push((String::new(), failure));
+    }
+    checked
+}
+
+/// Checks the methods of the version class that contain probes. Returns their number.
+fn check_probes(
+    emitted: &ClassFile,
+    expected: &[Expected],
+    failures: &mut Vec<(String, Failure)>,
+) -> usize {
     let steps: Vec<Step> = expected.iter().flat_map(|x| x.steps.clone()).collect();
+    let mut seen = 0;
     for member in emitted
         .methods
         .iter()
@@ -318,14 +364,10 @@ pub(super) fn version(
         seen += 1;
         if let Err(failure) = probe::check_harmless(emitted, member, &steps) {
             let name = emitted.pool.text(member.name).unwrap_or_default();
-            checked.failures.push((name.into_owned(), failure));
+            failures.push((name.into_owned(), failure));
         }
     }
-    if checked.failures.is_empty() && emitted.methods.len() != seen {
-        let failure = Failure::Unasked("a method of the version class".into());
-        checked.failures.push((String::new(), failure));
-    }
-    checked
+    seen
 }
 
 fn named<'m>(file: &'m ClassFile<'m>, name: &str) -> Option<&'m Member<'m>> {

@@ -1,5 +1,6 @@
 //! The failures that the checker reports. Most variants name the position on both sides.
 
+use crate::hotspot::null_message::Inconsistency;
 use std::fmt;
 use thiserror::Error;
 
@@ -70,6 +71,8 @@ pub enum Failure {
     NoProgress(Location),
     #[error("{at}: {why}, which is not understood")]
     NotUnderstood { at: Location, why: String },
+    #[error("HotSpot's analysis for null-pointer messages is sound for the original only: {0}")]
+    NullMessage(Inconsistency),
     #[error("more than {0} states")]
     TooManyStates(usize),
 }

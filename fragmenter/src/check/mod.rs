@@ -56,6 +56,11 @@
 //! (`guard.rs`). Under edits, "the original" is the method with the edits applied to the edges of
 //! its flow graph (`reference.rs`).
 //!
+//! **Null-pointer messages.** HotSpot analyses the code of a method when the message of a
+//! `NullPointerException` is read, and crashes for some valid code
+//! ([`crate::hotspot::null_message`]). This analysis must be sound for emitted code if it is sound for
+//! the original.
+//!
 //! # What the checker does not show
 //!
 //! * The Java classes of the runtime (`VeneerRuntime`, `VeneerCell`, `VeneerFrame`) are assumed to

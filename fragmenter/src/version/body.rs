@@ -522,6 +522,9 @@ impl BodyEmitter<'_, '_> {
                 start,
                 end,
             });
+            if matches!(op, TABLESWITCH | LOOKUPSWITCH) {
+                self.separate_switch(id, instruction)?;
+            }
             if !ends_flow(op) && !matches!(instruction, Instruction::Branch { .. }) {
                 self.advice_at(Site::AfterCode(*pc))?;
             }
@@ -533,6 +536,42 @@ impl BodyEmitter<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Emits a jump after a switch if the code that follows begins with another depth of the operand
+    /// stack. No activation reaches the jump, but HotSpot's analysis of null pointers continues after
+    /// a switch and would merge the two depths ([`crate::hotspot::null_message`]).
+    fn separate_switch(
+        &mut self,
+        from: FragmentId,
+        instruction: &Instruction,
+    ) -> Result<(), Refusal> {
+        let Some(default) = instruction.targets().last().copied() else {
+            return Ok(());
+        };
+        let target = self.target_node(from, default)?;
+        let state = self.state(target);
+        let mut following = vec![self.next_reachable(from.index() + 1)];
+        if self.bodies == Bodies::Enter && from == self.plan.armed.points[0].fragment {
+            // The code after point 0 is also emitted before the first node.
+            following.push(self.next_reachable(0));
+        }
+        let same = |next: &Option<usize>| {
+            next.is_some_and(|i| self.state(FragmentId(i as u32)).depth() == state.depth())
+        };
+        if following.iter().all(same) {
+            return Ok(());
+        }
+        let label = self.a.fresh();
+        self.a.place(label);
+        self.frame_at(label, state);
+        self.a.branch(GOTO, self.nodes[target.index()]);
+        Ok(())
+    }
+
+    /// The first node from `index` on that is emitted.
+    fn next_reachable(&self, index: usize) -> Option<usize> {
+        (index..self.reachable.len()).find(|i| self.reachable[*i])
     }
 
     /// Emits the advice before or after a single instruction.
@@ -618,12 +657,12 @@ impl BodyEmitter<'_, '_> {
         if let Some(loop_edge) = self.loop_edge(from, node) {
             self.emit_loop_edge(loop_edge)?;
         }
-        let next = (from.index() + 1..self.reachable.len()).find(|i| self.reachable[*i]);
+        let next = self.next_reachable(from.index() + 1);
         let entry = &self.plan.armed.points[0];
         let inline_entry =
             self.bodies == Bodies::Enter && from == entry.fragment && !self.reachable[from.index()];
         let next = if inline_entry {
-            self.reachable.iter().position(|r| *r)
+            self.next_reachable(0)
         } else {
             next
         };

@@ -378,7 +378,10 @@ impl JournalContent {
                     if flow.nodes > MAX_FLOW_NODES {
                         return Err(RecordError::TooManyFragments(flow.nodes));
                     }
-                    if let Some(beyond) = flow.counters().find(|c| u64::from(*c) >= ShardLayout::SLOTS) {
+                    if let Some(beyond) = flow
+                        .counters()
+                        .find(|c| u64::from(*c) >= ShardLayout::SLOTS)
+                    {
                         return Err(RecordError::UnknownCounter(beyond));
                     }
                 }

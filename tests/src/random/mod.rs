@@ -18,7 +18,8 @@
 //!
 //! The classes run under `tests/java/random/base/Runner.java`. It calls every method with several
 //! arguments and prints one line for each: the result, the exception with its lines, and the side
-//! effects.
+//! effects. It reads the message of a `NullPointerException` only if HotSpot can compute it
+//! ([`null_messages`]).
 
 mod body;
 mod class;
@@ -28,6 +29,7 @@ mod expression;
 mod flow;
 mod kind;
 mod method;
+pub mod null_messages;
 mod pool;
 pub mod run;
 mod shape;

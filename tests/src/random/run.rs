@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::RandomClass;
+use super::null_messages::{CheckError, unsafe_classes};
 use crate::command;
 use crate::folder::{Folder, files, workspace};
 use crate::jdk::Jdk;
@@ -37,6 +38,9 @@ impl fmt::Display for Mode {
     }
 }
 
+/// The mark of a class in the runner's list if the runner must not read its null-pointer messages.
+const UNSAFE_NULL_MESSAGES: &str = "unsafe-null-messages";
+
 /// All modes except the plain one and the storm.
 pub const MODES: [Mode; 5] = [
     Mode::Armed("method"),
@@ -56,6 +60,8 @@ pub enum RandomError {
     /// The report with the counts cannot be read.
     #[error(transparent)]
     Report(#[from] ReportError),
+    #[error(transparent)]
+    Check(#[from] CheckError),
     /// The plain run fails, so the generator is wrong and not Veneer.
     #[error("the plain run of seeds {seeds} fails: {output}")]
     Plain {
@@ -116,14 +122,19 @@ impl Runner {
     pub fn batch(&self, classes: &[RandomClass]) -> Result<Batch<'_>, RandomError> {
         let folder = Folder::new("random")?;
         std::fs::create_dir_all(folder.join("r"))?;
+        for class in classes {
+            let file = format!("{}.class", class.name().replace('.', "/"));
+            std::fs::write(folder.join(&file), class.bytes())?;
+        }
+        let unsafe_classes = unsafe_classes(&folder.join("r"), classes.len())?;
         let mut list = String::new();
         for class in classes {
             let name = class.name();
-            std::fs::write(
-                folder.join(&format!("{}.class", name.replace('.', "/"))),
-                class.bytes(),
-            )?;
             list += &name;
+            if unsafe_classes.contains(&name) {
+                list.push(' ');
+                list += UNSAFE_NULL_MESSAGES;
+            }
             list.push('\n');
         }
         std::fs::write(folder.join("list"), list)?;
