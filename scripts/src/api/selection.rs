@@ -281,6 +281,51 @@ fn instructions(engine: &mut Engine) {
     }
 }
 
+/// Registers `before`, `after` and `around`, which attach an instrument or a probe to the selected
+/// points.
+fn register_advice(engine: &mut Engine, context: &Arc<PlanContext>) {
+    for (name, when) in [
+        ("before", AdviceKind::Before),
+        ("after", AdviceKind::After),
+        ("around", AdviceKind::Around),
+    ] {
+        let plan = context.clone();
+        engine.register_fn(
+            name,
+            move |call: NativeCallContext,
+                  methods: &mut SelectedMethods,
+                  instrument: InstrumentBuilder| {
+                let points = methods.at(PointSelector::Method);
+                attach(&plan, call.call_position(), &points, when, &instrument)
+            },
+        );
+        let plan = context.clone();
+        engine.register_fn(
+            name,
+            move |call: NativeCallContext,
+                  points: &mut SelectedPoints,
+                  instrument: InstrumentBuilder| {
+                attach(&plan, call.call_position(), points, when, &instrument)
+            },
+        );
+        let plan = context.clone();
+        engine.register_fn(
+            name,
+            move |call: NativeCallContext, methods: &mut SelectedMethods, closure: FnPtr| {
+                let points = methods.at(PointSelector::Method);
+                run(&plan, call.call_position(), &points, when, &closure)
+            },
+        );
+        let plan = context.clone();
+        engine.register_fn(
+            name,
+            move |call: NativeCallContext, points: &mut SelectedPoints, closure: FnPtr| {
+                run(&plan, call.call_position(), points, when, &closure)
+            },
+        );
+    }
+}
+
 pub(super) fn register(engine: &mut Engine, context: &Arc<PlanContext>) {
     engine.register_type_with_name::<SelectedMethods>("Methods");
     engine.register_fn(
@@ -363,46 +408,7 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<PlanContext>) {
             code(&plan, call.call_position(), &closure)
         },
     );
-    for (name, when) in [
-        ("before", AdviceKind::Before),
-        ("after", AdviceKind::After),
-        ("around", AdviceKind::Around),
-    ] {
-        let plan = context.clone();
-        engine.register_fn(
-            name,
-            move |call: NativeCallContext,
-                  methods: &mut SelectedMethods,
-                  instrument: InstrumentBuilder| {
-                let points = methods.at(PointSelector::Method);
-                attach(&plan, call.call_position(), &points, when, &instrument)
-            },
-        );
-        let plan = context.clone();
-        engine.register_fn(
-            name,
-            move |call: NativeCallContext,
-                  points: &mut SelectedPoints,
-                  instrument: InstrumentBuilder| {
-                attach(&plan, call.call_position(), points, when, &instrument)
-            },
-        );
-        let plan = context.clone();
-        engine.register_fn(
-            name,
-            move |call: NativeCallContext, methods: &mut SelectedMethods, closure: FnPtr| {
-                let points = methods.at(PointSelector::Method);
-                run(&plan, call.call_position(), &points, when, &closure)
-            },
-        );
-        let plan = context.clone();
-        engine.register_fn(
-            name,
-            move |call: NativeCallContext, points: &mut SelectedPoints, closure: FnPtr| {
-                run(&plan, call.call_position(), points, when, &closure)
-            },
-        );
-    }
+    register_advice(engine, context);
     for show in ["to_string", "to_debug"] {
         engine.register_fn(show, |methods: &mut SelectedMethods| methods.show());
         engine.register_fn(show, |points: &mut SelectedPoints| {
