@@ -15,7 +15,7 @@ use crate::arming::ArmedMethod;
 use crate::classfile::{Attribute, ClassFile, Code, Member};
 use crate::hotspot::null_message::{NullMessageAnalysis, Reached};
 use crate::{bootstrap, runtime};
-use veneer_probes::step::Step;
+use veneer_probes::step::ProbeStep;
 
 type Outcome<T> = Result<T, Failure>;
 
@@ -355,7 +355,7 @@ fn check_probes(
     expected: &[Expected],
     failures: &mut Vec<(String, Failure)>,
 ) -> usize {
-    let steps: Vec<Step> = expected.iter().flat_map(|x| x.steps.clone()).collect();
+    let steps: Vec<ProbeStep> = expected.iter().flat_map(|x| x.steps.clone()).collect();
     let mut seen = 0;
     for member in emitted
         .methods
