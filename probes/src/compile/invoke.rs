@@ -111,8 +111,8 @@ impl Compiler<'_> {
         }
     }
 
-    /// Converts the value on the stack to the type of a method's parameter. [`fit`] must have
-    /// returned a cost for the pair.
+    /// Converts the value on the stack to the type of a method's parameter. [`conversion_cost`] must
+    /// have returned a cost for the pair.
     fn narrow(&mut self, ty: &Ty, parameter: &str) {
         let plain = |opcodes: &[u8]| opcodes.to_vec();
         let opcodes = match (ty, parameter) {
