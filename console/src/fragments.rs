@@ -115,7 +115,7 @@ pub fn run(arguments: FragmentsArguments) -> Result<u8> {
                 continue;
             }
         };
-        let modern = match inference::modern(&bytes) {
+        let modern = match inference::upgrade_class_file(&bytes) {
             Ok(modern) => modern,
             Err(refusal) => {
                 print_error(&format_args!("{place}: {refusal}"));

@@ -62,7 +62,7 @@ pub fn methods(
     for class in inputs::class_bytes(path, None)? {
         let read = class.map_err(|error| error.to_string());
         let read = read.and_then(|(place, bytes)| {
-            let modern = inference::modern(&bytes).map(|modern| modern.into_owned());
+            let modern = inference::upgrade_class_file(&bytes).map(|modern| modern.into_owned());
             modern.map_err(|refusal| format!("{place}: {refusal}"))
         });
         let bytes = match read {

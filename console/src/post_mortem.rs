@@ -24,7 +24,7 @@ use veneer_frequency::{CountedGraph, EdgeProfile, Endpoint};
 use veneer_instruments::{EventValue, LogEvent, Measurement, PointRow};
 use veneer_protocol::data::{
     self, COUNTERS_FILE, DataError, DecodedEvent, EVENT_LOG_FILES, EVENTS_FILE, JOURNAL_FILE,
-    JournalContent, RecordedInstrument, RecordedPoint, Rings, ShardLayout, is_data_directory,
+    JournalContent, RecordedInstrument, RecordedPoint, RingLayout, ShardLayout, is_data_directory,
     read_journal, read_segment,
 };
 use veneer_protocol::{InstrumentKind, Readings};
@@ -385,14 +385,14 @@ impl Logs {
             ends.insert(drained.ring, drained.end);
             logs.add_event(drained.event);
         }
-        let (path, file) = open(directory, EVENTS_FILE, Rings::SIZE)?;
+        let (path, file) = open(directory, EVENTS_FILE, RingLayout::SIZE)?;
         let unreadable = |source| DataError::Unreadable {
             path: path.clone(),
             source,
         };
-        let mut counts = vec![0; (Rings::MAX_LOG_POINTS * 16) as usize];
-        if has_data(&file, Rings::POINT_METRICS, counts.len() as u64) {
-            file.read_exact_at(&mut counts, Rings::POINT_METRICS)
+        let mut counts = vec![0; (RingLayout::MAX_LOG_POINTS * 16) as usize];
+        if has_data(&file, RingLayout::POINT_METRICS, counts.len() as u64) {
+            file.read_exact_at(&mut counts, RingLayout::POINT_METRICS)
                 .map_err(unreadable)?;
             for (point, words) in counts.chunks_exact(16).enumerate() {
                 let (written, dropped) = (word(words, 0), word(words, 8));
@@ -402,16 +402,16 @@ impl Logs {
                 }
             }
         }
-        let mut ring = vec![0; Rings::STRIDE as usize];
-        for n in 0..Rings::COUNT {
-            if has_data(&file, n * Rings::STRIDE, Rings::STRIDE) {
-                file.read_exact_at(&mut ring, n * Rings::STRIDE)
+        let mut ring = vec![0; RingLayout::STRIDE as usize];
+        for n in 0..RingLayout::COUNT {
+            if has_data(&file, n * RingLayout::STRIDE, RingLayout::STRIDE) {
+                file.read_exact_at(&mut ring, n * RingLayout::STRIDE)
                     .map_err(unreadable)?;
                 logs.add_ring(&ring, ends.get(&(n as u32)).copied().unwrap_or(0));
             }
         }
         let mut life = [0; 8];
-        file.read_exact_at(&mut life, Rings::AGENT_AGE)
+        file.read_exact_at(&mut life, RingLayout::AGENT_AGE)
             .map_err(unreadable)?;
         Ok((logs, u64::from_ne_bytes(life), torn))
     }
@@ -423,15 +423,15 @@ impl Logs {
     /// Reads the events of a ring that were not drained yet. Events up to the position `end` were
     /// already read from the segments.
     fn add_ring(&mut self, ring: &[u8], end: u64) {
-        let head = word(ring, Rings::HEAD as usize);
-        let counted = word(ring, Rings::COUNTED_POSITION as usize);
-        let mut at = word(ring, Rings::TAIL as usize);
+        let head = word(ring, RingLayout::HEAD as usize);
+        let counted = word(ring, RingLayout::COUNTED_POSITION as usize);
+        let mut at = word(ring, RingLayout::TAIL as usize);
         // A distance larger than the data area would be damage: the writer never gets further ahead
         // of the reader than that.
-        while at < head && head - at <= Rings::DATA {
-            let place = at % Rings::DATA;
-            let start = (Rings::HEADER + place) as usize;
-            let room = (Rings::DATA - place) as usize;
+        while at < head && head - at <= RingLayout::DATA {
+            let place = at % RingLayout::DATA;
+            let start = (RingLayout::HEADER + place) as usize;
+            let room = (RingLayout::DATA - place) as usize;
             let length = word(ring, start) as u32 as usize;
             if length == 0 {
                 at += room as u64;
@@ -441,7 +441,7 @@ impl Logs {
                 return;
             }
             at += length as u64;
-            let Some(event) = ring.get(start..start + length).map(data::decode) else {
+            let Some(event) = ring.get(start..start + length).map(data::decode_event) else {
                 return;
             };
             if at > counted {
@@ -467,10 +467,10 @@ impl Logs {
         for point in &instrument.points {
             for event in self.events.remove(&point.at.slot).unwrap_or_default() {
                 let value = |value| match value {
-                    data::Value::Null => EventValue::Null,
-                    data::Value::Int(n) => EventValue::Int(n),
-                    data::Value::Float(n) => EventValue::Float(n),
-                    data::Value::Text(text) => EventValue::Text(text),
+                    data::LoggedValue::Null => EventValue::Null,
+                    data::LoggedValue::Int(n) => EventValue::Int(n),
+                    data::LoggedValue::Float(n) => EventValue::Float(n),
+                    data::LoggedValue::Text(text) => EventValue::Text(text),
                 };
                 let values = event.values.into_iter().map(value);
                 all.push(LogEvent {

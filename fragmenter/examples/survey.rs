@@ -17,13 +17,13 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use veneer_fragmenter::Refusal;
-use veneer_fragmenter::advice::{Action, Probe, Site};
+use veneer_fragmenter::advice::{Probe, ProbeAction, Site};
 use veneer_fragmenter::arming::{self, ArmedCode, Request};
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::inference;
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::policy::Policy;
-use veneer_fragmenter::version::{self, Bodies, Plan};
+use veneer_fragmenter::version::{self, Bodies, VersionPlan};
 
 /// The command-line options.
 struct Options {
@@ -127,7 +127,7 @@ impl Totals {
         }
         self.code += code;
         self.initialisers += initialisers;
-        let bytes = match inference::modern(raw) {
+        let bytes = match inference::upgrade_class_file(raw) {
             Ok(bytes) => bytes,
             Err(refusal) => return self.refuse(options, "raise", code, &name, &refusal),
         };
@@ -196,7 +196,7 @@ impl Totals {
                 let slot = 4 + probes.len() as u32;
                 probes.push(Probe {
                     site: Site::Before(f.id),
-                    action: Action::Count { slot },
+                    action: ProbeAction::Count { slot },
                 });
             }
             self.whole += whole as usize;
@@ -204,10 +204,10 @@ impl Totals {
         }
         let mut lost: HashSet<u32> = HashSet::new();
         for bodies in [Bodies::Enter, Bodies::Resume] {
-            let plans: Vec<Plan> = (0u32..)
+            let plans: Vec<VersionPlan> = (0u32..)
                 .zip(&kept)
                 .filter(|(_, k)| bodies == Bodies::Enter || k.1.points.len() > 1)
-                .map(|(id, (method, armed, probes))| Plan {
+                .map(|(id, (method, armed, probes))| VersionPlan {
                     method,
                     id,
                     armed,

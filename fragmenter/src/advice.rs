@@ -1,24 +1,25 @@
 //! Advice: the actions that are woven into a version, and the join points at which they run.
 //!
-//! | action          | bytecode                                                    | state carried over |
-//! |-----------------|-------------------------------------------------------------|--------------------|
-//! | `Count`         | `shard[slot] += 1`                                          |                    |
-//! | `Start`         | `t = now`                                                   | `t`                |
-//! | `Stop`          | `if t != 0 { record(slot, now - t); t = 0 }`                | `t`                |
-//! | `LapTimer`      | `if t != 0 { record(slot, now - t) }; t = now`              | `t`                |
-//! | `LoopEnter`     | `n = 1`, on the edges that enter a loop                     | `n`                |
-//! | `LoopBackEdge`  | `if n != 0 { n += 1 }`, on the loop's back edges            | `n`                |
-//! | `LoopExit`      | `n = 0`, on the edges that leave the loop                   | `n`                |
-//! | `Since`         | none: sets `t` when an activation enters without it         | `t`                |
-//! | `LateStop`      | like `Stop`, for activations with a `t` from `Since`        | `t`                |
-//! | `First`         | `Count` or `Log`, until its shared cell has reached a limit |                    |
-//! | `CountBuffered` | `Count`, or `c += 1` in a loop that calls nothing           |                    |
-//! | `Balance`       | `shard[slot] += 1` or `-= 1`, at external entries and exits | current fragment   |
-//! | `Log`           | copies chosen live variables into the thread's ring buffer  |                    |
-//! | `Run`           | calls a compiled probe with the live values that it reads   |                    |
+//! | action              | bytecode                                                    | state carried over |
+//! |---------------------|-------------------------------------------------------------|--------------------|
+//! | `Count`             | `shard[slot] += 1`                                          |                    |
+//! | `Start`             | `t = now`                                                   | `t`                |
+//! | `Stop`              | `if t != 0 { record(slot, now - t); t = 0 }`                | `t`                |
+//! | `LapTimer`          | `if t != 0 { record(slot, now - t) }; t = now`              | `t`                |
+//! | `LoopEnter`         | `n = 1`, on the edges that enter a loop                     | `n`                |
+//! | `LoopBackEdge`      | `if n != 0 { n += 1 }`, on the loop's back edges            | `n`                |
+//! | `LoopExit`          | `n = 0`, on the edges that leave the loop                   | `n`                |
+//! | `LateStart`         | none: sets `t` when an activation enters without it         | `t`                |
+//! | `LateStop`          | like `Stop`, for activations with a `t` from `LateStart`    | `t`                |
+//! | `Limited`           | `Count` or `Log`, until its shared cell has reached a limit |                    |
+//! | `CountBuffered`     | `Count`, or `c += 1` in a loop that calls nothing           |                    |
+//! | `CountExternalEdge` | `shard[slot] += 1` or `-= 1`, at external entries and exits | current fragment   |
+//! | `Log`               | copies chosen live variables into the thread's ring buffer  |                    |
+//! | `RunProbe`          | calls a compiled probe with the live values that it reads   |                    |
 //!
-//! Advice never throws. All actions except `Run` allocate nothing, take no lock and call nothing of
-//! the application. A compiled probe calls methods of the application only if its plan asks for it.
+//! Advice never throws. All actions except `RunProbe` allocate nothing, take no lock and call nothing
+//! of the application. A compiled probe calls methods of the application only if its plan asks for
+//! it.
 
 use crate::flowgraph::FragmentId;
 use crate::types::Type;
@@ -83,7 +84,7 @@ pub enum ProbeArgument {
 /// timers and loop counts, the slot also names the local variable that holds the state.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
-pub enum Action {
+pub enum ProbeAction {
     Count {
         slot: u32,
     },
@@ -113,21 +114,21 @@ pub enum Action {
     /// activation began before the timer was attached. `cell` is the address of a memory word that
     /// holds a moment of `System.nanoTime`; while the word is 0, the present moment is used. This
     /// action has no join point of its own: the prologue of the resume body contains its code.
-    Since {
+    LateStart {
         slot: u32,
         cell: i64,
     },
-    /// Records the time of an activation whose start time was set by `Since`. Other activations are
-    /// not recorded.
+    /// Records the time of an activation whose start time was set by `LateStart`. Other activations
+    /// are not recorded.
     LateStop {
         slot: u32,
     },
     /// The inner action, limited to the first `most` executions. `cell` is the address of a memory
     /// word, shared by all threads, that counts the executions.
-    First {
+    Limited {
         cell: i64,
         most: u64,
-        action: Box<Action>,
+        action: Box<ProbeAction>,
     },
     /// Like `Count`. In an innermost loop that calls nothing, the version counts in a local
     /// variable and adds it to the counter in memory later; see `version/counter_promotion.rs`.
@@ -135,8 +136,9 @@ pub enum Action {
         slot: u32,
     },
     /// Counts external entries and exits. `arrivals` and `departures` are the numbers of the first
-    /// counter of each list; the lists are those of [`Crossings`](crate::counting::Crossings).
-    Balance {
+    /// counter of each list; the lists are those of
+    /// [`ExternalEdges`](crate::counting::ExternalEdges).
+    CountExternalEdge {
         arrivals: u32,
         departures: u32,
     },
@@ -147,46 +149,46 @@ pub enum Action {
     /// Calls a compiled probe. `reads` lists the arguments of the probe's method, in order.
     /// `operands` lists the kinds of the topmost values of the operand stack, the top value first,
     /// down to the deepest value that the probe reads.
-    Run {
+    RunProbe {
         method: Arc<veneer_probes::ProbeMethod>,
         reads: Vec<ProbeArgument>,
         operands: Vec<ComputationalType>,
     },
 }
 
-impl Action {
+impl ProbeAction {
     /// The counter word of the thread's shard that the action writes to, or `None` if the action
     /// writes to no single counter.
     pub fn counter(&self) -> Option<u32> {
         match self {
-            Action::Count { slot }
-            | Action::CountBuffered { slot }
-            | Action::Stop { slot }
-            | Action::LateStop { slot }
-            | Action::LapTimer { slot } => Some(*slot),
-            Action::First { action, .. } => action.counter(),
-            Action::Start { .. }
-            | Action::Since { .. }
-            | Action::LoopEnter { .. }
-            | Action::LoopBackEdge { .. }
-            | Action::LoopExit { .. }
-            | Action::Balance { .. }
-            | Action::Log { .. }
-            | Action::Run { .. } => None,
+            ProbeAction::Count { slot }
+            | ProbeAction::CountBuffered { slot }
+            | ProbeAction::Stop { slot }
+            | ProbeAction::LateStop { slot }
+            | ProbeAction::LapTimer { slot } => Some(*slot),
+            ProbeAction::Limited { action, .. } => action.counter(),
+            ProbeAction::Start { .. }
+            | ProbeAction::LateStart { .. }
+            | ProbeAction::LoopEnter { .. }
+            | ProbeAction::LoopBackEdge { .. }
+            | ProbeAction::LoopExit { .. }
+            | ProbeAction::CountExternalEdge { .. }
+            | ProbeAction::Log { .. }
+            | ProbeAction::RunProbe { .. } => None,
         }
     }
 
     /// The slot of the timer or loop count whose state the action needs.
     pub fn timer(&self) -> Option<u32> {
         match self {
-            Action::Start { slot }
-            | Action::Stop { slot }
-            | Action::LapTimer { slot }
-            | Action::Since { slot, .. }
-            | Action::LateStop { slot }
-            | Action::LoopEnter { slot }
-            | Action::LoopBackEdge { slot }
-            | Action::LoopExit { slot } => Some(*slot),
+            ProbeAction::Start { slot }
+            | ProbeAction::Stop { slot }
+            | ProbeAction::LapTimer { slot }
+            | ProbeAction::LateStart { slot, .. }
+            | ProbeAction::LateStop { slot }
+            | ProbeAction::LoopEnter { slot }
+            | ProbeAction::LoopBackEdge { slot }
+            | ProbeAction::LoopExit { slot } => Some(*slot),
             _ => None,
         }
     }
@@ -198,5 +200,5 @@ impl Action {
 #[allow(missing_docs)]
 pub struct Probe {
     pub site: Site,
-    pub action: Action,
+    pub action: ProbeAction,
 }

@@ -23,7 +23,7 @@
 //! The scheme works for the method's own graph only. After an [`Edit`](crate::patch::Edit), every
 //! fragment needs its own counter.
 
-use crate::advice::{Action, Probe, Site};
+use crate::advice::{Probe, ProbeAction, Site};
 use crate::bytecode::opcode::{is_return, may_throw};
 use crate::flowgraph::{EdgeKind, FragmentId};
 use crate::method::Method;
@@ -35,16 +35,16 @@ use veneer_frequency::{CountedGraph, Edge, Endpoint};
 /// (`arrivals`) and external exits (`departures`). The index of a fragment in its list is also the
 /// index of its counter.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Crossings {
+pub struct ExternalEdges {
     /// Fragments with a capture point at their start, and exception handlers.
     pub arrivals: Vec<FragmentId>,
     /// Fragments that may throw, or that have a capture point before their return.
     pub departures: Vec<FragmentId>,
 }
 
-impl Crossings {
+impl ExternalEdges {
     /// Finds the external entries and exits of a method with these capture points.
-    pub fn of(method: &Method, points: &[Point]) -> Crossings {
+    pub fn entries_and_exits(method: &Method, points: &[Point]) -> ExternalEdges {
         let mut has_entry = vec![false; method.flow.len()];
         let mut has_exit = vec![false; method.flow.len()];
         for p in points {
@@ -68,7 +68,7 @@ impl Crossings {
             let all = all.iter().copied();
             all.filter(|f| marked[f.index()]).collect::<Vec<_>>()
         };
-        Crossings {
+        ExternalEdges {
             arrivals: marked_in_order(has_entry),
             departures: marked_in_order(has_exit),
         }
@@ -90,7 +90,7 @@ pub struct CounterPlan {
 impl CounterPlan {
     /// Places the counters. Edges in deeper loops are more likely to need no counter.
     pub fn place_counters(method: &Method, points: &[Point]) -> CounterPlan {
-        let crossings = Crossings::of(method, points);
+        let external_edges = ExternalEdges::entries_and_exits(method, points);
         let all = reachable(method, points);
         let mut inside = vec![false; method.flow.len()];
         all.iter().for_each(|f| inside[f.index()] = true);
@@ -98,10 +98,10 @@ impl CounterPlan {
         let (mut edges, mut sites) = (Vec::new(), Vec::new());
         // Counters are numbered in the order of this list. The external edges, which always have a
         // counter, are first, so the counters of each kind of external edge are contiguous.
-        let to = crossings.arrivals.iter();
+        let to = external_edges.arrivals.iter();
         edges.extend(to.map(|f| Edge::always_counted(Endpoint::Outside, at(*f))));
         let departures = edges.len() as u32;
-        let from = crossings.departures.iter();
+        let from = external_edges.departures.iter();
         edges.extend(from.map(|f| Edge::always_counted(at(*f), Endpoint::Outside)));
         sites.resize(edges.len(), None);
         let inner: Vec<(FragmentId, FragmentId)> = method
@@ -130,7 +130,8 @@ impl CounterPlan {
             let is_only = |n: &HashMap<FragmentId, u64>, f| n.get(&f) == Some(&1);
             let site = if is_only(&outs, a) {
                 Site::After(a)
-            } else if is_only(&ins, b) && entry != Some(b) && !crossings.arrivals.contains(&b) {
+            } else if is_only(&ins, b) && entry != Some(b) && !external_edges.arrivals.contains(&b)
+            {
                 Site::Before(b)
             } else {
                 Site::Edge(a, b)
@@ -161,18 +162,18 @@ impl CounterPlan {
     pub fn probes(&self, first: u32) -> Vec<Probe> {
         let counts = self.sites.iter().map(|(site, counter)| Probe {
             site: *site,
-            action: Action::CountBuffered {
+            action: ProbeAction::CountBuffered {
                 slot: first + counter,
             },
         });
-        let balance = Probe {
+        let external = Probe {
             site: Site::Crossing,
-            action: Action::Balance {
+            action: ProbeAction::CountExternalEdge {
                 arrivals: first + self.arrivals,
                 departures: first + self.departures,
             },
         };
-        counts.chain([balance]).collect()
+        counts.chain([external]).collect()
     }
 }
 

@@ -78,7 +78,7 @@ fn field_prefix(text: &str) -> Option<(Type, usize)> {
 
 /// The result part of a method descriptor: `V`, `I` or `[La/B;`. The function parses the parameters
 /// one by one, because a class name may contain `)`. Returns `V` if the text is not a descriptor.
-pub fn result(text: &str) -> &str {
+pub fn result_descriptor(text: &str) -> &str {
     let mut rest = text.strip_prefix('(').unwrap_or(")V");
     while !rest.starts_with(')') {
         match field_prefix(rest) {
@@ -91,7 +91,7 @@ pub fn result(text: &str) -> &str {
 
 /// The field descriptor of a verification type: `Ljava/lang/String;`, `[I` or `J`. Returns `None`
 /// if no descriptor can name the type.
-pub fn of(t: &Type) -> Option<String> {
+pub fn field_descriptor(t: &Type) -> Option<String> {
     Some(match t {
         Type::Int => "I".into(),
         Type::Long => "J".into(),
@@ -165,9 +165,9 @@ mod tests {
 
     #[test]
     fn a_result_is_found_behind_odd_class_names() {
-        assert_eq!(result("(I[La)b;J)[Lc)d;"), "[Lc)d;");
-        assert_eq!(result("()V"), "V");
-        assert_eq!(result("no descriptor"), "V");
-        assert_eq!(result("(La"), "V");
+        assert_eq!(result_descriptor("(I[La)b;J)[Lc)d;"), "[Lc)d;");
+        assert_eq!(result_descriptor("()V"), "V");
+        assert_eq!(result_descriptor("no descriptor"), "V");
+        assert_eq!(result_descriptor("(La"), "V");
     }
 }

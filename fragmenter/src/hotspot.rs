@@ -8,7 +8,7 @@ pub mod null_message;
 
 /// The default of HotSpot's flag `FreqInlineSize`: larger methods are not inlined, however hot
 /// they are.
-pub const INLINE_LIMIT: usize = 325;
+pub const MAX_INLINE_BYTES: usize = 325;
 
 /// HotSpot's `HugeMethodLimit`: larger methods are not compiled.
-pub const COMPILE_LIMIT: usize = 8_000;
+pub const MAX_COMPILED_BYTES: usize = 8_000;

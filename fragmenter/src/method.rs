@@ -150,7 +150,7 @@ fn check_exception_ranges(code: &Code, instructions: &[(u16, Instruction)]) -> R
     Ok(())
 }
 
-/// The recorded verification types: [`Method::states`], [`ProbeMethod::state_at`] and
+/// The recorded verification types: [`Method::states`], [`Method::state_at`] and
 /// [`Method::after_super`].
 type RecordedStates = (Vec<State>, indexmap::IndexMap<usize, State>, Option<usize>);
 

@@ -23,7 +23,7 @@ use crate::bytecode::{Assembler, Instruction, Label};
 use crate::classfile::ConstantPool;
 use crate::descriptor;
 use crate::method::Method;
-use crate::point_values::{carried, kind};
+use crate::point_values::{carried_kind, carried_types};
 use crate::points::{Point, PointKind};
 use crate::refusal::Refusal;
 use crate::runtime;
@@ -75,7 +75,7 @@ const EMPTY_FRAME_INDEX: usize = FRAME_OF.len() - 1;
 /// The largest number of values that one call of `add` accepts.
 const MAX_RUN: usize = 6;
 
-/// Index in [`FRAME_ADD`] of the overload that accepts `count` values of a kind ([`kind`]).
+/// Index in [`FRAME_ADD`] of the overload that accepts `count` values of a kind ([`carried_kind`]).
 fn add_index(kind: u8, count: usize) -> usize {
     match kind {
         0 => count - 1,
@@ -154,7 +154,7 @@ fn used_overloads<'p>(points: impl Iterator<Item = &'p Point>) -> Option<UsedOve
     let mut used: Option<UsedOverloads> = None;
     for p in points {
         let (frame_of, frame_add) = used.get_or_insert_default();
-        let runs = runs(carried(p).map(kind));
+        let runs = runs(carried_types(p).map(carried_kind));
         let first = runs
             .first()
             .map_or(EMPTY_FRAME_INDEX, |(k, n)| add_index(*k, *n));
@@ -299,11 +299,11 @@ impl ExitConstants {
             next += t.width();
         }
         for (t, slot) in point.stack[stay..].iter().zip(&from).rev() {
-            a.local(ISTORE + kind(t), *slot);
+            a.local(ISTORE + carried_kind(t), *slot);
         }
         let locals = point.locals.iter().filter(|l| l.1 != Type::Null);
         let mut slots = from.into_iter().chain(locals.map(|l| l.0));
-        let runs = runs(carried(point).map(kind));
+        let runs = runs(carried_types(point).map(carried_kind));
         let first = runs
             .first()
             .map_or(EMPTY_FRAME_INDEX, |(k, n)| add_index(*k, *n));
@@ -401,7 +401,7 @@ pub(crate) fn object_arguments(entry: &Point) -> Vec<u16> {
 /// How many values at the bottom of a point's operand stack can stay there, because the first call
 /// (`VeneerFrame.of`) accepts them.
 fn operands_on_stack(point: &Point) -> usize {
-    let first = runs(carried(point).map(kind))
+    let first = runs(carried_types(point).map(carried_kind))
         .first()
         .map_or(0, |run| run.1);
     first.min(point.stack.len())
@@ -445,7 +445,7 @@ pub(crate) fn exit_stack_words(points: &[Point], result: &Option<Type>) -> u16 {
             // Either one run of values and the point's number, or the frame and one run of values;
             // at the end the frame and the cell.
             ExitForm::Frame => {
-                let runs = runs(carried(p).map(kind));
+                let runs = runs(carried_types(p).map(carried_kind));
                 let words =
                     |(kind, n): &(u8, usize)| if matches!(kind, 1 | 3) { 2 } else { *n as u16 };
                 let most = runs.iter().map(words).max().unwrap_or(0);
@@ -541,12 +541,12 @@ pub(crate) enum CarriedValue {
 /// parameters, and the declared result.
 pub(crate) fn entry_call_descriptor(point: &Point, method: &Method) -> Result<String, Refusal> {
     let mut out = String::from("(");
-    for t in carried(point) {
-        out += &descriptor::of(t).ok_or(Refusal::UninitializedObject)?;
+    for t in carried_types(point) {
+        out += &descriptor::field_descriptor(t).ok_or(Refusal::UninitializedObject)?;
     }
     out.push(')');
     // The result is the declared one and not its verification type, so that a boolean remains a
     // boolean.
-    out += descriptor::result(&method.descriptor);
+    out += descriptor::result_descriptor(&method.descriptor);
     Ok(out)
 }

@@ -5,7 +5,7 @@ use crate::types::{State, Type};
 
 /// Types of the values that an activation carries: the operand stack from the bottom, then the
 /// locals by slot. Null constants are not carried, because the other code can create them again.
-pub fn carried(point: &Point) -> impl Iterator<Item = &Type> {
+pub fn carried_types(point: &Point) -> impl Iterator<Item = &Type> {
     point.stack.iter().chain(
         point
             .locals
@@ -17,7 +17,7 @@ pub fn carried(point: &Point) -> impl Iterator<Item = &Type> {
 
 /// The offset of a type's load instruction from `ILOAD`, and of its store instruction from
 /// `ISTORE`.
-pub fn kind(t: &Type) -> u8 {
+pub fn carried_kind(t: &Type) -> u8 {
     match t {
         Type::Int => 0,
         Type::Long => 1,

@@ -26,7 +26,7 @@ pub const HANDLE_DESCRIPTOR: &str = "Ljava/lang/invoke/MethodHandle;";
 pub const LOOKUP: &str = "java/lang/invoke/MethodHandles$Lookup";
 
 /// The runtime classes that probes call.
-pub const CALLED: [&str; 3] = [PROBE, TABLES, THREADS];
+pub const PROBE_CALL_CLASSES: [&str; 3] = [PROBE, TABLES, THREADS];
 
 /// Internal name of the runtime class that a probe step refers to.
 pub fn class_name(of: HelperClass) -> &'static str {
@@ -64,7 +64,7 @@ pub fn probe_method(n: usize) -> String {
 }
 
 /// The method id in the name of a body, or `None` for other methods.
-pub fn method_of(body: &str) -> Option<u32> {
+pub fn method_id(body: &str) -> Option<u32> {
     let (_, id) = body.rsplit_once('$')?;
     id.strip_prefix(['e', 'r'])?.parse().ok()
 }

@@ -14,7 +14,7 @@
 
 use crate::bytecode::Instruction;
 use crate::bytecode::opcode::*;
-use crate::classfile::{ConstantPool, Entry, StackMapFrame, VerificationType};
+use crate::classfile::{ConstantPool, PoolEntry, StackMapFrame, VerificationType};
 use crate::descriptor::{self, MethodDescriptor};
 use std::sync::Arc;
 
@@ -213,15 +213,15 @@ pub fn step(
         Instruction::Push(_) => state.stack.push(Type::Int),
         Instruction::Ldc { index, .. } => {
             let t = match pool.entry(*index).map_err(|_| bad())? {
-                Entry::Integer(_) => Type::Int,
-                Entry::Float(_) => Type::Float,
-                Entry::Long(_) => Type::Long,
-                Entry::Double(_) => Type::Double,
-                Entry::String { .. } => Type::object("java/lang/String"),
-                Entry::Class { .. } => Type::object("java/lang/Class"),
-                Entry::MethodType { .. } => Type::object("java/lang/invoke/MethodType"),
-                Entry::MethodHandle { .. } => Type::object("java/lang/invoke/MethodHandle"),
-                Entry::Dynamic { .. } => {
+                PoolEntry::Integer(_) => Type::Int,
+                PoolEntry::Float(_) => Type::Float,
+                PoolEntry::Long(_) => Type::Long,
+                PoolEntry::Double(_) => Type::Double,
+                PoolEntry::String { .. } => Type::object("java/lang/String"),
+                PoolEntry::Class { .. } => Type::object("java/lang/Class"),
+                PoolEntry::MethodType { .. } => Type::object("java/lang/invoke/MethodType"),
+                PoolEntry::MethodHandle { .. } => Type::object("java/lang/invoke/MethodHandle"),
+                PoolEntry::Dynamic { .. } => {
                     let (_, _, d) = pool.dynamic(*index).map_err(|_| bad())?;
                     descriptor::field(&pool.text(d).map_err(|_| bad())?).ok_or_else(bad)?
                 }

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::OnceLock;
 
 use veneer_fragmenter::Refusal;
-use veneer_fragmenter::advice::{Action, Probe, Site};
+use veneer_fragmenter::advice::{Probe, ProbeAction, Site};
 use veneer_fragmenter::arming::{self, ArmedCode};
 use veneer_fragmenter::check::{self, Expected};
 use veneer_fragmenter::classfile::ClassFile;
@@ -18,7 +18,7 @@ use veneer_fragmenter::method::Method;
 use veneer_fragmenter::patch::{self, Edit, Patched};
 use veneer_fragmenter::points::{Point, PointKind};
 use veneer_fragmenter::policy::Policy;
-use veneer_fragmenter::version::{self, Bodies, Plan};
+use veneer_fragmenter::version::{self, Bodies, VersionPlan};
 
 const SOURCE: &str = r#"
 class Edits {
@@ -155,10 +155,10 @@ fn verify(
         .fragments()
         .map(|f| Probe {
             site: Site::Before(f.id),
-            action: Action::Count { slot: f.id.0 },
+            action: ProbeAction::Count { slot: f.id.0 },
         })
         .collect();
-    let plan = || Plan {
+    let plan = || VersionPlan {
         method,
         id: 7,
         armed,
@@ -168,7 +168,7 @@ fn verify(
         clean: false,
     };
     let patched = patch::apply(method, edits, &armed.points).map_err(|e| e.to_string())?;
-    let back = Plan {
+    let back = VersionPlan {
         edits: &[],
         kept: &patched
             .edit_points
@@ -200,7 +200,7 @@ fn verify(
         }
         arming_support::verify(&class.bytes).map_err(|e| format!("{bodies:?}: {e}"))?;
         let emitted = ClassFile::parse(&class.bytes).map_err(|e| e.to_string())?;
-        let expected = [Expected::of(&plan)];
+        let expected = [Expected::version_contents(&plan)];
         let checked = check::version_class(file, &emitted, "Edits$Veneer", &expected);
         if let Some((at, failure)) = checked.failures.first() {
             return Err(format!("{bodies:?}: {at}: {failure}").into());

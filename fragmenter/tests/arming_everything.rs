@@ -12,13 +12,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use veneer_fragmenter::Refusal;
-use veneer_fragmenter::advice::{Action, Probe, Site};
+use veneer_fragmenter::advice::{Probe, ProbeAction, Site};
 use veneer_fragmenter::arming::{self, ArmedCode, Request};
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::counting::CounterPlan;
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::policy::Policy;
-use veneer_fragmenter::version::{self, Bodies, Plan};
+use veneer_fragmenter::version::{self, Bodies, VersionPlan};
 
 /// The results of all stages.
 #[derive(Default)]
@@ -140,7 +140,7 @@ enum ProbeSet {
 /// Returns the probes for one method. `slots` is incremented over a class.
 fn probes(method: &Method, probe_set: ProbeSet, slots: &mut u32) -> Vec<Probe> {
     let mut probes = Vec::new();
-    let mut add = |site: Site, action: &dyn Fn(u32) -> Action| {
+    let mut add = |site: Site, action: &dyn Fn(u32) -> ProbeAction| {
         *slots += 4;
         probes.push(Probe {
             site,
@@ -150,14 +150,14 @@ fn probes(method: &Method, probe_set: ProbeSet, slots: &mut u32) -> Vec<Probe> {
     let fragments: Vec<_> = method.flow.fragments().map(|f| f.id).collect();
     if let ProbeSet::Counters = probe_set {
         for f in fragments {
-            add(Site::Before(f), &|slot| Action::Count { slot });
+            add(Site::Before(f), &|slot| ProbeAction::Count { slot });
         }
         return probes;
     }
     for site in [Site::Entry, Site::Return, Site::Throw] {
         add(site, &|_| match site {
-            Site::Entry => Action::Start { slot: 0 },
-            _ => Action::Stop { slot: 0 },
+            Site::Entry => ProbeAction::Start { slot: 0 },
+            _ => ProbeAction::Stop { slot: 0 },
         });
     }
     // The number is limited, because each timer is a local variable of the version.
@@ -165,21 +165,21 @@ fn probes(method: &Method, probe_set: ProbeSet, slots: &mut u32) -> Vec<Probe> {
         let timer = 4_000_000 + 4 * f.0;
         let values = method.live_locals(f);
         if !values.iter().any(|v| v.1.is_uninitialized()) {
-            add(Site::Before(f), &|point| Action::Log {
+            add(Site::Before(f), &|point| ProbeAction::Log {
                 point,
                 values: values.clone(),
             });
         }
-        add(Site::Before(f), &|_| Action::Start { slot: timer });
-        add(Site::After(f), &|_| Action::Stop { slot: timer });
+        add(Site::Before(f), &|_| ProbeAction::Start { slot: timer });
+        add(Site::After(f), &|_| ProbeAction::Stop { slot: timer });
     }
     for f in fragments.iter().copied().skip(1).step_by(5).take(10) {
-        add(Site::Before(f), &|_| Action::LapTimer {
+        add(Site::Before(f), &|_| ProbeAction::LapTimer {
             slot: 8_000_000 + 4 * f.0,
         });
     }
     for (from, to) in method.flow.edges() {
-        add(Site::Edge(from, to), &|slot| Action::Count { slot });
+        add(Site::Edge(from, to), &|slot| ProbeAction::Count { slot });
     }
     probes
 }
@@ -209,10 +209,10 @@ fn emit(totals: &mut Totals, path: &Path, bytes: &[u8], policy: &Policy, probe_s
         }
         kept.push((method, armed, probes));
     }
-    let plans: Vec<Plan> = kept
+    let plans: Vec<VersionPlan> = kept
         .iter()
         .enumerate()
-        .map(|(i, (method, armed, probes))| Plan {
+        .map(|(i, (method, armed, probes))| VersionPlan {
             method,
             id: i as u32,
             armed,
@@ -225,8 +225,8 @@ fn emit(totals: &mut Totals, path: &Path, bytes: &[u8], policy: &Policy, probe_s
     let protected = HashSet::from([("clone".to_string(), "()Ljava/lang/Object;".to_string())]);
     for bodies in [Bodies::Enter, Bodies::Resume] {
         // A method with no point but its entry has no OSR entry.
-        let resumed = |p: &&Plan| bodies == Bodies::Enter || p.armed.points.len() > 1;
-        let plans: Vec<Plan> = plans.iter().filter(resumed).map(copy).collect();
+        let resumed = |p: &&VersionPlan| bodies == Bodies::Enter || p.armed.points.len() > 1;
+        let plans: Vec<VersionPlan> = plans.iter().filter(resumed).map(copy).collect();
         match version::emit(&file, &anchor, &plans, bodies, &protected) {
             Err(refusal) => totals.refuse(&stage, &path.display().to_string(), &refusal),
             Ok(class) => {
@@ -249,8 +249,8 @@ fn emit(totals: &mut Totals, path: &Path, bytes: &[u8], policy: &Policy, probe_s
     }
 }
 
-fn copy<'p>(p: &Plan<'p>) -> Plan<'p> {
-    Plan { ..*p }
+fn copy<'p>(p: &VersionPlan<'p>) -> VersionPlan<'p> {
+    VersionPlan { ..*p }
 }
 
 fn everything(label: &str, include: &str, sparse: usize) {

@@ -11,27 +11,27 @@ use std::sync::Arc;
 use veneer_fragmenter::arming::{Armed, Request, arm, arm_analysed};
 use veneer_fragmenter::bytecode::decode;
 use veneer_fragmenter::classfile::{
-    ClassFile, ConstantPool, Entry, Member, StackMapFrame, VerificationType, decode_stack_map,
+    ClassFile, ConstantPool, Member, PoolEntry, StackMapFrame, VerificationType, decode_stack_map,
 };
 use veneer_fragmenter::policy::Policy;
 
 /// Formats a constant by its meaning.
 fn constant(pool: &ConstantPool, index: u16) -> String {
     match pool.entry(index).unwrap() {
-        Entry::Class(name) => format!("class {}", pool.text(name).unwrap()),
-        Entry::InvokeDynamic {
+        PoolEntry::Class(name) => format!("class {}", pool.text(name).unwrap()),
+        PoolEntry::InvokeDynamic {
             bootstrap,
             name_and_type,
         } => format!("dynamic {bootstrap} {}", named(pool, name_and_type)),
-        Entry::Field {
+        PoolEntry::Field {
             class,
             name_and_type,
         }
-        | Entry::Method {
+        | PoolEntry::Method {
             class,
             name_and_type,
         }
-        | Entry::InterfaceMethod {
+        | PoolEntry::InterfaceMethod {
             class,
             name_and_type,
         } => format!(

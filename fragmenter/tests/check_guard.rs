@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use check_support::{armed, policies};
 use veneer_fragmenter::Refusal;
-use veneer_fragmenter::advice::{Action, Probe, Site};
+use veneer_fragmenter::advice::{Probe, ProbeAction, Site};
 use veneer_fragmenter::arming::{self, ArmedMethod};
 use veneer_fragmenter::bytecode::opcode::{IF_ACMPNE, IFEQ};
 use veneer_fragmenter::bytecode::{Instruction, decode};
@@ -17,7 +17,7 @@ use veneer_fragmenter::classfile::{ClassFile, Code};
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::points::Point;
 use veneer_fragmenter::types::Type;
-use veneer_fragmenter::version::{self, Bodies, Plan, VersionClass};
+use veneer_fragmenter::version::{self, Bodies, VersionClass, VersionPlan};
 
 /// Returns the class with the condition of one conditional branch inverted; `None` if it has no
 /// such branch.
@@ -73,7 +73,7 @@ fn tampered_versions_are_refused_by_name() {
                 anchor: "Anchor".into(),
                 points: armed.points.clone(),
             }];
-            let plans = [Plan {
+            let plans = [VersionPlan {
                 method: &method,
                 id: 7,
                 armed: &armed,
@@ -123,17 +123,17 @@ fn limited(method: &Method, cell: i64, most: u64) -> Vec<Probe> {
         let mut add = |action| {
             probes.push(Probe {
                 site: Site::Before(f.id),
-                action: Action::First {
+                action: ProbeAction::Limited {
                     cell,
                     most,
                     action: Box::new(action),
                 },
             });
         };
-        add(Action::Count { slot: 4 * n });
+        add(ProbeAction::Count { slot: 4 * n });
         let values = method.live_locals(f.id);
         if !values.iter().any(|v| v.1.is_uninitialized()) {
-            add(Action::Log { point: n, values });
+            add(ProbeAction::Log { point: n, values });
         }
     }
     probes
@@ -174,7 +174,7 @@ fn limited_actions_use_their_own_cell_and_limit() {
                 limited(&method, CELL + 8, 5),
                 limited(&method, CELL, 6),
             );
-            let plan = |probes| Plan {
+            let plan = |probes| VersionPlan {
                 method: &method,
                 id: 7,
                 armed: &armed,
@@ -253,7 +253,7 @@ fn falsified_points_are_detected() {
         let Some(armed) = armed(bytes, policy) else {
             return;
         };
-        let modern = veneer_fragmenter::inference::modern(bytes).unwrap();
+        let modern = veneer_fragmenter::inference::upgrade_class_file(bytes).unwrap();
         let original = ClassFile::parse(&modern).unwrap();
         let emitted = ClassFile::parse(&armed.bytes).unwrap();
         let check = |methods: &[ArmedMethod]| {

@@ -483,7 +483,7 @@ fn mutants(label: &str, include: &str, sparse: usize) -> BTreeMap<&'static str, 
             continue;
         }
         let policy = &policies()[n / sparse % 4];
-        let Ok(modern) = veneer_fragmenter::inference::modern(bytes) else {
+        let Ok(modern) = veneer_fragmenter::inference::upgrade_class_file(bytes) else {
             continue;
         };
         let file = ClassFile::parse(&modern).unwrap();
@@ -507,7 +507,7 @@ fn mutants(label: &str, include: &str, sparse: usize) -> BTreeMap<&'static str, 
                 // In an `enter` body, the host's locals are one slot higher.
                 let instance = u16::from(v.bodies == Bodies::Enter);
                 let host_locals = |name: &str| {
-                    let id = veneer_fragmenter::version::method_of(name);
+                    let id = veneer_fragmenter::version::method_id(name);
                     let index = v.expected.iter().find(|x| Some(x.id) == id)?.index;
                     let code = file.methods[index].code(&file.pool).ok()??;
                     Some(code.max_locals + instance)

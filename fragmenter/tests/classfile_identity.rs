@@ -11,8 +11,8 @@ use classfile_support::{
     ALL, QUICK, for_each_class, for_each_code, initial_locals, instruction_starts,
 };
 use veneer_fragmenter::classfile::{
-    ClassFile, ClassFileError, Code, ConstantPool, Entry, Tag, VerificationType, decode_stack_map,
-    encode_stack_map, remap_code_attributes,
+    ClassFile, ClassFileError, Code, ConstantPool, ConstantTag, PoolEntry, VerificationType,
+    decode_stack_map, encode_stack_map, remap_code_attributes,
 };
 
 /// Numbers of checked items.
@@ -78,7 +78,7 @@ fn check_class(path: &Path, bytes: &[u8], seen: &mut Seen) {
 /// entry.
 fn check_module(class: &ClassFile<'_>) {
     let info = &class.attribute("Module").unwrap().info;
-    let Entry::Module(name) = class
+    let PoolEntry::Module(name) = class
         .pool
         .entry(u16::from_be_bytes([info[0], info[1]]))
         .unwrap()
@@ -95,7 +95,7 @@ fn check_pool(pool: &ConstantPool<'_>) {
     let (mut to_same, mut to_other) = (HashMap::new(), HashMap::new());
     for index in pool.indices() {
         match pool.tag(index).unwrap() {
-            Tag::Dynamic | Tag::InvokeDynamic => {
+            ConstantTag::Dynamic | ConstantTag::InvokeDynamic => {
                 let (_, name, descriptor) = pool.dynamic(index).unwrap();
                 pool.text(name).unwrap();
                 pool.text(descriptor).unwrap();
@@ -119,23 +119,23 @@ fn show(pool: &ConstantPool<'_>, index: u16) -> String {
     let utf8 = |index| pool.text(index).unwrap();
     let tag = pool.tag(index).unwrap();
     match pool.entry(index).unwrap() {
-        Entry::Utf8(bytes) => format!("{tag} {bytes:?}"),
-        Entry::Float(value) => format!("{tag} {}", value.to_bits()),
-        Entry::Double(value) => format!("{tag} {}", value.to_bits()),
-        Entry::Integer(value) => format!("{tag} {value}"),
-        Entry::Long(value) => format!("{tag} {value}"),
-        Entry::Class(text)
-        | Entry::String(text)
-        | Entry::MethodType(text)
-        | Entry::Module(text)
-        | Entry::Package(text) => format!("{tag} {}", utf8(text)),
-        Entry::NameAndType { name, descriptor } => {
+        PoolEntry::Utf8(bytes) => format!("{tag} {bytes:?}"),
+        PoolEntry::Float(value) => format!("{tag} {}", value.to_bits()),
+        PoolEntry::Double(value) => format!("{tag} {}", value.to_bits()),
+        PoolEntry::Integer(value) => format!("{tag} {value}"),
+        PoolEntry::Long(value) => format!("{tag} {value}"),
+        PoolEntry::Class(text)
+        | PoolEntry::String(text)
+        | PoolEntry::MethodType(text)
+        | PoolEntry::Module(text)
+        | PoolEntry::Package(text) => format!("{tag} {}", utf8(text)),
+        PoolEntry::NameAndType { name, descriptor } => {
             format!("{tag} {} {}", utf8(name), utf8(descriptor))
         }
-        Entry::MethodHandle { kind, reference } => {
+        PoolEntry::MethodHandle { kind, reference } => {
             format!("{tag} {kind} {}", show(pool, reference))
         }
-        Entry::Field { .. } | Entry::Method { .. } | Entry::InterfaceMethod { .. } => {
+        PoolEntry::Field { .. } | PoolEntry::Method { .. } | PoolEntry::InterfaceMethod { .. } => {
             let member = pool.member(index).unwrap();
             let class = pool.class_name(member.class).unwrap();
             format!(
@@ -144,7 +144,7 @@ fn show(pool: &ConstantPool<'_>, index: u16) -> String {
                 utf8(member.descriptor)
             )
         }
-        Entry::Dynamic { .. } | Entry::InvokeDynamic { .. } => unreachable!("not imported"),
+        PoolEntry::Dynamic { .. } | PoolEntry::InvokeDynamic { .. } => unreachable!("not imported"),
     }
 }
 

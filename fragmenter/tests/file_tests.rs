@@ -92,7 +92,7 @@ fn list(name: &str, classes: &[Vec<u8>], test: &Test) -> Vec<MethodListing> {
             Some(version) => downgraded(bytes, version),
             None => bytes.clone(),
         };
-        let modern = inference::modern(&bytes).unwrap();
+        let modern = inference::upgrade_class_file(&bytes).unwrap();
         let file = ClassFile::parse(&modern).unwrap();
         for index in 0..file.methods.len() {
             let listing = listing::from_class_file(&file, index, &test.policy);

@@ -14,7 +14,7 @@ use veneer_fragmenter::arming::{self, Request};
 use veneer_fragmenter::bytecode::opcode::*;
 use veneer_fragmenter::bytecode::{Assembler, Instruction, decode};
 use veneer_fragmenter::classfile::{
-    Attribute, ClassFile, Code, ConstantPool, ExceptionRange, Member, Tag,
+    Attribute, ClassFile, Code, ConstantPool, ConstantTag, ExceptionRange, Member,
 };
 use veneer_fragmenter::inference;
 use veneer_fragmenter::policy::Policy;
@@ -100,9 +100,9 @@ impl OldClass {
 /// Converts a class. The result must verify, must not change when converted again, and can be
 /// armed.
 fn modern(bytes: &[u8]) -> Vec<u8> {
-    let modern = inference::modern(bytes).unwrap().into_owned();
+    let modern = inference::upgrade_class_file(bytes).unwrap().into_owned();
     arming_support::verify(&modern).unwrap();
-    assert_eq!(*inference::modern(&modern).unwrap(), *modern);
+    assert_eq!(*inference::upgrade_class_file(&modern).unwrap(), *modern);
     let armed = arm(&modern);
     assert!(armed.refusals.is_empty(), "{:?}", armed.refusals);
     assert_eq!(armed.methods.len(), 1);
@@ -201,7 +201,7 @@ fn a_subroutine_that_calls_itself_is_refused() {
         a.branch(JSR, sub);
         a.local(RET, 2);
     });
-    let refusal = inference::modern(&old.bytes()).unwrap_err();
+    let refusal = inference::upgrade_class_file(&old.bytes()).unwrap_err();
     assert!(matches!(refusal, Refusal::Subroutine(_)), "{refusal}");
 }
 
@@ -242,7 +242,7 @@ fn unmergeable_classes_are_refused() {
         a.plain(RETURN);
     });
     old.pool = pool;
-    let refusal = inference::modern(&old.bytes()).unwrap_err();
+    let refusal = inference::upgrade_class_file(&old.bytes()).unwrap_err();
     assert_eq!(
         refusal,
         Refusal::Unmergeable("m(I)V".into(), "x.A, x.B".into(), "x.C, x.D".into())
@@ -256,10 +256,10 @@ fn leniency_of_old_versions_is_corrected_or_refused() {
     initialiser.name = "<clinit>";
     // A class without an armable method is returned unchanged.
     let bytes = initialiser.bytes();
-    assert_eq!(*inference::modern(&bytes).unwrap(), *bytes);
+    assert_eq!(*inference::upgrade_class_file(&bytes).unwrap(), *bytes);
     let mut strict = returns(45);
     strict.method_access |= 0x800;
-    let refusal = inference::modern(&strict.bytes()).unwrap_err();
+    let refusal = inference::upgrade_class_file(&strict.bytes()).unwrap_err();
     assert!(matches!(refusal, Refusal::OldClassFile(45, _)), "{refusal}");
     for version in 45..=50 {
         let modern = modern(&returns(version).bytes());
@@ -296,11 +296,11 @@ fn stack_maps_of_the_jdk_can_be_inferred() {
         let young = |i| {
             matches!(
                 file.pool.tag(i),
-                Ok(Tag::Dynamic
-                    | Tag::InvokeDynamic
-                    | Tag::MethodHandle
-                    | Tag::MethodType
-                    | Tag::Module)
+                Ok(ConstantTag::Dynamic
+                    | ConstantTag::InvokeDynamic
+                    | ConstantTag::MethodHandle
+                    | ConstantTag::MethodType
+                    | ConstantTag::Module)
             )
         };
         // Interfaces of that version had no code, and no static or private methods that could be
@@ -314,7 +314,7 @@ fn stack_maps_of_the_jdk_can_be_inferred() {
             return;
         }
         classes += 1;
-        match inference::modern(&javac_support::downgraded(bytes, 49)) {
+        match inference::upgrade_class_file(&javac_support::downgraded(bytes, 49)) {
             // A class without an armable method is returned unchanged.
             Ok(Cow::Borrowed(_)) => {}
             Ok(modern) => arming_support::verify(&modern)
@@ -357,7 +357,7 @@ fn malformed_class_files_cause_no_panic() {
                 let at = 10 + random(bytes.len() - 10);
                 bytes[at] = random(256) as u8;
             }
-            match inference::modern(&bytes) {
+            match inference::upgrade_class_file(&bytes) {
                 Ok(modern) => {
                     taken += 1;
                     // The original need not verify, so the armed class need not verify either.

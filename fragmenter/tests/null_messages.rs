@@ -85,7 +85,7 @@ fn check(bytes: &[u8]) {
 }
 
 /// The last instruction of the method is a switch with an empty stack. Out-of-line code follows it
-/// in a version, for instance the entry of the handler, which begins with one word.
+/// it in a version, for instance the entry of the handler, which begins with one word.
 #[test]
 fn the_last_instruction_is_a_switch() {
     check(&class(|a| {
@@ -148,7 +148,7 @@ fn the_code_after_a_switch_is_omitted() {
 }
 
 /// The last instruction of the method is a switch above another operand. The stubs of the armed body
-/// follow it and begin with an empty stack.
+/// follow it and begin with other operands.
 #[test]
 fn the_last_instruction_is_a_switch_above_an_operand() {
     check(&class(|a| {

@@ -18,7 +18,7 @@ use std::process::Command;
 
 use veneer_fragmenter::bytecode::opcode::*;
 use veneer_fragmenter::bytecode::{Instruction, decode};
-use veneer_fragmenter::classfile::{ClassFile, Code, Tag};
+use veneer_fragmenter::classfile::{ClassFile, Code, ConstantTag};
 use veneer_fragmenter::verify::{self, Assumption};
 
 /// Number of mutants per kind and class.
@@ -67,7 +67,7 @@ fn change(kind: usize, file: &ClassFile, code: &mut Code, random: &mut Random) -
         .iter()
         .position(|a| a.is(&file.pool, "StackMapTable"));
     let classes = || {
-        let of_class = |i: &u16| file.pool.tag(*i) == Ok(Tag::Class);
+        let of_class = |i: &u16| file.pool.tag(*i) == Ok(ConstantTag::Class);
         file.pool.indices().filter(of_class).collect::<Vec<u16>>()
     };
     match kind {

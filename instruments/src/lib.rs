@@ -48,7 +48,7 @@ pub use runtime::{AttachError, AttachSummary, Runtime};
 pub use spec::{DEFAULT_MAX_POINTS, HitQuota, InstrumentSpec};
 pub use suggest::{nearest, nearest_words};
 pub use tally::{
-    BUCKETS, GROUP, LinearBuckets, LinearError, MAX_LINEAR_BUCKETS, MergeError, Occurrence,
-    RATE_WINDOW_SECONDS, RING, Rate, Tally, TallyEntry, TallyKey, TallyKind, bucket_start,
-    merge_tables,
+    HISTOGRAM_BUCKETS, LinearBuckets, LinearError, MAX_LINEAR_BUCKETS, MergeError, Occurrence,
+    RATE_RING_SECONDS, RATE_WINDOW_SECONDS, Rate, TOP_GROUP_SLOTS, Tally, TallyEntry, TallyKey,
+    TallyKind, bucket_start, merge_tables,
 };

@@ -56,15 +56,15 @@ pub const MAX_STACK_DEPTH: u64 = 32;
 
 impl TallyKind {
     /// The size of an entry's values, in words of 8 bytes.
-    pub fn words(self) -> u64 {
+    pub fn value_words(self) -> u64 {
         match self {
             Self::Count => 1,
             Self::Sums => 4,
-            Self::Histogram => 4 + BUCKETS as u64,
+            Self::Histogram => 4 + HISTOGRAM_BUCKETS as u64,
             // One bucket below and one above.
             Self::Linear(linear) => 4 + u64::from(linear.buckets) + 2,
             // The count, the first second, and the ring of seconds.
-            Self::Rate => 2 + RING,
+            Self::Rate => 2 + RATE_RING_SECONDS,
             Self::Distinct => 1,
             // The count, and how much of it may belong to other keys. The third word is used only
             // in the first slot of a group: it says whether a thread is reassigning a slot of the
@@ -121,19 +121,19 @@ impl TallyKind {
 
 /// The number of words of the ring that counts a rate's seconds, equal to `VeneerTables.RING`. The
 /// ring must be longer than [`RATE_WINDOW_SECONDS`] plus the current second.
-pub const RING: u64 = 64;
+pub const RATE_RING_SECONDS: u64 = 64;
 /// The number of slots in a group of a [`TallyKind::Top`] table, equal to `VeneerTables.GROUP`.
-pub const GROUP: u64 = 8;
+pub const TOP_GROUP_SLOTS: u64 = 8;
 
 /// The number of buckets of a histogram. The last bucket counts negative values.
-pub const BUCKETS: usize = 4 * 62 + 1;
+pub const HISTOGRAM_BUCKETS: usize = 4 * 62 + 1;
 
 /// Returns the least value of a bucket. The values 0 to 3 have a bucket each, and each power of two
 /// from 4 has four buckets. Returns `None` for the bucket of negative values.
 pub fn bucket_start(n: usize) -> Option<u64> {
     match n {
         0..=3 => Some(n as u64),
-        n if n < BUCKETS - 1 => {
+        n if n < HISTOGRAM_BUCKETS - 1 => {
             let (bits, part) = (n as u64 / 4 + 1, n as u64 % 4);
             Some((4 + part) << (bits - 2))
         }
@@ -262,7 +262,7 @@ mod tests {
     /// The bucket of a value, as in `VeneerTables.bucket`.
     fn bucket(value: i64) -> usize {
         match value {
-            ..0 => BUCKETS - 1,
+            ..0 => HISTOGRAM_BUCKETS - 1,
             0..4 => value as usize,
             _ => {
                 let bits = 63 - value.leading_zeros() as usize;
@@ -273,13 +273,13 @@ mod tests {
 
     #[test]
     fn buckets_are_contiguous() {
-        for n in 0..BUCKETS - 1 {
+        for n in 0..HISTOGRAM_BUCKETS - 1 {
             let start = bucket_start(n).expect("a bucket") as i64;
             assert_eq!(bucket(start), n);
             assert!(n == 0 || bucket(start - 1) == n - 1);
         }
-        assert_eq!(bucket(i64::MAX), BUCKETS - 2);
-        assert_eq!(bucket(-1), BUCKETS - 1);
-        assert_eq!(bucket_start(BUCKETS - 1), None);
+        assert_eq!(bucket(i64::MAX), HISTOGRAM_BUCKETS - 2);
+        assert_eq!(bucket(-1), HISTOGRAM_BUCKETS - 1);
+        assert_eq!(bucket_start(HISTOGRAM_BUCKETS - 1), None);
     }
 }

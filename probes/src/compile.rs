@@ -17,22 +17,22 @@ mod tag;
 mod value;
 
 pub use method::ProbeMethod;
-pub use tag::Tag;
+pub use tag::KeyTag;
 
 use crate::error::{ProbeError, Reason};
 use crate::scope::Scope;
-use crate::step::{ComputationalType, HelperClass, Label, Step};
+use crate::step::{ComputationalType, HelperClass, Label, ProbeStep};
 use crate::tree::{ProbeCode, SourcePosition, Statement};
 use crate::ty::Ty;
 use opcode::{F2D, I2L, L2D};
 
 /// Limit for the iterations of a `for` loop at run time. The helper `more` in `VeneerProbe`
 /// enforces the limit.
-pub const TURNS: i64 = 1_000;
+pub const MAX_LOOP_ITERATIONS: i64 = 1_000;
 /// Limit for the variables of the method that a probe reads.
-pub const READS: usize = 16;
+pub const MAX_READ_VARIABLES: usize = 16;
 /// Limit for the keys of a table.
-pub const KEYS: usize = 4;
+pub const MAX_TABLE_KEYS: usize = 4;
 /// Limit for the steps of a compiled probe. HotSpot inlines no method of this size, so a larger
 /// probe would always be a call.
 pub const MAX_STEPS: usize = 2_000;
@@ -75,7 +75,7 @@ pub fn compile(code: &ProbeCode, scope: &dyn Scope) -> Result<ProbeMethod, Probe
         max_depth: 0,
     };
     compiler.block(&code.body)?;
-    compiler.step(Step::Return, 0, 0);
+    compiler.step(ProbeStep::Return, 0, 0);
     compiler.finish()
 }
 
@@ -102,7 +102,7 @@ struct Compiler<'s> {
     visible: Vec<(String, Ty, usize)>,
     /// The own variable behind [`ProbeMethod::enter_flag`].
     entered: Option<usize>,
-    steps: Vec<Step>,
+    steps: Vec<ProbeStep>,
     labels: u32,
     /// Whether the last step is a jump or a return. Steps are then dropped until the next label,
     /// because they are unreachable.
@@ -118,11 +118,11 @@ fn refuse<T>(place: SourcePosition, reason: Reason) -> ProbeResult<T> {
 }
 
 impl Compiler<'_> {
-    fn step(&mut self, step: Step, pops: u16, pushes: u16) {
+    fn step(&mut self, step: ProbeStep, pops: u16, pushes: u16) {
         match step {
-            Step::BindLabel(_) => self.is_unreachable = false,
+            ProbeStep::BindLabel(_) => self.is_unreachable = false,
             _ if self.is_unreachable => return,
-            _ => self.is_unreachable = matches!(step, Step::Return | Step::Goto(_)),
+            _ => self.is_unreachable = matches!(step, ProbeStep::Return | ProbeStep::Goto(_)),
         }
         self.steps.push(step);
         self.depth = self.depth.saturating_sub(pops) + pushes;
@@ -141,12 +141,20 @@ impl Compiler<'_> {
 
     fn load_own(&mut self, n: usize) {
         let kind = self.own[n];
-        self.step(Step::Load(kind, OWN_VARIABLES + n as u16), 0, kind.words());
+        self.step(
+            ProbeStep::Load(kind, OWN_VARIABLES + n as u16),
+            0,
+            kind.words(),
+        );
     }
 
     fn store_own(&mut self, n: usize) {
         let kind = self.own[n];
-        self.step(Step::Store(kind, OWN_VARIABLES + n as u16), kind.words(), 0);
+        self.step(
+            ProbeStep::Store(kind, OWN_VARIABLES + n as u16),
+            kind.words(),
+            0,
+        );
     }
 
     fn block(&mut self, body: &[Statement]) -> ProbeResult<()> {
@@ -180,7 +188,7 @@ impl Compiler<'_> {
         (pops, pushes): (u16, u16),
     ) {
         let descriptor = descriptor.into();
-        let step = Step::Helper {
+        let step = ProbeStep::Helper {
             of,
             name,
             descriptor,
@@ -196,7 +204,7 @@ impl Compiler<'_> {
     fn fit(&mut self, wanted: &Ty, found: Ty, place: SourcePosition) -> ProbeResult<()> {
         let fits = match (wanted, &found) {
             (Ty::Double, Ty::Long) => {
-                self.step(Step::Plain(L2D), 2, 2);
+                self.step(ProbeStep::Plain(L2D), 2, 2);
                 true
             }
             (Ty::Object(_) | Ty::Array(_), Ty::Null) => true,
@@ -218,25 +226,25 @@ impl Compiler<'_> {
         };
         let skipped = self.label();
         let slot = OWN_VARIABLES + n as u16;
-        let helper = |name, descriptor: &str| Step::Helper {
+        let helper = |name, descriptor: &str| ProbeStep::Helper {
             of: HelperClass::Probe,
             name,
             descriptor: descriptor.into(),
         };
         let mut steps = vec![
             helper("enter", "()Z"),
-            Step::Store(ComputationalType::Int, slot),
-            Step::Load(ComputationalType::Int, slot),
-            Step::IfZero(skipped),
+            ProbeStep::Store(ComputationalType::Int, slot),
+            ProbeStep::Load(ComputationalType::Int, slot),
+            ProbeStep::IfZero(skipped),
         ];
         for step in self.steps.drain(..) {
-            if step == Step::Return {
-                steps.push(Step::Load(ComputationalType::Int, slot));
+            if step == ProbeStep::Return {
+                steps.push(ProbeStep::Load(ComputationalType::Int, slot));
                 steps.push(helper("leave", "(Z)V"));
             }
             steps.push(step);
         }
-        steps.extend([Step::BindLabel(skipped), Step::Return]);
+        steps.extend([ProbeStep::BindLabel(skipped), ProbeStep::Return]);
         self.steps = steps;
         self.max_depth = self.max_depth.max(1);
     }
@@ -255,9 +263,9 @@ impl Compiler<'_> {
                     _ => (I2L, ComputationalType::Long),
                 };
                 widening.extend([
-                    Step::Load(read.given, n as u16),
-                    Step::Plain(conversion),
-                    Step::Store(wide, OWN_VARIABLES + own as u16),
+                    ProbeStep::Load(read.given, n as u16),
+                    ProbeStep::Plain(conversion),
+                    ProbeStep::Store(wide, OWN_VARIABLES + own as u16),
                 ]);
                 self.max_depth = self.max_depth.max(2);
             }
@@ -268,7 +276,7 @@ impl Compiler<'_> {
             own.push(next_slot);
             next_slot += kind.words();
         }
-        if self.reads.len() > READS {
+        if self.reads.len() > MAX_READ_VARIABLES {
             let what = format!("{} variables of the method", self.reads.len());
             return refuse(SourcePosition::default(), Reason::TooLarge { what });
         }
@@ -277,7 +285,7 @@ impl Compiler<'_> {
             return refuse(SourcePosition::default(), Reason::TooLarge { what });
         }
         for step in &mut self.steps {
-            if let Step::Load(_, slot) | Step::Store(_, slot) = step {
+            if let ProbeStep::Load(_, slot) | ProbeStep::Store(_, slot) = step {
                 *slot = match slot.checked_sub(OWN_VARIABLES) {
                     Some(n) => own[usize::from(n)],
                     None => parameters[usize::from(*slot)],

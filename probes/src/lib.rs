@@ -46,6 +46,6 @@ pub mod ty;
 pub use compile::{ProbeMethod, compile};
 pub use error::{ProbeError, Reason};
 pub use scope::{Field, Scope};
-pub use step::{Callee, Label, Step};
+pub use step::{Callee, Label, ProbeStep};
 pub use tree::{Expr, ExprKind, Operator, ProbeCode, SourcePosition, Statement};
 pub use ty::Ty;

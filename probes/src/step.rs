@@ -70,7 +70,7 @@ pub enum HelperClass {
 
 /// One step of a probe. Local variables are the slots of the probe's own method.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Step {
+pub enum ProbeStep {
     /// Pushes a boolean or another small `int`.
     Int(i32),
     /// Pushes a `long`.

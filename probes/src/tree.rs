@@ -69,7 +69,7 @@ pub enum Statement {
         /// The statements to run if the condition is false.
         otherwise: Vec<Statement>,
     },
-    /// `for name in array { … }`, for at most [`crate::compile::TURNS`] elements.
+    /// `for name in array { … }`, for at most [`crate::compile::MAX_LOOP_ITERATIONS`] elements.
     For {
         /// The variable that holds the current element.
         name: String,

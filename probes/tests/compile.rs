@@ -7,7 +7,7 @@ use veneer_probes::compile::invoke::{format_types, split_descriptor};
 use veneer_probes::compile::{MAX_LOCAL_SLOTS, MAX_STEPS};
 use veneer_probes::step::{Callee, ComputationalType, HelperClass};
 use veneer_probes::tree::{Expr, ExprKind, Operator, ProbeCode, SourcePosition, Statement};
-use veneer_probes::{Field, Label, ProbeError, ProbeMethod, Reason, Scope, Step, Ty, compile};
+use veneer_probes::{Field, Label, ProbeError, ProbeMethod, ProbeStep, Reason, Scope, Ty, compile};
 
 /// A point with the variables `long total`, `int[] lines`, `Order order` with `User user`, `double
 /// sum`, `boolean paid` and `String text`.
@@ -126,22 +126,22 @@ fn compiled(body: Vec<Statement>) -> Result<ProbeMethod, ProbeError> {
 }
 
 /// Returns how many words a step pops and how many it pushes.
-fn effect(step: &Step) -> (i32, i32) {
+fn effect(step: &ProbeStep) -> (i32, i32) {
     let words = |kind: &ComputationalType| i32::from(kind.words());
     match step {
-        Step::Int(_) | Step::Text(_) | Step::Null => (0, 1),
-        Step::Long(_) | Step::Double(_) | Step::Table(_) => (0, 2),
-        Step::Load(kind, _) => (0, words(kind)),
-        Step::Store(kind, _) => (words(kind), 0),
-        Step::Plain(97..=115 | 127 | 129 | 131) => (4, 2),
-        Step::Plain(117 | 119 | 138) => (2, 2),
-        Step::Plain(121 | 123) => (3, 2),
-        Step::Plain(136 | 137 | 144) => (2, 1),
-        Step::Plain(145..=147) => (1, 1),
-        Step::Plain(133 | 141) => (1, 2),
-        Step::Plain(126 | 128 | 130) => (2, 1),
-        Step::Plain(other) => panic!("opcode {other}"),
-        Step::Helper { descriptor, .. } => {
+        ProbeStep::Int(_) | ProbeStep::Text(_) | ProbeStep::Null => (0, 1),
+        ProbeStep::Long(_) | ProbeStep::Double(_) | ProbeStep::Table(_) => (0, 2),
+        ProbeStep::Load(kind, _) => (0, words(kind)),
+        ProbeStep::Store(kind, _) => (words(kind), 0),
+        ProbeStep::Plain(97..=115 | 127 | 129 | 131) => (4, 2),
+        ProbeStep::Plain(117 | 119 | 138) => (2, 2),
+        ProbeStep::Plain(121 | 123) => (3, 2),
+        ProbeStep::Plain(136 | 137 | 144) => (2, 1),
+        ProbeStep::Plain(145..=147) => (1, 1),
+        ProbeStep::Plain(133 | 141) => (1, 2),
+        ProbeStep::Plain(126 | 128 | 130) => (2, 1),
+        ProbeStep::Plain(other) => panic!("opcode {other}"),
+        ProbeStep::Helper { descriptor, .. } => {
             let (taken, given) = descriptor[1..].split_once(')').expect("a descriptor");
             let count = |mut rest: &str| {
                 let mut n = 0;
@@ -160,16 +160,16 @@ fn effect(step: &Step) -> (i32, i32) {
             };
             (count(taken), count(given))
         }
-        Step::Cast(_) => (1, 1),
-        Step::Invoke(callee) => {
+        ProbeStep::Cast(_) => (1, 1),
+        ProbeStep::Invoke(callee) => {
             let (parameters, result) = split_descriptor(&callee.descriptor).expect("a descriptor");
             let one =
                 |d: &str| ComputationalType::from_descriptor(d).map_or(0, |kind| words(&kind));
             let taken: i32 = parameters.iter().map(|p| one(p)).sum();
             (1 + taken, one(result))
         }
-        Step::IfZero(_) => (1, 0),
-        Step::Goto(_) | Step::BindLabel(_) | Step::Return => (0, 0),
+        ProbeStep::IfZero(_) => (1, 0),
+        ProbeStep::Goto(_) | ProbeStep::BindLabel(_) | ProbeStep::Return => (0, 0),
     }
 }
 
@@ -189,15 +189,15 @@ fn well_formed(method: &ProbeMethod) {
         depth += pushes - pops;
         deepest = deepest.max(depth);
         match step {
-            Step::BindLabel(label) => {
+            ProbeStep::BindLabel(label) => {
                 assert!(here.insert(*label) && depth == 0, "{method:?}");
             }
-            Step::IfZero(label) | Step::Goto(label) => {
+            ProbeStep::IfZero(label) | ProbeStep::Goto(label) => {
                 wanted.insert(*label);
                 assert_eq!(depth, 0, "{method:?}");
             }
-            Step::Return => assert_eq!(depth, 0, "{method:?}"),
-            Step::Load(kind, slot) | Step::Store(kind, slot) => {
+            ProbeStep::Return => assert_eq!(depth, 0, "{method:?}"),
+            ProbeStep::Load(kind, slot) | ProbeStep::Store(kind, slot) => {
                 assert_eq!(kinds.entry(*slot).or_insert(*kind), kind, "{method:?}");
             }
             _ => {}
@@ -205,7 +205,7 @@ fn well_formed(method: &ProbeMethod) {
     }
     assert!(wanted.is_subset(&here), "{method:?}");
     assert_eq!(deepest, i32::from(method.max_stack), "{method:?}");
-    assert_eq!(method.steps.last(), Some(&Step::Return));
+    assert_eq!(method.steps.last(), Some(&ProbeStep::Return));
 }
 
 #[test]
@@ -215,21 +215,21 @@ fn a_value_is_added_to_its_table() {
     well_formed(&method);
     assert_eq!(method.descriptor(), "(J)V");
     let expected = [
-        Step::Table(4),
-        Step::Long(0),
-        Step::Long(0),
-        Step::Long(0),
-        Step::Long(0),
-        Step::Long(0),
-        Step::Load(ComputationalType::Long, 0),
-        Step::Long(1),
-        Step::Plain(97),
-        Step::Helper {
+        ProbeStep::Table(4),
+        ProbeStep::Long(0),
+        ProbeStep::Long(0),
+        ProbeStep::Long(0),
+        ProbeStep::Long(0),
+        ProbeStep::Long(0),
+        ProbeStep::Load(ComputationalType::Long, 0),
+        ProbeStep::Long(1),
+        ProbeStep::Plain(97),
+        ProbeStep::Helper {
             of: HelperClass::Tables,
             name: "add",
             descriptor: "(JJJJJJJ)V".into(),
         },
-        Step::Return,
+        ProbeStep::Return,
     ];
     assert_eq!(method.steps, expected);
 }
@@ -244,12 +244,12 @@ fn a_sample_evaluates_values_only_if_drawn() {
     }])
     .expect("it compiles");
     well_formed(&method);
-    let at = |wanted: &dyn Fn(&Step) -> bool| method.steps.iter().position(wanted);
+    let at = |wanted: &dyn Fn(&ProbeStep) -> bool| method.steps.iter().position(wanted);
     let helper = |name: &'static str| {
-        at(&|s| matches!(s, Step::Helper { name: found, .. } if *found == name))
+        at(&|s| matches!(s, ProbeStep::Helper { name: found, .. } if *found == name))
     };
-    let (drawn, jump) = (helper("draw"), at(&|s| matches!(s, Step::IfZero(_))));
-    let read = at(&|s| *s == Step::Load(ComputationalType::Long, 0));
+    let (drawn, jump) = (helper("draw"), at(&|s| matches!(s, ProbeStep::IfZero(_))));
+    let read = at(&|s| *s == ProbeStep::Load(ComputationalType::Long, 0));
     let put = helper("putSample");
     assert!(drawn.is_some(), "{method:?}");
     assert!(drawn < jump && jump < read && read < put, "{method:?}");
@@ -281,18 +281,18 @@ fn fields_are_read_through_objects_by_offset() {
     let name = expression(ExprKind::Field(user.into(), "name".into()));
     let method = compiled(vec![aggregate(vec![name, age])]).expect("it compiles");
     well_formed(&method);
-    let offsets: Vec<&Step> = method
+    let offsets: Vec<&ProbeStep> = method
         .steps
         .iter()
-        .filter(|s| matches!(s, Step::Long(n) if *n > 4))
+        .filter(|s| matches!(s, ProbeStep::Long(n) if *n > 4))
         .collect();
     assert_eq!(
         offsets,
         [
-            &Step::Long(16),
-            &Step::Long(12),
-            &Step::Long(16),
-            &Step::Long(20)
+            &ProbeStep::Long(16),
+            &ProbeStep::Long(12),
+            &ProbeStep::Long(16),
+            &ProbeStep::Long(20)
         ]
     );
 }
@@ -318,9 +318,9 @@ fn the_right_operand_of_and_is_evaluated_lazily() {
     }])
     .expect("it compiles");
     well_formed(&method);
-    let at = |wanted: &dyn Fn(&Step) -> bool| method.steps.iter().position(wanted);
-    let division = at(&|s| *s == Step::Plain(109));
-    let jump = at(&|s| matches!(s, Step::IfZero(_)));
+    let at = |wanted: &dyn Fn(&ProbeStep) -> bool| method.steps.iter().position(wanted);
+    let division = at(&|s| *s == ProbeStep::Plain(109));
+    let jump = at(&|s| matches!(s, ProbeStep::IfZero(_)));
     assert!(jump.is_some() && jump < division, "{method:?}");
 }
 
@@ -333,7 +333,7 @@ fn loops_iterate_over_arrays() {
     }])
     .expect("it compiles");
     well_formed(&method);
-    assert!(method.steps.iter().any(|s| matches!(s, Step::Goto(_))));
+    assert!(method.steps.iter().any(|s| matches!(s, ProbeStep::Goto(_))));
 }
 
 #[test]
@@ -350,7 +350,7 @@ fn an_integer_operand_is_widened_to_double() {
             method
                 .steps
                 .iter()
-                .filter(|s| **s == Step::Plain(138))
+                .filter(|s| **s == ProbeStep::Plain(138))
                 .count(),
             1
         );
@@ -443,14 +443,14 @@ fn fields_of_a_cast_are_those_of_its_class() {
     let method = compiled(vec![aggregate(vec![age])]).expect("it compiles");
     well_formed(&method);
     let expected = [
-        Step::Load(ComputationalType::Reference, 0),
-        Step::Long(7),
-        Step::Helper {
+        ProbeStep::Load(ComputationalType::Reference, 0),
+        ProbeStep::Long(7),
+        ProbeStep::Helper {
             of: HelperClass::Probe,
             name: "asA",
             descriptor: "(Ljava/lang/Object;J)Ljava/lang/Object;".into(),
         },
-        Step::Long(20),
+        ProbeStep::Long(20),
     ];
     assert_eq!(method.steps[6..10], expected);
     assert_eq!(method.enter_flag, None);
@@ -462,12 +462,12 @@ fn method_calls_are_guarded_by_enter_and_null_check() {
     let method = compiled(vec![aggregate(vec![pay]), Statement::Return]).expect("it compiles");
     well_formed(&method);
     let entered = method.enter_flag.expect("it is entered");
-    let helper = |name, descriptor: &str| Step::Helper {
+    let helper = |name, descriptor: &str| ProbeStep::Helper {
         of: HelperClass::Probe,
         name,
         descriptor: descriptor.into(),
     };
-    let at = |wanted: &Step| {
+    let at = |wanted: &ProbeStep| {
         let found = method.steps.iter().position(|step| step == wanted);
         found.unwrap_or_else(|| panic!("{wanted:?} is not in {method:?}"))
     };
@@ -479,27 +479,30 @@ fn method_calls_are_guarded_by_enter_and_null_check() {
     };
     let enter = at(&helper("enter", "()Z"));
     let asked = at(&helper("present", "(Ljava/lang/Object;)Z"));
-    let taken = at(&Step::Cast("shop/Order".into()));
-    let called = at(&Step::Invoke(callee));
+    let taken = at(&ProbeStep::Cast("shop/Order".into()));
+    let called = at(&ProbeStep::Invoke(callee));
     assert!(
         enter < asked && asked < taken && taken < called,
         "{method:?}"
     );
     assert_eq!(
         method.steps[enter + 1],
-        Step::Store(ComputationalType::Int, entered)
+        ProbeStep::Store(ComputationalType::Int, entered)
     );
     // The argument has the type of the method's parameter, and the result has the probe's type.
-    assert_eq!(method.steps[called - 1], Step::Plain(144));
-    assert_eq!(method.steps[called + 1], Step::Plain(133));
+    assert_eq!(method.steps[called - 1], ProbeStep::Plain(144));
+    assert_eq!(method.steps[called + 1], ProbeStep::Plain(133));
     // The probe calls `leave` on each exit except the one where `enter` has returned false.
     let leave = [
-        Step::Load(ComputationalType::Int, entered),
+        ProbeStep::Load(ComputationalType::Int, entered),
         helper("leave", "(Z)V"),
-        Step::Return,
+        ProbeStep::Return,
     ];
     let left = method.steps.windows(3).filter(|three| *three == leave);
-    let returns = method.steps.iter().filter(|step| **step == Step::Return);
+    let returns = method
+        .steps
+        .iter()
+        .filter(|step| **step == ProbeStep::Return);
     assert_eq!((left.count(), returns.count()), (1, 2), "{method:?}");
 }
 
@@ -514,13 +517,13 @@ fn functions_have_priority_over_methods() {
     .expect("it compiles");
     well_formed(&method);
     let helpers = method.steps.iter().filter_map(|step| match step {
-        Step::Helper { name, .. } => Some(*name),
+        ProbeStep::Helper { name, .. } => Some(*name),
         _ => None,
     });
     let helpers: Vec<&str> = helpers.collect();
     assert!(helpers.contains(&"startsWith"), "{helpers:?}");
     let interfaces = method.steps.iter().filter(
-        |step| matches!(step, Step::Invoke(callee) if callee.is_interface && callee.owner == "shop/Named"),
+        |step| matches!(step, ProbeStep::Invoke(callee) if callee.is_interface && callee.owner == "shop/Named"),
     );
     assert_eq!(interfaces.count(), 1);
 }
@@ -533,12 +536,12 @@ fn narrow_variables_are_widened_once() {
     well_formed(&method);
     assert_eq!(method.descriptor(), "(IF)V");
     let widened = [
-        Step::Load(ComputationalType::Int, 0),
-        Step::Plain(133),
-        Step::Store(ComputationalType::Long, 2),
-        Step::Load(ComputationalType::Float, 1),
-        Step::Plain(141),
-        Step::Store(ComputationalType::Double, 4),
+        ProbeStep::Load(ComputationalType::Int, 0),
+        ProbeStep::Plain(133),
+        ProbeStep::Store(ComputationalType::Long, 2),
+        ProbeStep::Load(ComputationalType::Float, 1),
+        ProbeStep::Plain(141),
+        ProbeStep::Store(ComputationalType::Double, 4),
     ];
     assert_eq!(method.steps[..6], widened);
 }

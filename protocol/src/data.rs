@@ -19,10 +19,10 @@ mod event_log;
 mod layout;
 mod metadata_journal;
 
-pub use event::{DecodedEvent, Value, decode};
+pub use event::{DecodedEvent, LoggedValue, decode_event};
 pub use event_log::{EventRecord, append_event_record, read_segment, segment_header};
 pub use layout::{
-    COUNTERS_FILE, EVENT_LOG_FILES, EVENTS_FILE, JOURNAL_FILE, MAX_EVENT_LOG_BYTES, Rings,
+    COUNTERS_FILE, EVENT_LOG_FILES, EVENTS_FILE, JOURNAL_FILE, MAX_EVENT_LOG_BYTES, RingLayout,
     ShardLayout, TALLIES_FILE, is_data_directory,
 };
 pub use metadata_journal::{

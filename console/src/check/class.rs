@@ -16,19 +16,19 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use veneer_fragmenter::advice::{Action, Probe, Site};
+use veneer_fragmenter::advice::{Probe, ProbeAction, Site};
 use veneer_fragmenter::arming::{self, ArmedCode, Request};
 use veneer_fragmenter::cell_path::on_cell_path;
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::counting::CounterPlan;
 use veneer_fragmenter::hotspot::null_message::NullMessageAnalysis;
-use veneer_fragmenter::inference::modern;
+use veneer_fragmenter::inference::upgrade_class_file;
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::patch::{self, Edit};
 use veneer_fragmenter::points::reachable;
 use veneer_fragmenter::policy::Policy;
 use veneer_fragmenter::verify;
-use veneer_fragmenter::version::{self, Bodies, Plan, ProtectedMembers};
+use veneer_fragmenter::version::{self, Bodies, ProtectedMembers, VersionPlan};
 use veneer_fragmenter::{Refusal, anchor};
 
 use super::proof;
@@ -177,7 +177,7 @@ impl ClassCheck {
         }
         // Class files from before Java 7 are armed and emitted in a modern form with stack maps and
         // `invokedynamic`. If there is no such form, arming reports the reason.
-        let modern = modern(bytes).unwrap_or(Cow::Borrowed(bytes));
+        let modern = upgrade_class_file(bytes).unwrap_or(Cow::Borrowed(bytes));
         let file = match ClassFile::parse(&modern) {
             Ok(file) => file,
             Err(error) => return self.fail("read", "", error),
@@ -323,7 +323,7 @@ impl ClassCheck {
             (Bodies::Resume, false),
             (Bodies::Resume, true),
         ] {
-            let plans: Vec<Plan> = match bodies {
+            let plans: Vec<VersionPlan> = match bodies {
                 Bodies::Enter => every()
                     .filter_map(|i| plan(&prepared, i, clean, &[]))
                     .collect(),
@@ -351,7 +351,7 @@ impl ClassCheck {
                     .filter(|_| enough)
                     .and_then(|e| plan(&prepared, i, false, e))
             });
-            let plans: Vec<Plan> = edited.collect();
+            let plans: Vec<VersionPlan> = edited.collect();
             let bad = self.versions(&host, &plans, bodies, doing, sum);
             sum.edited += (plans.len() - bad.len()) as u64;
             for (id, reason) in bad {
@@ -365,7 +365,7 @@ impl ClassCheck {
     fn versions(
         &mut self,
         host: &HostClass,
-        plans: &[Plan],
+        plans: &[VersionPlan],
         bodies: Bodies,
         doing: &str,
         sum: &mut PolicyTotals,
@@ -425,9 +425,9 @@ fn plan<'p>(
     i: usize,
     clean: bool,
     edits: &'p [Edit],
-) -> Option<Plan<'p>> {
+) -> Option<VersionPlan<'p>> {
     let one = prepared.get(i)?;
-    Some(Plan {
+    Some(VersionPlan {
         method: &one.method,
         id: i as u32,
         armed: &one.armed,
@@ -464,7 +464,7 @@ fn prepare<'f>(file: &'f ClassFile<'f>, policy: &Policy) -> Vec<Prepared<'f>> {
                     slots += 1;
                     Probe {
                         site: Site::Before(fragment),
-                        action: Action::Count { slot: slots },
+                        action: ProbeAction::Count { slot: slots },
                     }
                 });
             let direct = each.collect();

@@ -4,7 +4,7 @@
 use veneer_fragmenter::arming::Armed;
 use veneer_fragmenter::check::{self, Checked, Expected};
 use veneer_fragmenter::classfile::ClassFile;
-use veneer_fragmenter::version::{Plan, VersionClass};
+use veneer_fragmenter::version::{VersionClass, VersionPlan};
 
 /// The checker's result for one class.
 pub struct ProofResult {
@@ -27,10 +27,15 @@ pub fn version(
     host: &ClassFile,
     emitted: &ClassFile,
     anchor: &str,
-    plans: &[Plan],
+    plans: &[VersionPlan],
     class: &VersionClass,
 ) -> ProofResult {
-    let plan = |id: &u32| plans.iter().find(|p| p.id == *id).map(Expected::of);
+    let plan = |id: &u32| {
+        plans
+            .iter()
+            .find(|p| p.id == *id)
+            .map(Expected::version_contents)
+    };
     let expected: Vec<Expected> = class.methods.iter().filter_map(plan).collect();
     proved(check::version_class(host, emitted, anchor, &expected))
 }

@@ -195,7 +195,7 @@ fn try_arm(
 ) -> Result<Option<HookedFile>, Refusal> {
     // All later steps read this form: an old class file is raised to the version of Java 7, any
     // other is unchanged.
-    let original = inference::modern(event.bytes)?;
+    let original = inference::upgrade_class_file(event.bytes)?;
     let was_raised = matches!(original, Cow::Owned(_));
     let target = Target::new(agent, env, event, known, &original)?;
     let armed = emit(agent, &original, was_raised, candidate, &target)

@@ -56,8 +56,8 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard};
-use veneer_instruments::{GROUP, TallyKind};
-use veneer_probes::compile::KEYS;
+use veneer_instruments::{TOP_GROUP_SLOTS, TallyKind};
+use veneer_probes::compile::MAX_TABLE_KEYS;
 
 use thread_local_parts::ThreadLocalParts;
 
@@ -120,7 +120,7 @@ impl TableLayout {
 
     /// Bytes of an entry.
     fn entry_bytes(&self) -> u64 {
-        VALUES + 8 * self.kind.words()
+        VALUES + 8 * self.kind.value_words()
     }
 
     /// Offset of the entry in a slot. Entry 0 is the rest; slot `n` is entry `n + 1`.
@@ -199,7 +199,7 @@ fn capacity(kind: TallyKind, entries: u64) -> (u64, u64) {
         TallyKind::Distinct => ((entries * 4 / 3 + 1).next_power_of_two(), 2 * entries),
         // The number of keys is unbounded, and the strings of replaced keys stay.
         TallyKind::Top => (
-            GROUP * entries.next_power_of_two(),
+            TOP_GROUP_SLOTS * entries.next_power_of_two(),
             (64 * entries).clamp(20_000, 100_000),
         ),
         // A thread looks for a free slot among the 8 slots after that of its id.
@@ -229,7 +229,7 @@ impl Tallies {
         let (slots, max_strings) = capacity(kind, entries);
         let string_slots = (max_strings * 4 / 3 + 1).next_power_of_two();
         let offset = list.used_bytes;
-        let entry_bytes = VALUES + 8 * kind.words();
+        let entry_bytes = VALUES + 8 * kind.value_words();
         let table_bytes = HEADER + (slots + 1) * entry_bytes;
         let all_bytes = table_bytes + HEADER + string_slots * STRING_BYTES;
         let all_bytes = all_bytes.next_multiple_of(PAGE_BYTES);

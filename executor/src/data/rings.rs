@@ -32,7 +32,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use veneer_instruments::EventValue;
-use veneer_protocol::data::{self, EVENTS_FILE, Rings as Layout};
+use veneer_protocol::data::{self, EVENTS_FILE, RingLayout as Layout};
 
 const RINGS: u64 = Layout::COUNT;
 const HEADER: u64 = Layout::HEADER;
@@ -296,12 +296,12 @@ impl Rings {
 }
 
 fn decode(bytes: &[u8]) -> DrainedEvent {
-    let event = data::decode(bytes);
+    let event = data::decode_event(bytes);
     let value = |value| match value {
-        data::Value::Null => EventValue::Null,
-        data::Value::Int(n) => EventValue::Int(n),
-        data::Value::Float(n) => EventValue::Float(n),
-        data::Value::Text(text) => EventValue::Text(text),
+        data::LoggedValue::Null => EventValue::Null,
+        data::LoggedValue::Int(n) => EventValue::Int(n),
+        data::LoggedValue::Float(n) => EventValue::Float(n),
+        data::LoggedValue::Text(text) => EventValue::Text(text),
     };
     DrainedEvent {
         time_ns: event.time_ns,

@@ -348,7 +348,7 @@ mod tests {
         assert_eq!([0, 1, 2].map(|n| shards.sum(slot + n)), [6, 0, 600]);
         assert_eq!([0, 1, 2].map(|n| shards.max(slot + n)), [3, 0, 300]);
         assert_eq!(shards.sums(slot, 3), [6, 0, 600]);
-        // Balance counters go below zero in one shard, and sums may wrap around.
+        // Counters of external edges go below zero in one shard, and sums may wrap around.
         shards.add_as_java(threads[0], slot, -5);
         assert_eq!(shards.sum(slot), 1);
         shards.add_as_java(threads[0], slot + 1, i64::MAX);

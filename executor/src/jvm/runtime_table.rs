@@ -213,8 +213,10 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
     use veneer_fragmenter::runtime;
-    use veneer_instruments::{BUCKETS, GROUP as SLOTS_IN_GROUP, RING, TallyKind};
-    use veneer_probes::compile::{self, Tag};
+    use veneer_instruments::{
+        HISTOGRAM_BUCKETS, RATE_RING_SECONDS, TOP_GROUP_SLOTS as SLOTS_IN_GROUP, TallyKind,
+    };
+    use veneer_probes::compile::{self, KeyTag};
     use veneer_protocol::data;
 
     #[test]
@@ -235,8 +237,8 @@ mod tests {
     #[test]
     fn the_offsets_in_rings_are_those_of_the_data_directory() {
         let ours = [RING_HEAD, RING_TAIL, RING_CAPACITY, RING_HEADER];
-        let (head, tail) = (data::Rings::HEAD, data::Rings::TAIL);
-        let (capacity, header) = (data::Rings::CAPACITY, data::Rings::HEADER);
+        let (head, tail) = (data::RingLayout::HEAD, data::RingLayout::TAIL);
+        let (capacity, header) = (data::RingLayout::CAPACITY, data::RingLayout::HEADER);
         assert_eq!(ours.map(|n| n as u64), [head, tail, capacity, header]);
     }
 
@@ -260,9 +262,13 @@ mod tests {
         for (i, unit) in text.encode_utf16().enumerate() {
             put(string + EVENT_VALUE + 2 * i as i32, &unit.to_ne_bytes());
         }
-        let decoded = data::decode(&event);
+        let decoded = data::decode_event(&event);
         assert_eq!((decoded.time_ns, decoded.thread), (11, 13));
-        let [data::Value::Int(number), data::Value::Text(found)] = &decoded.values[..] else {
+        let [
+            data::LoggedValue::Int(number),
+            data::LoggedValue::Text(found),
+        ] = &decoded.values[..]
+        else {
             panic!("{:?}", decoded.values);
         };
         assert_eq!((*number, found.as_str()), (-5, text));
@@ -270,15 +276,18 @@ mod tests {
 
     #[test]
     fn tables_have_the_shape_of_the_crates_that_own_them() {
-        assert_eq!(KEYS as usize, compile::KEYS);
-        assert_eq!(MAX_ITERATIONS, compile::TURNS);
+        assert_eq!(KEYS as usize, compile::MAX_TABLE_KEYS);
+        assert_eq!(MAX_ITERATIONS, compile::MAX_LOOP_ITERATIONS);
         assert_eq!(
             [TAG_TEXT, TAG_OBJECT],
-            [Tag::Text as i32, Tag::Object as i32]
+            [KeyTag::Text as i32, KeyTag::Object as i32]
         );
-        assert_eq!((RATE_RING as u64, GROUP as u64), (RING, SLOTS_IN_GROUP));
-        assert_eq!(NEGATIVE_BUCKET as usize, BUCKETS - 1);
-        assert_eq!(DEPTH as u64, TallyKind::Numbers.words());
+        assert_eq!(
+            (RATE_RING as u64, GROUP as u64),
+            (RATE_RING_SECONDS, SLOTS_IN_GROUP)
+        );
+        assert_eq!(NEGATIVE_BUCKET as usize, HISTOGRAM_BUCKETS - 1);
+        assert_eq!(DEPTH as u64, TallyKind::Numbers.value_words());
     }
 
     /// The fragmenter's enumeration is private, so the test reads the numbers from its source.

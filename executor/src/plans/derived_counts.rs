@@ -15,7 +15,7 @@ use crate::weaving::counter_block::{CounterBlock, VersionActivation};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
-use veneer_fragmenter::version::method_of;
+use veneer_fragmenter::version::method_id;
 use veneer_frequency::{EdgeProfile, Endpoint};
 use veneer_instruments::Measurement;
 
@@ -152,7 +152,7 @@ fn activations_in(
     let walk = |env: Env| {
         let mut found = Vec::new();
         for (class, name, _, pc) in agent.tool.stacks(env).into_iter().flatten() {
-            if let Some(method) = method_of(&name)
+            if let Some(method) = method_id(&name)
                 && agent.tool.is_version(class)
             {
                 let class = env.weak(class);

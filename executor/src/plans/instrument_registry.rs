@@ -354,7 +354,7 @@ impl InstrumentTable {
     /// instruments and patches. `is_gone` selects methods by id; `readings` reads points.
     ///
     /// Log points keep their numbers and stay as they are. Their number is limited by
-    /// [`Rings::MAX_LOG_POINTS`](veneer_protocol::data::Rings).
+    /// [`RingLayout::MAX_LOG_POINTS`](veneer_protocol::data::RingLayout).
     pub fn finalize(
         &mut self,
         is_gone: &dyn Fn(u32) -> bool,

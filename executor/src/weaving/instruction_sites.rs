@@ -285,7 +285,8 @@ impl Call {
             Some(class) => format!("call {class}::{name}"),
             None => format!("call {name} (invokedynamic)"),
         };
-        let result = Some(descriptor::result(&descriptor)).filter(|result| *result != "V");
+        let result =
+            Some(descriptor::result_descriptor(&descriptor)).filter(|result| *result != "V");
         Some(Call {
             class: class.unwrap_or_default(),
             operands: operands(receiver.into_iter().chain(arguments)),

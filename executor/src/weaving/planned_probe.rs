@@ -7,7 +7,7 @@
 
 use crate::weaving::instruction_sites::Operand;
 use std::sync::Arc;
-use veneer_fragmenter::advice::{Action, Probe, ProbeArgument, Site};
+use veneer_fragmenter::advice::{Probe, ProbeAction, ProbeArgument, Site};
 use veneer_fragmenter::types::{State, Type};
 use veneer_probes::{ProbeCode, ProbeError};
 
@@ -66,7 +66,7 @@ pub struct CompiledProbe {
     pub method: Arc<veneer_probes::ProbeMethod>,
     /// The source of each argument of `method`.
     pub reads: Vec<ProbeArgument>,
-    /// The kinds of the topmost operand-stack values; see [`Action::Run`].
+    /// The kinds of the topmost operand-stack values; see [`ProbeAction::RunProbe`].
     pub operands: Vec<veneer_probes::step::ComputationalType>,
 }
 
@@ -86,8 +86,8 @@ pub struct VisibleValues {
 /// A function that compiles the code of a spec for a site.
 pub type Compile<'c> = &'c dyn Fn(&ProbeCode, VisibleValues) -> Result<CompiledProbe, ProbeError>;
 
-/// The effect of a planned probe at one of its sites. Most steps are named after the [`Action`]
-/// that they become.
+/// The effect of a planned probe at one of its sites. Most steps are named after the
+/// [`ProbeAction`] that they become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PlannedAction {
     Count,
@@ -164,9 +164,9 @@ impl PlannedProbe {
         slot: u32,
         limit: Option<HitLimit>,
         late_cell: Option<i64>,
-    ) -> Option<Action> {
-        let limited = |action: Action| match limit {
-            Some(HitLimit { cell, most }) => Action::First {
+    ) -> Option<ProbeAction> {
+        let limited = |action: ProbeAction| match limit {
+            Some(HitLimit { cell, most }) => ProbeAction::Limited {
                 cell,
                 most,
                 action: action.into(),
@@ -174,25 +174,25 @@ impl PlannedProbe {
             None => action,
         };
         Some(match step {
-            PlannedAction::Count => limited(Action::Count { slot }),
-            PlannedAction::Start => Action::Start { slot },
-            PlannedAction::Stop => Action::Stop { slot },
-            PlannedAction::Lap => Action::LapTimer { slot },
+            PlannedAction::Count => limited(ProbeAction::Count { slot }),
+            PlannedAction::Start => ProbeAction::Start { slot },
+            PlannedAction::Stop => ProbeAction::Stop { slot },
+            PlannedAction::Lap => ProbeAction::LapTimer { slot },
             PlannedAction::Log => {
                 let values = self.values.iter().map(|v| (v.slot, v.ty.clone()));
-                limited(Action::Log {
+                limited(ProbeAction::Log {
                     point: slot,
                     values: values.collect(),
                 })
             }
-            PlannedAction::LoopEnter | PlannedAction::LateSkip => Action::LoopEnter { slot },
-            PlannedAction::LoopBackEdge => Action::LoopBackEdge { slot },
-            PlannedAction::LoopExit => Action::LoopExit { slot },
-            PlannedAction::LateStart => Action::Since {
+            PlannedAction::LoopEnter | PlannedAction::LateSkip => ProbeAction::LoopEnter { slot },
+            PlannedAction::LoopBackEdge => ProbeAction::LoopBackEdge { slot },
+            PlannedAction::LoopExit => ProbeAction::LoopExit { slot },
+            PlannedAction::LateStart => ProbeAction::LateStart {
                 slot,
                 cell: late_cell?,
             },
-            PlannedAction::LateStop => Action::LateStop { slot },
+            PlannedAction::LateStop => ProbeAction::LateStop { slot },
             PlannedAction::CodeOnly => return None,
         })
     }
@@ -217,7 +217,7 @@ impl PlannedAction {
 impl CompiledProbe {
     /// The action that calls the compiled code. `slot` names the loop whose iterations the code
     /// reads; the number is unknown until the point has its counters.
-    fn action(&self, slot: u32, limit: Option<HitLimit>) -> Action {
+    fn action(&self, slot: u32, limit: Option<HitLimit>) -> ProbeAction {
         let method = match limit.map(HitLimit::for_code) {
             Some(HitLimit { cell, most }) => {
                 Arc::new(self.method.as_ref().clone().limit_passes(cell, most))
@@ -228,7 +228,7 @@ impl CompiledProbe {
             ProbeArgument::TripCount(_) => ProbeArgument::TripCount(slot),
             other => *other,
         });
-        Action::Run {
+        ProbeAction::RunProbe {
             method,
             reads: reads.collect(),
             operands: self.operands.clone(),
@@ -275,14 +275,17 @@ mod tests {
             None,
         );
         assert_eq!(timer.slots(), 4);
-        let actions: Vec<Action> = timer
+        let actions: Vec<ProbeAction> = timer
             .probes(8, None, None)
             .into_iter()
             .map(|p| p.action)
             .collect();
         assert_eq!(
             actions,
-            [Action::Start { slot: 8 }, Action::Stop { slot: 8 }]
+            [
+                ProbeAction::Start { slot: 8 },
+                ProbeAction::Stop { slot: 8 }
+            ]
         );
         assert_eq!(planned(Vec::new(), None).slots(), 0);
     }
@@ -293,7 +296,7 @@ mod tests {
             cell: 1000,
             most: 5,
         });
-        let wrapped = |action: Action| Action::First {
+        let wrapped = |action: ProbeAction| ProbeAction::Limited {
             cell: 1000,
             most: 5,
             action: action.into(),
@@ -304,14 +307,14 @@ mod tests {
             (Site::Throw, PlannedAction::Lap),
         ];
         let probes = planned(sites, None).probes(2, limit, None);
-        let actions: Vec<Action> = probes.into_iter().map(|p| p.action).collect();
+        let actions: Vec<ProbeAction> = probes.into_iter().map(|p| p.action).collect();
         let values = vec![(3, Type::Long)];
         assert_eq!(
             actions,
             [
-                wrapped(Action::Count { slot: 2 }),
-                wrapped(Action::Log { point: 2, values }),
-                Action::LapTimer { slot: 2 },
+                wrapped(ProbeAction::Count { slot: 2 }),
+                wrapped(ProbeAction::Log { point: 2, values }),
+                ProbeAction::LapTimer { slot: 2 },
             ]
         );
     }
@@ -329,7 +332,7 @@ mod tests {
         let probes = planned(sites, Some(code)).probes(6, None, None);
         let shown: Vec<(Site, bool)> = probes
             .iter()
-            .map(|p| (p.site, matches!(p.action, Action::Run { .. })))
+            .map(|p| (p.site, matches!(p.action, ProbeAction::RunProbe { .. })))
             .collect();
         assert_eq!(
             shown,
@@ -341,7 +344,7 @@ mod tests {
                 (Site::Entry, false),
             ]
         );
-        let Some(Action::Run { reads, .. }) = probes.get(1).map(|p| &p.action) else {
+        let Some(ProbeAction::RunProbe { reads, .. }) = probes.get(1).map(|p| &p.action) else {
             panic!("the second action calls the code");
         };
         assert_eq!(
@@ -361,7 +364,10 @@ mod tests {
         );
         assert_eq!(late.probes(4, None, None).len(), 1);
         let with_cell = late.probes(4, None, Some(77));
-        assert_eq!(with_cell[0].action, Action::Since { slot: 4, cell: 77 });
-        assert_eq!(with_cell[1].action, Action::LateStop { slot: 4 });
+        assert_eq!(
+            with_cell[0].action,
+            ProbeAction::LateStart { slot: 4, cell: 77 }
+        );
+        assert_eq!(with_cell[1].action, ProbeAction::LateStop { slot: 4 });
     }
 }

@@ -105,7 +105,7 @@ impl WovenMethods {
             for (class, name, descriptor, pc) in stack {
                 let is_version = agent.tool.is_version(class);
                 let class_name = agent.tool.class_name(class).unwrap_or_default();
-                if is_version && let Some(id) = version::method_of(&name) {
+                if is_version && let Some(id) = version::method_id(&name) {
                     scan.version(self.is_current(env, id, class));
                 } else if class_name == runtime::RUNTIME {
                     scan.runtime(is_trampoline(&name));

@@ -26,7 +26,7 @@ use std::sync::atomic::Ordering;
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::flowgraph::FragmentId;
 use veneer_fragmenter::patch;
-use veneer_fragmenter::version::{self, Bodies, Plan, VersionClass};
+use veneer_fragmenter::version::{self, Bodies, VersionClass, VersionPlan};
 use veneer_fragmenter::{Refusal, check};
 
 /// If at most this number of methods change together, their OSR entries are made at once. Otherwise
@@ -88,7 +88,7 @@ pub fn check_osr_entry(
     let protected = inherited_protected_members(agent.tool, env, class, host);
     env.delete(host);
     let anchor = class.state().anchor.clone();
-    let plan = Plan {
+    let plan = VersionPlan {
         method: &analysed.method,
         id: analysed.id,
         armed: &analysed.armed,
@@ -486,12 +486,12 @@ impl WovenMethods {
             .iter()
             .map(|m| self.edit_points(m.analysed.id))
             .collect();
-        let plans: Vec<Plan> = methods
+        let plans: Vec<VersionPlan> = methods
             .iter()
             .zip(&edit_points)
             .map(|(one, edit_points)| {
                 let wanted = if is_clean { &nothing } else { one.snapshot };
-                Plan {
+                VersionPlan {
                     method: &one.analysed.method,
                     id: one.analysed.id,
                     armed: &one.analysed.armed,

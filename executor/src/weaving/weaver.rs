@@ -564,7 +564,7 @@ impl ClassWeaver<'_> {
                 tables.log_points += 1;
                 tables.log_points
             };
-            let limit = veneer_protocol::data::Rings::MAX_LOG_POINTS as usize;
+            let limit = veneer_protocol::data::RingLayout::MAX_LOG_POINTS as usize;
             return match agent.rings.open_point(point) {
                 true => Ok(point),
                 false => Err(Refused::from(&Refusal::CountersExhausted(limit))),

@@ -20,7 +20,7 @@ use crate::weaving::counter_block::CounterBlock;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
-use veneer_fragmenter::advice::{Action, Probe, Site};
+use veneer_fragmenter::advice::{Probe, ProbeAction, Site};
 use veneer_fragmenter::flowgraph::FragmentId;
 use veneer_fragmenter::patch::Edit;
 use veneer_instruments::{InstrumentId, PatchId};
@@ -104,7 +104,7 @@ impl Snapshot {
     /// enough. The armed body then counts by itself, without a version.
     pub fn entry_counters(&self) -> Option<Vec<i32>> {
         let offset = |p: &Probe| match (&p.site, &p.action) {
-            (Site::Entry, Action::Count { slot }) => i32::try_from(u64::from(*slot) * 8).ok(),
+            (Site::Entry, ProbeAction::Count { slot }) => i32::try_from(u64::from(*slot) * 8).ok(),
             _ => None,
         };
         let are_few = (1..=MAX_ENTRY_COUNTERS).contains(&self.probes.len());
@@ -325,7 +325,7 @@ mod tests {
     fn count(slot: u32) -> Probe {
         Probe {
             site: Site::Entry,
-            action: Action::Count { slot },
+            action: ProbeAction::Count { slot },
         }
     }
 
@@ -516,7 +516,7 @@ mod tests {
         let mut with_return = counts(1);
         with_return.push(Probe {
             site: Site::Return,
-            action: Action::Count { slot: 2 },
+            action: ProbeAction::Count { slot: 2 },
         });
         assert_eq!(offsets(with_return, Vec::new()), None);
     }

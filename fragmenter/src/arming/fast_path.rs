@@ -33,10 +33,11 @@ use super::stackmap_relocation::{Frames, LastFrame, NO_PC, StackMap};
 use crate::bytecode::opcode::*;
 use crate::bytecode::stack_effect::{MemberWords, UNKNOWN_DELTA, deltas, is_store};
 use crate::classfile::{
-    Attribute, ClassFile, Code, ConstantPool, Entry, ExceptionRange, Member, remap_code_attributes,
+    Attribute, ClassFile, Code, ConstantPool, ExceptionRange, Member, PoolEntry,
+    remap_code_attributes,
 };
 use crate::descriptor::width;
-use crate::hotspot::{COMPILE_LIMIT, INLINE_LIMIT};
+use crate::hotspot::{MAX_COMPILED_BYTES, MAX_INLINE_BYTES};
 use crate::osr_exit::ExitConstants;
 use crate::policy::Policy;
 use crate::refusal::Refusal;
@@ -181,7 +182,7 @@ struct StubPcs {
 impl<'f> FastPath<'f> {
     /// Prepares the fast path for the class with this internal name.
     pub fn new(file: &'f ClassFile<'f>, class: &'f str) -> FastPath<'f> {
-        let is_get_caller_class = |i: u16| matches!(file.pool.entry(i), Ok(Entry::Utf8(text)) if text == b"getCallerClass");
+        let is_get_caller_class = |i: u16| matches!(file.pool.entry(i), Ok(PoolEntry::Utf8(text)) if text == b"getCallerClass");
         FastPath {
             file,
             class,
@@ -429,7 +430,7 @@ impl<'f> FastPath<'f> {
         let entry = usize::from(ENTRY_CHECK_BYTES) + 9 * parameters.loads.len() + 7;
         let most = before + entry + self.code.exits.len() * (usize::from(CHECK_BYTES) + 13);
         let crosses = |limit: usize| before <= limit && most > limit;
-        !crosses(INLINE_LIMIT) && !crosses(COMPILE_LIMIT) && most < 2 * MAX_FAST_PATH_BYTES
+        !crosses(MAX_INLINE_BYTES) && !crosses(MAX_COMPILED_BYTES) && most < 2 * MAX_FAST_PATH_BYTES
     }
 
     /// Writes the armed `Code` attribute. If the result is `None`, the full path must arm the method,

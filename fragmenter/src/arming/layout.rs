@@ -6,10 +6,10 @@
 use crate::bytecode::opcode::*;
 use crate::bytecode::{Assembled, Assembler, Instruction, Label};
 use crate::classfile::{ConstantPool, StackMapFrame};
-use crate::hotspot::{COMPILE_LIMIT, INLINE_LIMIT};
+use crate::hotspot::{MAX_COMPILED_BYTES, MAX_INLINE_BYTES};
 use crate::method::Method;
 use crate::osr_exit;
-use crate::point_values::kind;
+use crate::point_values::carried_kind;
 use crate::points::{self, Point, PointId, PointKind};
 use crate::policy::Policy;
 use crate::refusal::Refusal;
@@ -141,14 +141,14 @@ pub(super) fn select_points(
             + shared
             + 3 * switch_count(method)
             + last_switch_target(method).map_or(0, |_| LAST_SWITCH_JUMP_BYTES);
-        if !crosses(INLINE_LIMIT, most) && !crosses(COMPILE_LIMIT, most) {
+        if !crosses(MAX_INLINE_BYTES, most) && !crosses(MAX_COMPILED_BYTES, most) {
             return Ok(points);
         }
         let mut size = assemble(method, &points, &BodyConstants::default())?
             .out
             .code
             .len();
-        if !crosses(INLINE_LIMIT, size) && !crosses(COMPILE_LIMIT, size) {
+        if !crosses(MAX_INLINE_BYTES, size) && !crosses(MAX_COMPILED_BYTES, size) {
             return Ok(points);
         }
         if points.iter().any(|p| p.kind == PointKind::Exit) {
@@ -176,7 +176,7 @@ pub(super) fn select_points(
                 .code
                 .len();
         }
-        if crosses(COMPILE_LIMIT, size) {
+        if crosses(MAX_COMPILED_BYTES, size) {
             return Err(Refusal::CompileLimit(before, size));
         }
         return if forced {
@@ -277,7 +277,7 @@ pub(super) fn assemble(
             osr_exit::ExitForm::Entry => {
                 a.pool(INVOKESTATIC, refs.cast);
                 for (slot, t) in p.locals.iter().filter(|l| l.1 != Type::Null) {
-                    a.local(ILOAD + kind(t), *slot);
+                    a.local(ILOAD + carried_kind(t), *slot);
                 }
                 osr_exit::clear_locals(&mut a, &osr_exit::object_arguments(p));
                 a.pool(INVOKEVIRTUAL, refs.enter);

@@ -30,7 +30,7 @@ mod line_table;
 mod parameters;
 mod stackmap_relocation;
 
-pub use crate::point_values::{carried, frame_state, kind};
+pub use crate::point_values::{carried_kind, carried_types, frame_state};
 pub use layout::{ArmedCode, layout};
 
 use self::fast_path::FastPath;
@@ -126,7 +126,7 @@ pub fn arm_analysed(bytes: &[u8], request: &Request) -> Result<Armed, Refusal> {
 }
 
 fn arm_with(bytes: &[u8], request: &Request, use_fast_path: bool) -> Result<Armed, Refusal> {
-    let bytes = &*crate::inference::modern(bytes)?;
+    let bytes = &*crate::inference::upgrade_class_file(bytes)?;
     let file = ClassFile::parse(bytes)?;
     file.check_closed()?;
     file.check_names()?;
@@ -141,7 +141,7 @@ fn arm_with(bytes: &[u8], request: &Request, use_fast_path: bool) -> Result<Arme
         refusals: Vec::new(),
     };
     if file.major < crate::inference::MODERN {
-        // An older class file has no method with code: `modern` would have raised it.
+        // An older class file has no method with code: `upgrade_class_file` would have raised it.
         return Ok(armed);
     }
     let mut pool = file.pool.clone();

@@ -2,7 +2,7 @@
 //! reference is one word, a `long` or a `double` is two words.
 
 use super::opcode::*;
-use crate::classfile::{ConstantPool, Entry};
+use crate::classfile::{ConstantPool, PoolEntry};
 use crate::descriptor::{field_length, width};
 use std::sync::OnceLock;
 
@@ -55,10 +55,10 @@ impl<'f> MemberWords<'f> {
         }
         let pool = self.pool;
         let text = match pool.entry(index).ok()? {
-            Entry::Field { name_and_type, .. }
-            | Entry::Method { name_and_type, .. }
-            | Entry::InterfaceMethod { name_and_type, .. }
-            | Entry::InvokeDynamic { name_and_type, .. } => {
+            PoolEntry::Field { name_and_type, .. }
+            | PoolEntry::Method { name_and_type, .. }
+            | PoolEntry::InterfaceMethod { name_and_type, .. }
+            | PoolEntry::InvokeDynamic { name_and_type, .. } => {
                 pool.utf8(pool.name_and_type(name_and_type).ok()?.1).ok()?
             }
             _ => return None,

@@ -15,7 +15,7 @@ use crate::arming::ArmedMethod;
 use crate::classfile::{Attribute, ClassFile, Code, Member};
 use crate::hotspot::null_message::{NullMessageAnalysis, Reached};
 use crate::{bootstrap, runtime};
-use veneer_probes::step::Step;
+use veneer_probes::step::ProbeStep;
 
 type Outcome<T> = Result<T, Failure>;
 
@@ -138,20 +138,21 @@ pub(super) fn armed(
 /// Checks that HotSpot's analysis for null-pointer messages is sound for the emitted code, if it is
 /// sound for the original. `analyses` are those of the original's and of the emitted class.
 ///
-/// An edit can make unreachable code of the original reachable. The analysis of the original says
-/// nothing about such code, so an edited version of a method with such code is not compared.
+/// The analysis of the original says nothing about its unreachable code. `reaches_more` is true if
+/// the emitted code can reach such code: by an edit, or by the switch over the points of a resume
+/// body. Then the original counts as sound only if its analysis reaches all of its code.
 fn null_messages_remain_sound(
     [before, after]: &mut [NullMessageAnalysis; 2],
     original: &Code,
     emitted: &Code,
-    edited: bool,
+    reaches_more: bool,
 ) -> Outcome<()> {
     let Err(inconsistency) = after.check(emitted) else {
         return Ok(());
     };
     match before.check(original) {
         Err(_) => Ok(()),
-        Ok(Reached::Part) if edited => Ok(()),
+        Ok(Reached::Part) if reaches_more => Ok(()),
         Ok(_) => Err(Failure::NullMessage(inconsistency)),
     }
 }
@@ -329,8 +330,8 @@ pub(super) fn version(
                 .code(&host.pool)
                 .map_err(unreadable("original"))?
                 .ok_or_else(|| Failure::Missing("the original's code".into()))?;
-            let edited = !x.edits.is_empty();
-            null_messages_remain_sound(&mut null_messages, &host_code, &code, edited)?;
+            let reaches_more = mode == Mode::Resume || !x.edits.is_empty();
+            null_messages_remain_sound(&mut null_messages, &host_code, &code, reaches_more)?;
             Ok(product.runs)
         };
         match one() {
@@ -354,7 +355,7 @@ fn check_probes(
     expected: &[Expected],
     failures: &mut Vec<(String, Failure)>,
 ) -> usize {
-    let steps: Vec<Step> = expected.iter().flat_map(|x| x.steps.clone()).collect();
+    let steps: Vec<ProbeStep> = expected.iter().flat_map(|x| x.steps.clone()).collect();
     let mut seen = 0;
     for member in emitted
         .methods

@@ -1,12 +1,12 @@
 //! The contents that a version class must have, derived from the plans of its methods.
 
-use crate::advice::{Action, Probe};
-use crate::counting::Crossings;
+use crate::advice::{Probe, ProbeAction};
+use crate::counting::ExternalEdges;
 use crate::flowgraph::FragmentId;
 use crate::patch::{self, Edit};
 use crate::points::Point;
-use crate::version::Plan;
-use veneer_probes::step::Step;
+use crate::version::VersionPlan;
+use veneer_probes::step::ProbeStep;
 
 /// The expected contents of a version class for one method.
 #[derive(Clone, Debug)]
@@ -29,12 +29,12 @@ pub struct Expected {
     /// A cell that holds the start time of activations has 0.
     pub limits: Vec<(i64, u64)>,
     /// Casts and application method calls in compiled probes of the plan.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ProbeStep>,
 }
 
 impl Expected {
     /// Derives the expectation from a plan.
-    pub fn of(plan: &Plan) -> Expected {
+    pub fn version_contents(plan: &VersionPlan) -> Expected {
         Expected {
             index: plan.method.index,
             id: plan.id,
@@ -52,16 +52,16 @@ impl Expected {
 
 /// Returns the edit points of a plan's version, or none if the edits are refused; then no version
 /// exists.
-fn edit_points(plan: &Plan) -> Vec<Point> {
+fn edit_points(plan: &VersionPlan) -> Vec<Point> {
     patch::apply_keeping(plan.method, plan.edits, &plan.armed.points, plan.kept)
         .map_or_else(|_| Vec::new(), |patched| patched.edit_points)
 }
 
 /// Returns the cells that the advice of a plan uses, sorted and without duplicates.
-fn limits(plan: &Plan) -> Vec<(i64, u64)> {
+fn limits(plan: &VersionPlan) -> Vec<(i64, u64)> {
     let limit = |p: &Probe| match p.action {
-        Action::First { cell, most, .. } => Some((cell, most)),
-        Action::Since { cell, .. } => Some((cell, 0)),
+        ProbeAction::Limited { cell, most, .. } => Some((cell, most)),
+        ProbeAction::LateStart { cell, .. } => Some((cell, 0)),
         _ => None,
     };
     let mut all: Vec<(i64, u64)> = plan.probes.iter().filter_map(limit).collect();
@@ -71,14 +71,14 @@ fn limits(plan: &Plan) -> Vec<(i64, u64)> {
 }
 
 /// Returns the casts and application calls in the probes of a plan, without duplicates.
-fn steps(plan: &Plan) -> Vec<Step> {
-    let mut all: Vec<Step> = Vec::new();
+fn steps(plan: &VersionPlan) -> Vec<ProbeStep> {
+    let mut all: Vec<ProbeStep> = Vec::new();
     for p in plan.probes {
-        let Action::Run { method, .. } = &p.action else {
+        let ProbeAction::RunProbe { method, .. } = &p.action else {
             continue;
         };
         for step in &method.steps {
-            if matches!(step, Step::Cast(_) | Step::Invoke(_)) && !all.contains(step) {
+            if matches!(step, ProbeStep::Cast(_) | ProbeStep::Invoke(_)) && !all.contains(step) {
                 all.push(step.clone());
             }
         }
@@ -87,18 +87,19 @@ fn steps(plan: &Plan) -> Vec<Step> {
 }
 
 /// Returns the word indices of the thread's counters that the advice of a plan writes.
-fn counters(plan: &Plan) -> Vec<u32> {
+fn counters(plan: &VersionPlan) -> Vec<u32> {
     let mut all = Vec::new();
     for p in plan.probes {
         match p.action {
-            Action::Balance {
+            ProbeAction::CountExternalEdge {
                 arrivals,
                 departures,
             } => {
-                let crossings = Crossings::of(plan.method, &plan.armed.points);
+                let external_edges =
+                    ExternalEdges::entries_and_exits(plan.method, &plan.armed.points);
                 let row = |first: u32, of: &[FragmentId]| first..first + of.len() as u32;
-                all.extend(row(arrivals, &crossings.arrivals));
-                all.extend(row(departures, &crossings.departures));
+                all.extend(row(arrivals, &external_edges.arrivals));
+                all.extend(row(departures, &external_edges.departures));
             }
             ref action => all.extend(action.counter()),
         }

@@ -99,7 +99,7 @@ impl FrameContract {
     pub fn from_point(point: &crate::points::Point) -> Result<FrameContract, Failure> {
         use crate::types::Type;
         let describe = |t: &Type| {
-            crate::descriptor::of(t)
+            crate::descriptor::field_descriptor(t)
                 .map(String::into_bytes)
                 .ok_or_else(|| Failure::Missing("a type that a call can carry".into()))
         };

@@ -6,7 +6,7 @@ use crate::arming::{self, Armed, ArmedMethod, Request};
 use crate::classfile::ClassFile;
 use crate::refusal::Refusal;
 use crate::verify;
-use crate::version::{Plan, VersionClass};
+use crate::version::{VersionClass, VersionPlan};
 use std::collections::HashSet;
 
 /// Arms a class ([`arming::arm`]) and checks the result, including its types ([`verify::guard`]).
@@ -14,7 +14,7 @@ use std::collections::HashSet;
 /// Methods that fail the check are left unarmed and are added to the refusals. Returns an error if
 /// the class as a whole fails.
 pub fn arm(bytes: &[u8], request: &Request) -> Result<Armed, Refusal> {
-    let modern = crate::inference::modern(bytes)?;
+    let modern = crate::inference::upgrade_class_file(bytes)?;
     let original = ClassFile::parse(&modern)?;
     let mut refused: Vec<(String, Refusal)> = Vec::new();
     // The second attempt leaves out the methods that failed in the first.
@@ -64,7 +64,7 @@ pub fn version(
     host: &ClassFile,
     anchor: &str,
     armed: &[ArmedMethod],
-    plans: &[Plan],
+    plans: &[VersionPlan],
     version: &VersionClass,
 ) -> Result<(), Refusal> {
     if version.methods.is_empty() {
@@ -87,7 +87,7 @@ pub fn version(
     let expected: Vec<Expected> = plans
         .iter()
         .filter(|p| version.methods.contains(&p.id))
-        .map(Expected::of)
+        .map(Expected::version_contents)
         .collect();
     match version_class(host, &emitted, anchor, &expected)
         .failures

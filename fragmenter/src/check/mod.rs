@@ -110,9 +110,9 @@ use crate::classfile::ClassFile;
 
 /// Compares an armed class with the original.
 ///
-/// `original` is the class file as `inference::modern` returns it, if the file is old. `anchor` is
-/// the internal name of the class that holds the cells. `methods` lists the armed methods with
-/// their points.
+/// `original` is the class file as `inference::upgrade_class_file` returns it, if the file is old.
+/// `anchor` is the internal name of the class that holds the cells. `methods` lists the armed methods
+/// with their points.
 pub fn armed_class(
     original: &ClassFile,
     armed: &ClassFile,

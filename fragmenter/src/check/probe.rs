@@ -15,9 +15,9 @@ use super::failure::Failure;
 use super::member_names::class_and_name;
 use crate::bytecode::opcode::*;
 use crate::bytecode::{Instruction, decode};
-use crate::classfile::{ClassFile, Code, Entry, Member, Tag};
+use crate::classfile::{ClassFile, Code, ConstantTag, Member, PoolEntry};
 use crate::runtime;
-use veneer_probes::step::{Callee, Step};
+use veneer_probes::step::{Callee, ProbeStep};
 
 fn wrong(why: &'static str) -> Failure {
     Failure::Own {
@@ -38,7 +38,7 @@ pub(super) fn is_probe_method(file: &ClassFile, member: &Member) -> bool {
 pub(super) fn check_harmless(
     file: &ClassFile,
     member: &Member,
-    steps: &[Step],
+    steps: &[ProbeStep],
 ) -> Result<(), Failure> {
     let unreadable = |e: String| Failure::Unreadable("emitted code", e);
     let descriptor = file.pool.text(member.descriptor).unwrap_or_default();
@@ -89,24 +89,24 @@ pub(super) fn check_harmless(
             Instruction::Push(_) => true,
             Instruction::Ldc { index, .. } => matches!(
                 file.pool.entry(*index),
-                Ok(Entry::Integer(_)
-                    | Entry::Float(_)
-                    | Entry::Long(_)
-                    | Entry::Double(_)
-                    | Entry::String(_))
+                Ok(PoolEntry::Integer(_)
+                    | PoolEntry::Float(_)
+                    | PoolEntry::Long(_)
+                    | PoolEntry::Double(_)
+                    | PoolEntry::String(_))
             ),
             Instruction::Branch { op, .. } => matches!(*op, IFEQ | GOTO),
             Instruction::Pool {
                 op: INVOKESTATIC,
                 index,
             } => class_and_name(&file.pool, *index)
-                .is_some_and(|(class, _)| runtime::CALLED.contains(&&*class)),
+                .is_some_and(|(class, _)| runtime::PROBE_CALL_CLASSES.contains(&&*class)),
             Instruction::Pool {
                 op: CHECKCAST,
                 index,
             } => {
                 let class = file.pool.class_name(*index).map(|name| name.into_owned());
-                class.is_ok_and(|class| steps.contains(&Step::Cast(class)))
+                class.is_ok_and(|class| steps.contains(&ProbeStep::Cast(class)))
             }
             Instruction::Pool {
                 op: INVOKEVIRTUAL,
@@ -125,14 +125,14 @@ pub(super) fn check_harmless(
 }
 
 /// Reads a call of an application method.
-fn callee(file: &ClassFile, index: u16, is_interface: bool) -> Option<Step> {
+fn callee(file: &ClassFile, index: u16, is_interface: bool) -> Option<ProbeStep> {
     let member = file.pool.member(index).ok()?;
     let wanted = match is_interface {
-        true => Tag::InterfaceMethod,
-        false => Tag::Method,
+        true => ConstantTag::InterfaceMethod,
+        false => ConstantTag::Method,
     };
     (member.tag == wanted).then_some(())?;
-    Some(Step::Invoke(Callee {
+    Some(ProbeStep::Invoke(Callee {
         owner: file.pool.class_name(member.class).ok()?.into_owned(),
         is_interface,
         name: file.pool.text(member.name).ok()?.into_owned(),

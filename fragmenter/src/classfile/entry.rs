@@ -5,7 +5,7 @@ use std::fmt;
 /// The kind of a constant-pool entry (JVMS table 4.4-A). The discriminant is the tag byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
-pub enum Tag {
+pub enum ConstantTag {
     /// Text in modified UTF-8.
     Utf8 = 1,
     Integer = 3,
@@ -35,34 +35,34 @@ pub enum Tag {
     Package = 20,
 }
 
-impl Tag {
+impl ConstantTag {
     /// Returns the kind with this tag byte.
-    pub fn from_byte(byte: u8) -> Option<Tag> {
+    pub fn from_byte(byte: u8) -> Option<ConstantTag> {
         Some(match byte {
-            1 => Tag::Utf8,
-            3 => Tag::Integer,
-            4 => Tag::Float,
-            5 => Tag::Long,
-            6 => Tag::Double,
-            7 => Tag::Class,
-            8 => Tag::String,
-            9 => Tag::Field,
-            10 => Tag::Method,
-            11 => Tag::InterfaceMethod,
-            12 => Tag::NameAndType,
-            15 => Tag::MethodHandle,
-            16 => Tag::MethodType,
-            17 => Tag::Dynamic,
-            18 => Tag::InvokeDynamic,
-            19 => Tag::Module,
-            20 => Tag::Package,
+            1 => ConstantTag::Utf8,
+            3 => ConstantTag::Integer,
+            4 => ConstantTag::Float,
+            5 => ConstantTag::Long,
+            6 => ConstantTag::Double,
+            7 => ConstantTag::Class,
+            8 => ConstantTag::String,
+            9 => ConstantTag::Field,
+            10 => ConstantTag::Method,
+            11 => ConstantTag::InterfaceMethod,
+            12 => ConstantTag::NameAndType,
+            15 => ConstantTag::MethodHandle,
+            16 => ConstantTag::MethodType,
+            17 => ConstantTag::Dynamic,
+            18 => ConstantTag::InvokeDynamic,
+            19 => ConstantTag::Module,
+            20 => ConstantTag::Package,
             _ => return None,
         })
     }
 
     /// Number of pool slots of an entry: 2 for `Long` and `Double`, else 1.
     pub fn slots(self) -> usize {
-        if matches!(self, Tag::Long | Tag::Double) {
+        if matches!(self, ConstantTag::Long | ConstantTag::Double) {
             2
         } else {
             1
@@ -72,29 +72,32 @@ impl Tag {
     /// Number of bytes after the tag. For `Utf8`, only the two bytes of the length field.
     pub(super) fn fixed_size(self) -> usize {
         match self {
-            Tag::Utf8 | Tag::Class | Tag::String | Tag::MethodType | Tag::Module | Tag::Package => {
-                2
-            }
-            Tag::MethodHandle => 3,
-            Tag::Integer
-            | Tag::Float
-            | Tag::Field
-            | Tag::Method
-            | Tag::InterfaceMethod
-            | Tag::NameAndType
-            | Tag::Dynamic
-            | Tag::InvokeDynamic => 4,
-            Tag::Long | Tag::Double => 8,
+            ConstantTag::Utf8
+            | ConstantTag::Class
+            | ConstantTag::String
+            | ConstantTag::MethodType
+            | ConstantTag::Module
+            | ConstantTag::Package => 2,
+            ConstantTag::MethodHandle => 3,
+            ConstantTag::Integer
+            | ConstantTag::Float
+            | ConstantTag::Field
+            | ConstantTag::Method
+            | ConstantTag::InterfaceMethod
+            | ConstantTag::NameAndType
+            | ConstantTag::Dynamic
+            | ConstantTag::InvokeDynamic => 4,
+            ConstantTag::Long | ConstantTag::Double => 8,
         }
     }
 }
 
-impl fmt::Display for Tag {
+impl fmt::Display for ConstantTag {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Tag::Field => "Fieldref",
-            Tag::Method => "Methodref",
-            Tag::InterfaceMethod => "InterfaceMethodref",
+            ConstantTag::Field => "Fieldref",
+            ConstantTag::Method => "Methodref",
+            ConstantTag::InterfaceMethod => "InterfaceMethodref",
             other => return write!(f, "{other:?}"),
         })
     }
@@ -102,7 +105,7 @@ impl fmt::Display for Tag {
 
 /// A decoded entry. Numbers of type `u16` are pool indices unless stated otherwise.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Entry<'p> {
+pub enum PoolEntry<'p> {
     /// Text in modified UTF-8; [`super::ConstantPool::text`] decodes it.
     Utf8(&'p [u8]),
     Integer(i32),
@@ -173,7 +176,7 @@ pub enum Entry<'p> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MemberRef {
     /// `Field`, `Method` or `InterfaceMethod`.
-    pub tag: Tag,
+    pub tag: ConstantTag,
     /// The owner (`Class`).
     pub class: u16,
     /// The name (`Utf8`).

@@ -3,7 +3,7 @@
 //! Each message states what was found, at which position, and what to do. For the caller, every
 //! variant has the same consequence: leave this class (or method) unchanged.
 
-use super::entry::Tag;
+use super::entry::ConstantTag;
 
 /// The reason why a class file, or a part of one, could not be read or written. Offsets are in
 /// bytes from the start of the input: the file for a class, the `info` for an attribute.
@@ -63,7 +63,7 @@ pub enum ClassFileError {
         /// The required kind.
         expected: &'static str,
         /// The actual kind.
-        found: Tag,
+        found: ConstantTag,
     },
     /// No slot is left for another constant (JVMS 4.1: `constant_pool_count` has 16 bits).
     #[error("the constant pool is full (65,535 slots); leave this class unchanged")]
@@ -90,7 +90,7 @@ pub enum ClassFileError {
     NotImportable {
         /// The index in the source pool.
         index: u16,
-        tag: Tag,
+        tag: ConstantTag,
     },
     /// A byte of a `StackMapTable` that is not a valid frame type or verification type (JVMS
     /// 4.7.4).

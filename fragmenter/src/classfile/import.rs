@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::entry::{Entry, Tag};
+use super::entry::{ConstantTag, PoolEntry};
 use super::error::ClassFileError;
 use super::pool::ConstantPool;
 
@@ -27,33 +27,36 @@ impl ConstantPool<'_> {
             return Ok(known);
         }
         let imported = match from.entry(index)? {
-            Entry::Utf8(bytes) => self.intern_utf8(bytes),
-            Entry::Integer(_) | Entry::Float(_) | Entry::Long(_) | Entry::Double(_) => {
-                self.intern(from.tag(index)?, from.raw(index)?)
+            PoolEntry::Utf8(bytes) => self.intern_utf8(bytes),
+            PoolEntry::Integer(_)
+            | PoolEntry::Float(_)
+            | PoolEntry::Long(_)
+            | PoolEntry::Double(_) => self.intern(from.tag(index)?, from.raw(index)?),
+            PoolEntry::Class(text) => self.import_named(ConstantTag::Class, from, text, memo),
+            PoolEntry::String(text) => self.import_named(ConstantTag::String, from, text, memo),
+            PoolEntry::MethodType(text) => {
+                self.import_named(ConstantTag::MethodType, from, text, memo)
             }
-            Entry::Class(text) => self.import_named(Tag::Class, from, text, memo),
-            Entry::String(text) => self.import_named(Tag::String, from, text, memo),
-            Entry::MethodType(text) => self.import_named(Tag::MethodType, from, text, memo),
-            Entry::Module(text) => self.import_named(Tag::Module, from, text, memo),
-            Entry::Package(text) => self.import_named(Tag::Package, from, text, memo),
-            Entry::NameAndType { .. } => self.import_name_and_type(from, index, memo),
-            Entry::Field { .. } | Entry::Method { .. } | Entry::InterfaceMethod { .. } => {
-                self.import_member(from, index, memo)
-            }
-            Entry::MethodHandle { kind, reference } => {
+            PoolEntry::Module(text) => self.import_named(ConstantTag::Module, from, text, memo),
+            PoolEntry::Package(text) => self.import_named(ConstantTag::Package, from, text, memo),
+            PoolEntry::NameAndType { .. } => self.import_name_and_type(from, index, memo),
+            PoolEntry::Field { .. }
+            | PoolEntry::Method { .. }
+            | PoolEntry::InterfaceMethod { .. } => self.import_member(from, index, memo),
+            PoolEntry::MethodHandle { kind, reference } => {
                 let reference = self.import_member(from, reference, memo)?;
                 self.add_method_handle(kind, reference)
             }
-            Entry::Dynamic { .. } => {
+            PoolEntry::Dynamic { .. } => {
                 return Err(ClassFileError::NotImportable {
                     index,
-                    tag: Tag::Dynamic,
+                    tag: ConstantTag::Dynamic,
                 });
             }
-            Entry::InvokeDynamic { .. } => {
+            PoolEntry::InvokeDynamic { .. } => {
                 return Err(ClassFileError::NotImportable {
                     index,
-                    tag: Tag::InvokeDynamic,
+                    tag: ConstantTag::InvokeDynamic,
                 });
             }
         }?;
@@ -78,7 +81,7 @@ impl ConstantPool<'_> {
 
     fn import_named(
         &mut self,
-        tag: Tag,
+        tag: ConstantTag,
         from: &ConstantPool<'_>,
         text: u16,
         memo: &mut HashMap<u16, u16>,
@@ -96,7 +99,7 @@ impl ConstantPool<'_> {
         let (name, descriptor) = from.name_and_type(index)?;
         let name = self.import_utf8(from, name, memo)?;
         let descriptor = self.import_utf8(from, descriptor, memo)?;
-        self.intern_two(Tag::NameAndType, name, descriptor)
+        self.intern_two(ConstantTag::NameAndType, name, descriptor)
     }
 
     fn import_member(
@@ -107,12 +110,12 @@ impl ConstantPool<'_> {
     ) -> Result<u16, ClassFileError> {
         let member = from.member(index)?;
         let class = match from.entry(member.class)? {
-            Entry::Class(name) => self.import_named(Tag::Class, from, name, memo)?,
+            PoolEntry::Class(name) => self.import_named(ConstantTag::Class, from, name, memo)?,
             _ => return Err(from.wrong(member.class, "Class")),
         };
         let name = self.import_utf8(from, member.name, memo)?;
         let descriptor = self.import_utf8(from, member.descriptor, memo)?;
-        let name_and_type = self.intern_two(Tag::NameAndType, name, descriptor)?;
+        let name_and_type = self.intern_two(ConstantTag::NameAndType, name, descriptor)?;
         self.intern_two(member.tag, class, name_and_type)
     }
 }

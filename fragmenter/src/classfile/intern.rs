@@ -4,7 +4,7 @@
 //! The lookup table is built by the first builder call, so a class that is only read does not pay
 //! for it (`intern_table.rs`).
 
-use super::entry::Tag;
+use super::entry::ConstantTag;
 use super::error::ClassFileError;
 use super::intern_table::InternTable;
 use super::pool::ConstantPool;
@@ -23,7 +23,7 @@ impl ConstantPool<'_> {
     }
 
     /// Finds or appends an entry, given by its bytes including the tag.
-    pub(super) fn intern(&mut self, tag: Tag, entry: &[u8]) -> Result<u16, ClassFileError> {
+    pub(super) fn intern(&mut self, tag: ConstantTag, entry: &[u8]) -> Result<u16, ClassFileError> {
         let mut table = self
             .interned
             .take()
@@ -43,7 +43,11 @@ impl ConstantPool<'_> {
     }
 
     /// Finds or appends an entry with one 16-bit number.
-    pub(super) fn intern_one(&mut self, tag: Tag, value: u16) -> Result<u16, ClassFileError> {
+    pub(super) fn intern_one(
+        &mut self,
+        tag: ConstantTag,
+        value: u16,
+    ) -> Result<u16, ClassFileError> {
         let [a, b] = value.to_be_bytes();
         self.intern(tag, &[tag as u8, a, b])
     }
@@ -51,7 +55,7 @@ impl ConstantPool<'_> {
     /// Finds or appends an entry with two 16-bit numbers.
     pub(super) fn intern_two(
         &mut self,
-        tag: Tag,
+        tag: ConstantTag,
         first: u16,
         second: u16,
     ) -> Result<u16, ClassFileError> {
@@ -68,9 +72,9 @@ impl ConstantPool<'_> {
         })?;
         let [a, b] = length.to_be_bytes();
         let mut entry = Vec::with_capacity(3 + bytes.len());
-        entry.extend_from_slice(&[Tag::Utf8 as u8, a, b]);
+        entry.extend_from_slice(&[ConstantTag::Utf8 as u8, a, b]);
         entry.extend_from_slice(bytes);
-        self.intern(Tag::Utf8, &entry)
+        self.intern(ConstantTag::Utf8, &entry)
     }
 
     /// Adds a `Utf8` entry for the text.
@@ -89,7 +93,7 @@ impl ConstantPool<'_> {
     /// See [`ConstantPool::add_utf8`].
     pub fn add_class(&mut self, name: &str) -> Result<u16, ClassFileError> {
         let name = self.add_utf8(name)?;
-        self.intern_one(Tag::Class, name)
+        self.intern_one(ConstantTag::Class, name)
     }
 
     /// Adds a `String` entry.
@@ -98,7 +102,7 @@ impl ConstantPool<'_> {
     /// See [`ConstantPool::add_utf8`].
     pub fn add_string(&mut self, text: &str) -> Result<u16, ClassFileError> {
         let text = self.add_utf8(text)?;
-        self.intern_one(Tag::String, text)
+        self.intern_one(ConstantTag::String, text)
     }
 
     /// Adds an `Integer` entry.
@@ -107,7 +111,10 @@ impl ConstantPool<'_> {
     /// If the pool is full.
     pub fn add_integer(&mut self, value: i32) -> Result<u16, ClassFileError> {
         let [a, b, c, d] = value.to_be_bytes();
-        self.intern(Tag::Integer, &[Tag::Integer as u8, a, b, c, d])
+        self.intern(
+            ConstantTag::Integer,
+            &[ConstantTag::Integer as u8, a, b, c, d],
+        )
     }
 
     /// Adds a `Float` entry. Floats are equal if their bits are equal.
@@ -116,7 +123,7 @@ impl ConstantPool<'_> {
     /// If the pool is full.
     pub fn add_float(&mut self, value: f32) -> Result<u16, ClassFileError> {
         let [a, b, c, d] = value.to_bits().to_be_bytes();
-        self.intern(Tag::Float, &[Tag::Float as u8, a, b, c, d])
+        self.intern(ConstantTag::Float, &[ConstantTag::Float as u8, a, b, c, d])
     }
 
     /// Adds a `Long` entry.
@@ -125,7 +132,10 @@ impl ConstantPool<'_> {
     /// If the pool is full.
     pub fn add_long(&mut self, value: i64) -> Result<u16, ClassFileError> {
         let [a, b, c, d, e, f, g, h] = value.to_be_bytes();
-        self.intern(Tag::Long, &[Tag::Long as u8, a, b, c, d, e, f, g, h])
+        self.intern(
+            ConstantTag::Long,
+            &[ConstantTag::Long as u8, a, b, c, d, e, f, g, h],
+        )
     }
 
     /// Adds a `Double` entry. Doubles are equal if their bits are equal.
@@ -134,7 +144,10 @@ impl ConstantPool<'_> {
     /// If the pool is full.
     pub fn add_double(&mut self, value: f64) -> Result<u16, ClassFileError> {
         let [a, b, c, d, e, f, g, h] = value.to_bits().to_be_bytes();
-        self.intern(Tag::Double, &[Tag::Double as u8, a, b, c, d, e, f, g, h])
+        self.intern(
+            ConstantTag::Double,
+            &[ConstantTag::Double as u8, a, b, c, d, e, f, g, h],
+        )
     }
 
     /// Adds a `NameAndType` entry.
@@ -148,7 +161,7 @@ impl ConstantPool<'_> {
     ) -> Result<u16, ClassFileError> {
         let name = self.add_utf8(name)?;
         let descriptor = self.add_utf8(descriptor)?;
-        self.intern_two(Tag::NameAndType, name, descriptor)
+        self.intern_two(ConstantTag::NameAndType, name, descriptor)
     }
 
     /// Adds a field reference.
@@ -161,7 +174,7 @@ impl ConstantPool<'_> {
         name: &str,
         descriptor: &str,
     ) -> Result<u16, ClassFileError> {
-        self.add_member(Tag::Field, class, name, descriptor)
+        self.add_member(ConstantTag::Field, class, name, descriptor)
     }
 
     /// Adds a reference to a method of a class.
@@ -174,7 +187,7 @@ impl ConstantPool<'_> {
         name: &str,
         descriptor: &str,
     ) -> Result<u16, ClassFileError> {
-        self.add_member(Tag::Method, class, name, descriptor)
+        self.add_member(ConstantTag::Method, class, name, descriptor)
     }
 
     /// Adds a reference to a method of an interface.
@@ -187,12 +200,12 @@ impl ConstantPool<'_> {
         name: &str,
         descriptor: &str,
     ) -> Result<u16, ClassFileError> {
-        self.add_member(Tag::InterfaceMethod, class, name, descriptor)
+        self.add_member(ConstantTag::InterfaceMethod, class, name, descriptor)
     }
 
     fn add_member(
         &mut self,
-        tag: Tag,
+        tag: ConstantTag,
         class: &str,
         name: &str,
         descriptor: &str,
@@ -209,11 +222,14 @@ impl ConstantPool<'_> {
     /// If `reference` is of another kind, or the pool is full.
     pub fn add_method_handle(&mut self, kind: u8, reference: u16) -> Result<u16, ClassFileError> {
         match self.tag(reference)? {
-            Tag::Field | Tag::Method | Tag::InterfaceMethod => {}
+            ConstantTag::Field | ConstantTag::Method | ConstantTag::InterfaceMethod => {}
             _ => return Err(self.wrong(reference, "field or method")),
         }
         let [a, b] = reference.to_be_bytes();
-        self.intern(Tag::MethodHandle, &[Tag::MethodHandle as u8, kind, a, b])
+        self.intern(
+            ConstantTag::MethodHandle,
+            &[ConstantTag::MethodHandle as u8, kind, a, b],
+        )
     }
 
     /// Adds a `MethodType` entry.
@@ -222,7 +238,7 @@ impl ConstantPool<'_> {
     /// See [`ConstantPool::add_utf8`].
     pub fn add_method_type(&mut self, descriptor: &str) -> Result<u16, ClassFileError> {
         let descriptor = self.add_utf8(descriptor)?;
-        self.intern_one(Tag::MethodType, descriptor)
+        self.intern_one(ConstantTag::MethodType, descriptor)
     }
 
     /// Adds a call site of `invokedynamic`. `bootstrap` is an index into the class's
@@ -237,7 +253,7 @@ impl ConstantPool<'_> {
         descriptor: &str,
     ) -> Result<u16, ClassFileError> {
         let name_and_type = self.add_name_and_type(name, descriptor)?;
-        self.intern_two(Tag::InvokeDynamic, bootstrap, name_and_type)
+        self.intern_two(ConstantTag::InvokeDynamic, bootstrap, name_and_type)
     }
 
     /// Adds a dynamically computed constant. `bootstrap` is an index into the class's
@@ -252,13 +268,13 @@ impl ConstantPool<'_> {
         descriptor: &str,
     ) -> Result<u16, ClassFileError> {
         let name_and_type = self.add_name_and_type(name, descriptor)?;
-        self.intern_two(Tag::Dynamic, bootstrap, name_and_type)
+        self.intern_two(ConstantTag::Dynamic, bootstrap, name_and_type)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::entry::Entry;
+    use super::super::entry::PoolEntry;
     use super::*;
 
     #[test]
@@ -285,7 +301,7 @@ mod tests {
             (pool.add_long(-1), pool.add_double(f64::NAN)),
             (Ok(1), Ok(3))
         );
-        assert_eq!(pool.entry(1), Ok(Entry::Long(-1)));
+        assert_eq!(pool.entry(1), Ok(PoolEntry::Long(-1)));
         assert_eq!(
             pool.entry(2),
             Err(ClassFileError::BadIndex { index: 2, count: 6 })
@@ -318,7 +334,7 @@ mod tests {
             Err(ClassFileError::WrongTag {
                 index: text,
                 expected: "field or method",
-                found: Tag::Utf8
+                found: ConstantTag::Utf8
             })
         );
         assert!(matches!(

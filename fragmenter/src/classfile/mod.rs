@@ -39,7 +39,7 @@ pub use annotations::annotation_types;
 pub use attribute::Attribute;
 pub use class::{ClassFile, Member};
 pub use code::{Code, ExceptionRange};
-pub use entry::{Entry, MemberRef, Tag};
+pub use entry::{ConstantTag, MemberRef, PoolEntry};
 pub use error::ClassFileError;
 pub use frame::{StackMapFrame, VerificationType, decode_stack_map, encode_stack_map};
 pub use pool::ConstantPool;

@@ -12,7 +12,7 @@
 
 use std::borrow::Cow;
 
-use super::entry::{Entry, MemberRef, Tag};
+use super::entry::{ConstantTag, MemberRef, PoolEntry};
 use super::error::ClassFileError;
 use super::intern_table::InternTable;
 use super::reader::{Reader, put_u16};
@@ -82,10 +82,10 @@ impl<'a> ConstantPool<'a> {
         while index < count {
             let at = reader.at() - start;
             let byte = reader.u8("a constant")?;
-            let tag =
-                Tag::from_byte(byte).ok_or(ClassFileError::UnknownTag { index, tag: byte })?;
+            let tag = ConstantTag::from_byte(byte)
+                .ok_or(ClassFileError::UnknownTag { index, tag: byte })?;
             let fixed = reader.read_bytes(tag.fixed_size(), "a constant")?;
-            if let (Tag::Utf8, [high, low]) = (tag, fixed) {
+            if let (ConstantTag::Utf8, [high, low]) = (tag, fixed) {
                 reader.read_bytes(
                     usize::from(u16::from_be_bytes([*high, *low])),
                     "a Utf8 constant",
@@ -153,9 +153,9 @@ impl<'a> ConstantPool<'a> {
 
     /// Returns an entry's tag and the bytes after it.
     #[inline]
-    fn body(&self, index: u16) -> Result<(Tag, &[u8]), ClassFileError> {
+    fn body(&self, index: u16) -> Result<(ConstantTag, &[u8]), ClassFileError> {
         match self.bytes_at(index)? {
-            [byte, body @ ..] => match Tag::from_byte(*byte) {
+            [byte, body @ ..] => match ConstantTag::from_byte(*byte) {
                 Some(tag) => Ok((tag, body)),
                 None => Err(ClassFileError::UnknownTag { index, tag: *byte }),
             },
@@ -170,7 +170,7 @@ impl<'a> ConstantPool<'a> {
     pub(super) fn raw(&self, index: u16) -> Result<&[u8], ClassFileError> {
         let (tag, body) = self.body(index)?;
         let mut size = 1 + tag.fixed_size();
-        if let (Tag::Utf8, [high, low, ..]) = (tag, body) {
+        if let (ConstantTag::Utf8, [high, low, ..]) = (tag, body) {
             size += usize::from(u16::from_be_bytes([*high, *low]));
         }
         let bytes = self.bytes_at(index)?;
@@ -181,7 +181,7 @@ impl<'a> ConstantPool<'a> {
     }
 
     /// Appends an entry and returns its index. The bytes must be a valid entry.
-    pub(super) fn append(&mut self, tag: Tag, entry: &[u8]) -> Result<u16, ClassFileError> {
+    pub(super) fn append(&mut self, tag: ConstantTag, entry: &[u8]) -> Result<u16, ClassFileError> {
         let index = self.count();
         if self.offsets.len() + tag.slots() > usize::from(u16::MAX) {
             return Err(ClassFileError::PoolFull);
@@ -208,7 +208,7 @@ impl<'a> ConstantPool<'a> {
     ///
     /// # Errors
     /// If the index has no entry. The same error applies to all methods below.
-    pub fn tag(&self, index: u16) -> Result<Tag, ClassFileError> {
+    pub fn tag(&self, index: u16) -> Result<ConstantTag, ClassFileError> {
         Ok(self.body(index)?.0)
     }
 
@@ -219,7 +219,7 @@ impl<'a> ConstantPool<'a> {
     #[inline]
     pub fn utf8(&self, index: u16) -> Result<&[u8], ClassFileError> {
         match self.entry(index)? {
-            Entry::Utf8(bytes) => Ok(bytes),
+            PoolEntry::Utf8(bytes) => Ok(bytes),
             _ => Err(self.wrong(index, "Utf8")),
         }
     }
@@ -238,7 +238,7 @@ impl<'a> ConstantPool<'a> {
     /// If the index is not a `Class`, or its name is not a `Utf8`.
     pub fn class_name(&self, index: u16) -> Result<Cow<'_, str>, ClassFileError> {
         match self.entry(index)? {
-            Entry::Class(name) => self.text(name),
+            PoolEntry::Class(name) => self.text(name),
             _ => Err(self.wrong(index, "Class")),
         }
     }
@@ -249,7 +249,7 @@ impl<'a> ConstantPool<'a> {
     /// If the index is not a `NameAndType`.
     pub fn name_and_type(&self, index: u16) -> Result<(u16, u16), ClassFileError> {
         match self.entry(index)? {
-            Entry::NameAndType { name, descriptor } => Ok((name, descriptor)),
+            PoolEntry::NameAndType { name, descriptor } => Ok((name, descriptor)),
             _ => Err(self.wrong(index, "NameAndType")),
         }
     }
@@ -260,18 +260,18 @@ impl<'a> ConstantPool<'a> {
     /// If the index is not a member reference, or a part of it is missing.
     pub fn member(&self, index: u16) -> Result<MemberRef, ClassFileError> {
         let (tag, class, name_and_type) = match self.entry(index)? {
-            Entry::Field {
+            PoolEntry::Field {
                 class,
                 name_and_type,
-            } => (Tag::Field, class, name_and_type),
-            Entry::Method {
+            } => (ConstantTag::Field, class, name_and_type),
+            PoolEntry::Method {
                 class,
                 name_and_type,
-            } => (Tag::Method, class, name_and_type),
-            Entry::InterfaceMethod {
+            } => (ConstantTag::Method, class, name_and_type),
+            PoolEntry::InterfaceMethod {
                 class,
                 name_and_type,
-            } => (Tag::InterfaceMethod, class, name_and_type),
+            } => (ConstantTag::InterfaceMethod, class, name_and_type),
             _ => return Err(self.wrong(index, "field or method")),
         };
         let (name, descriptor) = self.name_and_type(name_and_type)?;
@@ -290,11 +290,11 @@ impl<'a> ConstantPool<'a> {
     /// If the index is neither, or a part of it is missing.
     pub fn dynamic(&self, index: u16) -> Result<(u16, u16, u16), ClassFileError> {
         match self.entry(index)? {
-            Entry::Dynamic {
+            PoolEntry::Dynamic {
                 bootstrap,
                 name_and_type,
             }
-            | Entry::InvokeDynamic {
+            | PoolEntry::InvokeDynamic {
                 bootstrap,
                 name_and_type,
             } => {
@@ -310,52 +310,52 @@ impl<'a> ConstantPool<'a> {
     /// # Errors
     /// If the index has no entry.
     #[inline]
-    pub fn entry(&self, index: u16) -> Result<Entry<'_>, ClassFileError> {
+    pub fn entry(&self, index: u16) -> Result<PoolEntry<'_>, ClassFileError> {
         let (tag, body) = self.body(index)?;
         let mut body = Reader::new(body);
         const WHAT: &str = "a constant";
         Ok(match tag {
-            Tag::Utf8 => {
+            ConstantTag::Utf8 => {
                 let length = body.u16(WHAT)?;
-                Entry::Utf8(body.read_bytes(usize::from(length), WHAT)?)
+                PoolEntry::Utf8(body.read_bytes(usize::from(length), WHAT)?)
             }
-            Tag::Integer => Entry::Integer(body.u32(WHAT)? as i32),
-            Tag::Float => Entry::Float(f32::from_bits(body.u32(WHAT)?)),
-            Tag::Long => Entry::Long(body.u64(WHAT)? as i64),
-            Tag::Double => Entry::Double(f64::from_bits(body.u64(WHAT)?)),
-            Tag::Class => Entry::Class(body.u16(WHAT)?),
-            Tag::String => Entry::String(body.u16(WHAT)?),
-            Tag::Field => Entry::Field {
+            ConstantTag::Integer => PoolEntry::Integer(body.u32(WHAT)? as i32),
+            ConstantTag::Float => PoolEntry::Float(f32::from_bits(body.u32(WHAT)?)),
+            ConstantTag::Long => PoolEntry::Long(body.u64(WHAT)? as i64),
+            ConstantTag::Double => PoolEntry::Double(f64::from_bits(body.u64(WHAT)?)),
+            ConstantTag::Class => PoolEntry::Class(body.u16(WHAT)?),
+            ConstantTag::String => PoolEntry::String(body.u16(WHAT)?),
+            ConstantTag::Field => PoolEntry::Field {
                 class: body.u16(WHAT)?,
                 name_and_type: body.u16(WHAT)?,
             },
-            Tag::Method => Entry::Method {
+            ConstantTag::Method => PoolEntry::Method {
                 class: body.u16(WHAT)?,
                 name_and_type: body.u16(WHAT)?,
             },
-            Tag::InterfaceMethod => Entry::InterfaceMethod {
+            ConstantTag::InterfaceMethod => PoolEntry::InterfaceMethod {
                 class: body.u16(WHAT)?,
                 name_and_type: body.u16(WHAT)?,
             },
-            Tag::NameAndType => Entry::NameAndType {
+            ConstantTag::NameAndType => PoolEntry::NameAndType {
                 name: body.u16(WHAT)?,
                 descriptor: body.u16(WHAT)?,
             },
-            Tag::MethodHandle => Entry::MethodHandle {
+            ConstantTag::MethodHandle => PoolEntry::MethodHandle {
                 kind: body.u8(WHAT)?,
                 reference: body.u16(WHAT)?,
             },
-            Tag::MethodType => Entry::MethodType(body.u16(WHAT)?),
-            Tag::Dynamic => Entry::Dynamic {
+            ConstantTag::MethodType => PoolEntry::MethodType(body.u16(WHAT)?),
+            ConstantTag::Dynamic => PoolEntry::Dynamic {
                 bootstrap: body.u16(WHAT)?,
                 name_and_type: body.u16(WHAT)?,
             },
-            Tag::InvokeDynamic => Entry::InvokeDynamic {
+            ConstantTag::InvokeDynamic => PoolEntry::InvokeDynamic {
                 bootstrap: body.u16(WHAT)?,
                 name_and_type: body.u16(WHAT)?,
             },
-            Tag::Module => Entry::Module(body.u16(WHAT)?),
-            Tag::Package => Entry::Package(body.u16(WHAT)?),
+            ConstantTag::Module => PoolEntry::Module(body.u16(WHAT)?),
+            ConstantTag::Package => PoolEntry::Package(body.u16(WHAT)?),
         })
     }
 

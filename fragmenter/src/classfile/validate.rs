@@ -7,7 +7,7 @@
 
 use super::class::ClassFile;
 use super::error::ClassFileError;
-use super::{ConstantPool, Entry, Tag, text};
+use super::{ConstantPool, ConstantTag, PoolEntry, text};
 
 impl ConstantPool<'_> {
     /// Checks that every entry refers to existing entries of the right kind.
@@ -17,43 +17,47 @@ impl ConstantPool<'_> {
     pub fn check_closed(&self) -> Result<(), ClassFileError> {
         for index in self.indices() {
             match self.entry(index)? {
-                Entry::Class(text)
-                | Entry::String(text)
-                | Entry::MethodType(text)
-                | Entry::Module(text)
-                | Entry::Package(text) => self.check_tag(text, "Utf8", &[Tag::Utf8])?,
-                Entry::Field {
+                PoolEntry::Class(text)
+                | PoolEntry::String(text)
+                | PoolEntry::MethodType(text)
+                | PoolEntry::Module(text)
+                | PoolEntry::Package(text) => self.check_tag(text, "Utf8", &[ConstantTag::Utf8])?,
+                PoolEntry::Field {
                     class,
                     name_and_type,
                 }
-                | Entry::Method {
+                | PoolEntry::Method {
                     class,
                     name_and_type,
                 }
-                | Entry::InterfaceMethod {
+                | PoolEntry::InterfaceMethod {
                     class,
                     name_and_type,
                 } => {
-                    self.check_tag(class, "Class", &[Tag::Class])?;
-                    self.check_tag(name_and_type, "NameAndType", &[Tag::NameAndType])?;
+                    self.check_tag(class, "Class", &[ConstantTag::Class])?;
+                    self.check_tag(name_and_type, "NameAndType", &[ConstantTag::NameAndType])?;
                 }
-                Entry::NameAndType { name, descriptor } => {
-                    self.check_tag(name, "Utf8", &[Tag::Utf8])?;
-                    self.check_tag(descriptor, "Utf8", &[Tag::Utf8])?;
+                PoolEntry::NameAndType { name, descriptor } => {
+                    self.check_tag(name, "Utf8", &[ConstantTag::Utf8])?;
+                    self.check_tag(descriptor, "Utf8", &[ConstantTag::Utf8])?;
                 }
-                Entry::MethodHandle { reference, .. } => {
-                    let members = [Tag::Field, Tag::Method, Tag::InterfaceMethod];
+                PoolEntry::MethodHandle { reference, .. } => {
+                    let members = [
+                        ConstantTag::Field,
+                        ConstantTag::Method,
+                        ConstantTag::InterfaceMethod,
+                    ];
                     self.check_tag(reference, "field or method", &members)?;
                 }
-                Entry::Dynamic { name_and_type, .. }
-                | Entry::InvokeDynamic { name_and_type, .. } => {
-                    self.check_tag(name_and_type, "NameAndType", &[Tag::NameAndType])?;
+                PoolEntry::Dynamic { name_and_type, .. }
+                | PoolEntry::InvokeDynamic { name_and_type, .. } => {
+                    self.check_tag(name_and_type, "NameAndType", &[ConstantTag::NameAndType])?;
                 }
-                Entry::Utf8(_)
-                | Entry::Integer(_)
-                | Entry::Float(_)
-                | Entry::Long(_)
-                | Entry::Double(_) => {}
+                PoolEntry::Utf8(_)
+                | PoolEntry::Integer(_)
+                | PoolEntry::Float(_)
+                | PoolEntry::Long(_)
+                | PoolEntry::Double(_) => {}
             }
         }
         Ok(())
@@ -74,8 +78,8 @@ impl ConstantPool<'_> {
         };
         for index in self.indices() {
             match self.entry(index)? {
-                Entry::Class(name) | Entry::MethodType(name) => proper(name)?,
-                Entry::NameAndType { name, descriptor } => {
+                PoolEntry::Class(name) | PoolEntry::MethodType(name) => proper(name)?,
+                PoolEntry::NameAndType { name, descriptor } => {
                     proper(name)?;
                     proper(descriptor)?;
                 }
@@ -89,7 +93,7 @@ impl ConstantPool<'_> {
         &self,
         index: u16,
         expected: &'static str,
-        tags: &[Tag],
+        tags: &[ConstantTag],
     ) -> Result<(), ClassFileError> {
         let found = self.tag(index)?;
         if tags.contains(&found) {
@@ -113,21 +117,21 @@ impl ClassFile<'_> {
     pub fn check_closed(&self) -> Result<(), ClassFileError> {
         let pool = &self.pool;
         pool.check_closed()?;
-        pool.check_tag(self.this_class, "Class", &[Tag::Class])?;
+        pool.check_tag(self.this_class, "Class", &[ConstantTag::Class])?;
         if self.super_class != 0 {
-            pool.check_tag(self.super_class, "Class", &[Tag::Class])?;
+            pool.check_tag(self.super_class, "Class", &[ConstantTag::Class])?;
         }
         for interface in &self.interfaces {
-            pool.check_tag(*interface, "Class", &[Tag::Class])?;
+            pool.check_tag(*interface, "Class", &[ConstantTag::Class])?;
         }
         let members = self.fields.iter().chain(&self.methods);
         for member in members.clone() {
-            pool.check_tag(member.name, "Utf8", &[Tag::Utf8])?;
-            pool.check_tag(member.descriptor, "Utf8", &[Tag::Utf8])?;
+            pool.check_tag(member.name, "Utf8", &[ConstantTag::Utf8])?;
+            pool.check_tag(member.descriptor, "Utf8", &[ConstantTag::Utf8])?;
         }
         let attributes = members.flat_map(|m| &m.attributes).chain(&self.attributes);
         for attribute in attributes {
-            pool.check_tag(attribute.name, "Utf8", &[Tag::Utf8])?;
+            pool.check_tag(attribute.name, "Utf8", &[ConstantTag::Utf8])?;
         }
         Ok(())
     }

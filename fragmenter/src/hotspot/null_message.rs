@@ -29,7 +29,7 @@
 use crate::bytecode::opcode::*;
 use crate::bytecode::stack_effect::{MemberWords, Words, opcode_words};
 use crate::bytecode::{Instruction, decode};
-use crate::classfile::{Code, ConstantPool, Tag};
+use crate::classfile::{Code, ConstantPool, ConstantTag};
 use thiserror::Error;
 
 /// The first position at which HotSpot's simulation of a method goes wrong.
@@ -158,7 +158,9 @@ impl<'f> NullMessageAnalysis<'f> {
         match instruction {
             Instruction::Ldc { index, .. } => match self.pool.tag(*index).ok()? {
                 // HotSpot pushes nothing for these constants.
-                Tag::MethodHandle | Tag::MethodType | Tag::Dynamic => words(0, 0),
+                ConstantTag::MethodHandle | ConstantTag::MethodType | ConstantTag::Dynamic => {
+                    words(0, 0)
+                }
                 _ => opcode_words(op),
             },
             Instruction::Pool {

@@ -5,7 +5,7 @@
 
 use crate::bytecode::opcode::NEW;
 use crate::bytecode::{Instruction, decode};
-use crate::classfile::{ClassFile, Tag};
+use crate::classfile::{ClassFile, ConstantTag};
 use crate::refusal::Refusal;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -145,15 +145,15 @@ impl ClassHierarchy {
             let Ok(tag) = pool.tag(i) else { continue };
             // A dot separates the members of a union, see `union_types`. The JVM refuses such a
             // class name too.
-            if tag == Tag::Class && pool.class_name(i)?.contains('.') {
+            if tag == ConstantTag::Class && pool.class_name(i)?.contains('.') {
                 return Err(Refusal::BrokenClass("a class's name holds a dot".into()));
             }
-            if !matches!(tag, Tag::Method | Tag::InterfaceMethod) {
+            if !matches!(tag, ConstantTag::Method | ConstantTag::InterfaceMethod) {
                 continue;
             }
             let class = pool.class_name(pool.member(i)?.class)?.into_owned();
             match tag {
-                Tag::InterfaceMethod => hierarchy.interfaces.insert(class),
+                ConstantTag::InterfaceMethod => hierarchy.interfaces.insert(class),
                 _ => hierarchy.classes.insert(class),
             };
         }

@@ -65,7 +65,7 @@ use std::borrow::Cow;
 /// [`Refusal::OldClassFile`], [`Refusal::Subroutine`], [`Refusal::Unmergeable`] or
 /// [`Refusal::Unverifiable`], with the method that causes the refusal. Other refusals if the class
 /// file is malformed.
-pub fn modern(bytes: &[u8]) -> Result<Cow<'_, [u8]>, Refusal> {
+pub fn upgrade_class_file(bytes: &[u8]) -> Result<Cow<'_, [u8]>, Refusal> {
     // Reads the major version without parsing the rest.
     if matches!(bytes, [_, _, _, _, _, _, high, low, ..] if u16::from_be_bytes([*high, *low]) >= MODERN)
     {

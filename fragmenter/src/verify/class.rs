@@ -7,7 +7,7 @@ use super::assumptions::{AccessAssumption, Assumptions};
 use super::failure::{Fault, Rule};
 use super::names::NameId;
 use super::vtype::SlotType;
-use crate::classfile::{ClassFile, ConstantPool, Entry, Member};
+use crate::classfile::{ClassFile, ConstantPool, Member, PoolEntry};
 
 /// The parameters, as a range of [`ClassContext::slots`], and the result of a method descriptor.
 #[derive(Clone, Copy)]
@@ -72,7 +72,7 @@ impl<'f> ClassContext<'f> {
         if let Some(Some(id)) = self.classes.get(slot) {
             return Ok(*id);
         }
-        let Entry::Class(name) = self.pool.entry(index)? else {
+        let PoolEntry::Class(name) = self.pool.entry(index)? else {
             return Rule::Constant.fail(format!("constant {index} is no class"));
         };
         let id = self.assumptions.names.intern(self.pool.utf8(name)?);

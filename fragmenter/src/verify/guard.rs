@@ -17,7 +17,7 @@ use crate::runtime;
 /// # Errors
 /// The errors of arming, and [`Refusal::Unverifiable`].
 pub fn arm(bytes: &[u8], request: &Request) -> Result<Armed, Refusal> {
-    let modern = inference::modern(bytes)?;
+    let modern = inference::upgrade_class_file(bytes)?;
     let outcome = arming::arm(&modern, request)?;
     if !outcome.methods.is_empty() {
         armed(

@@ -6,7 +6,7 @@ use super::names::NameId;
 use super::vtype::SlotType;
 use crate::bytecode::Instruction;
 use crate::bytecode::opcode::*;
-use crate::classfile::Tag;
+use crate::classfile::ConstantTag;
 
 /// Maximum number of array dimensions (JVMS §4.4.1).
 const MAX_ARRAY_DIMENSIONS: usize = 255;
@@ -113,15 +113,15 @@ impl MethodVerifier<'_, '_, '_> {
         let pool = self.context.pool;
         let tag = pool.tag(index)?;
         let t = match (tag, wide) {
-            (Tag::Integer, false) => SlotType::Int,
-            (Tag::Float, false) => SlotType::Float,
-            (Tag::String, false) => SlotType::Object(NameId::STRING),
-            (Tag::Class, false) => SlotType::Object(NameId::CLASS),
-            (Tag::MethodType, false) => SlotType::Object(NameId::METHOD_TYPE),
-            (Tag::MethodHandle, false) => SlotType::Object(NameId::METHOD_HANDLE),
-            (Tag::Long, true) => SlotType::Long,
-            (Tag::Double, true) => SlotType::Double,
-            (Tag::Dynamic, _) => {
+            (ConstantTag::Integer, false) => SlotType::Int,
+            (ConstantTag::Float, false) => SlotType::Float,
+            (ConstantTag::String, false) => SlotType::Object(NameId::STRING),
+            (ConstantTag::Class, false) => SlotType::Object(NameId::CLASS),
+            (ConstantTag::MethodType, false) => SlotType::Object(NameId::METHOD_TYPE),
+            (ConstantTag::MethodHandle, false) => SlotType::Object(NameId::METHOD_HANDLE),
+            (ConstantTag::Long, true) => SlotType::Long,
+            (ConstantTag::Double, true) => SlotType::Double,
+            (ConstantTag::Dynamic, _) => {
                 let (_, _, descriptor) = pool.dynamic(index)?;
                 let t = self.context.field(descriptor)?;
                 if t.high().is_some() != wide {

@@ -7,14 +7,14 @@ use super::method::MethodVerifier;
 use super::names::NameId;
 use super::vtype::SlotType;
 use crate::bytecode::opcode::*;
-use crate::classfile::{MemberRef, Tag};
+use crate::classfile::{ConstantTag, MemberRef};
 
 /// The first class-file version whose interfaces may have static and private methods: Java 8.
 const MIN_VERSION_INTERFACE_METHODS: u16 = 52;
 
 impl MethodVerifier<'_, '_, '_> {
     pub(super) fn field_access(&mut self, op: u8, index: u16) -> Result<(), Fault> {
-        let member = self.member(index, &[Tag::Field])?;
+        let member = self.member(index, &[ConstantTag::Field])?;
         let t = self.context.field(member.descriptor)?;
         let class = self.context.class(member.class)?;
         if matches!(op, PUTFIELD | PUTSTATIC) {
@@ -53,7 +53,7 @@ impl MethodVerifier<'_, '_, '_> {
     pub(super) fn invoke(&mut self, op: u8, index: u16) -> Result<(), Fault> {
         let pool = self.context.pool;
         if op == INVOKEDYNAMIC {
-            if pool.tag(index)? != Tag::InvokeDynamic {
+            if pool.tag(index)? != ConstantTag::InvokeDynamic {
                 return Rule::Constant.fail(format!("constant {index} is no InvokeDynamic"));
             }
             let (_, name, descriptor) = pool.dynamic(index)?;
@@ -62,11 +62,11 @@ impl MethodVerifier<'_, '_, '_> {
             }
             return self.call(descriptor, |_| Ok(()));
         }
-        let tags: &[Tag] = match op {
-            INVOKEINTERFACE => &[Tag::InterfaceMethod],
-            INVOKEVIRTUAL => &[Tag::Method],
-            _ if self.context.file.major < MIN_VERSION_INTERFACE_METHODS => &[Tag::Method],
-            _ => &[Tag::Method, Tag::InterfaceMethod],
+        let tags: &[ConstantTag] = match op {
+            INVOKEINTERFACE => &[ConstantTag::InterfaceMethod],
+            INVOKEVIRTUAL => &[ConstantTag::Method],
+            _ if self.context.file.major < MIN_VERSION_INTERFACE_METHODS => &[ConstantTag::Method],
+            _ => &[ConstantTag::Method, ConstantTag::InterfaceMethod],
         };
         let member = self.member(index, tags)?;
         let class = self.context.class(member.class)?;
@@ -119,7 +119,7 @@ impl MethodVerifier<'_, '_, '_> {
         if !context.class_assignable(context.this, class) {
             return Rule::Operand.fail("invokespecial of a class that is not above");
         }
-        if member.tag == Tag::InterfaceMethod && !context.extends_directly(class) {
+        if member.tag == ConstantTag::InterfaceMethod && !context.extends_directly(class) {
             return Rule::Operand.fail("invokespecial of an interface that is not a direct one");
         }
         Ok(())
@@ -229,7 +229,7 @@ impl MethodVerifier<'_, '_, '_> {
         Ok(())
     }
 
-    fn member(&self, index: u16, tags: &[Tag]) -> Result<MemberRef, Fault> {
+    fn member(&self, index: u16, tags: &[ConstantTag]) -> Result<MemberRef, Fault> {
         let member = self.context.pool.member(index)?;
         if tags.contains(&member.tag) {
             Ok(member)

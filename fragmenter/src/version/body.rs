@@ -21,17 +21,17 @@ mod out_of_line;
 pub(super) mod slots;
 
 use super::emitter::Emitter;
-use super::plan::{Bodies, Plan, PositionTracking};
+use super::plan::{Bodies, PositionTracking, VersionPlan};
 use super::version_class::Span;
 use super::weave::CounterChange;
-use crate::advice::{Action, Site};
+use crate::advice::{ProbeAction, Site};
 use crate::bytecode::opcode::*;
 use crate::bytecode::{Assembler, Instruction, Label};
 use crate::classfile::Code;
-use crate::counting::Crossings;
+use crate::counting::ExternalEdges;
 use crate::flowgraph::FragmentId;
 use crate::patch::Patched;
-use crate::point_values::kind;
+use crate::point_values::carried_kind;
 use crate::points::{Point, PointKind};
 use crate::refusal::Refusal;
 use crate::runtime;
@@ -61,7 +61,7 @@ pub(super) struct EmittedBody {
 /// The state of emitting one body.
 pub(super) struct BodyEmitter<'b, 'e> {
     pub e: &'b mut Emitter<'e>,
-    pub plan: &'b Plan<'b>,
+    pub plan: &'b VersionPlan<'b>,
     pub patched: &'b Patched,
     pub bodies: Bodies,
     pub slots: Slots,
@@ -91,7 +91,7 @@ pub(super) struct BodyEmitter<'b, 'e> {
     handlers: IndexMap<FragmentId, Label>,
     /// Timers around fragments, which an exception must stop.
     open_timers: Vec<u32>,
-    crossings: Crossings,
+    external_edges: ExternalEdges,
     spans: Vec<(Label, Option<FragmentId>, bool)>,
     /// Whether positions are recorded by instruction.
     exact: bool,
@@ -100,7 +100,7 @@ pub(super) struct BodyEmitter<'b, 'e> {
 /// Emits one body of a method.
 pub(super) fn emit(
     e: &mut Emitter,
-    plan: &Plan,
+    plan: &VersionPlan,
     patched: &Patched,
     bodies: Bodies,
     tracking: PositionTracking,
@@ -132,14 +132,14 @@ pub(super) fn emit(
         .filter(|p| {
             matches!(
                 (&p.site, &p.action),
-                (Site::Before(_), Action::Start { .. })
+                (Site::Before(_), ProbeAction::Start { .. })
             )
         })
         .filter_map(|p| p.action.timer())
         .collect();
-    let crossings = match external_counters(plan).next() {
-        Some(_) => Crossings::of(plan.method, &plan.armed.points),
-        None => Crossings::default(),
+    let external_edges = match external_counters(plan).next() {
+        Some(_) => ExternalEdges::entries_and_exits(plan.method, &plan.armed.points),
+        None => ExternalEdges::default(),
     };
     let body = BodyEmitter {
         e,
@@ -147,7 +147,7 @@ pub(super) fn emit(
         patched,
         bodies,
         slots,
-        crossings,
+        external_edges,
         spans: Vec::new(),
         points,
         a,
@@ -314,10 +314,10 @@ impl BodyEmitter<'_, '_> {
                     .collect();
                 if carried.iter().any(|(from, to, _)| from != to) {
                     for (from, _, t) in &carried {
-                        self.a.local(ILOAD + kind(t), *from);
+                        self.a.local(ILOAD + carried_kind(t), *from);
                     }
                     for (_, to, t) in carried.iter().rev() {
-                        self.a.local(ISTORE + kind(t), *to);
+                        self.a.local(ISTORE + carried_kind(t), *to);
                     }
                 }
                 for (slot, _) in entry.locals.iter().filter(|l| l.1 == Type::Null) {
@@ -699,7 +699,7 @@ impl BodyEmitter<'_, '_> {
 
     /// Emits code that selects the counter for an exception that leaves fragment `f`.
     fn select_exit_counter(&mut self, f: FragmentId) -> Result<(), Refusal> {
-        let place = self.crossings.departures.iter().position(|d| *d == f);
+        let place = self.external_edges.departures.iter().position(|d| *d == f);
         for (departures, local) in self.slots.exit_counters.clone() {
             if let Some(place) = place {
                 let offset = (departures as usize + place) * 8;
@@ -728,7 +728,7 @@ impl BodyEmitter<'_, '_> {
         f: FragmentId,
         change: CounterChange,
     ) -> Result<(), Refusal> {
-        let place = self.crossings.arrivals.iter().position(|a| *a == f);
+        let place = self.external_edges.arrivals.iter().position(|a| *a == f);
         for (arrivals, _) in external_counters(self.plan).filter(|_| place.is_some()) {
             let slot = arrivals + place.unwrap_or(0) as u32;
             self.e.count(&mut self.a, &self.slots, slot, change)?;
@@ -738,7 +738,7 @@ impl BodyEmitter<'_, '_> {
 
     /// Counts an external exit from `f`, or takes one back.
     fn count_external_exit(&mut self, f: FragmentId, change: CounterChange) -> Result<(), Refusal> {
-        let place = self.crossings.departures.iter().position(|d| *d == f);
+        let place = self.external_edges.departures.iter().position(|d| *d == f);
         for (_, departures) in external_counters(self.plan).filter(|_| place.is_some()) {
             let slot = departures + place.unwrap_or(0) as u32;
             self.e.count(&mut self.a, &self.slots, slot, change)?;
@@ -747,10 +747,10 @@ impl BodyEmitter<'_, '_> {
     }
 }
 
-/// The cell of the timer's `Since` action, if the plan has one.
-fn late_start_cell(plan: &Plan, timer: u32) -> Option<i64> {
+/// The cell of the timer's `LateStart` action, if the plan has one.
+fn late_start_cell(plan: &VersionPlan, timer: u32) -> Option<i64> {
     plan.probes.iter().find_map(|p| match p.action {
-        Action::Since { slot, cell } if slot == timer => Some(cell),
+        ProbeAction::LateStart { slot, cell } if slot == timer => Some(cell),
         _ => None,
     })
 }

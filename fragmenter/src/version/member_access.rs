@@ -22,7 +22,7 @@ use super::emitter::Emitter;
 use crate::bootstrap::{self, BootstrapMethod};
 use crate::bytecode::opcode::*;
 use crate::bytecode::{Assembler, Instruction};
-use crate::classfile::{Entry, MemberRef, Tag};
+use crate::classfile::{ConstantTag, MemberRef, PoolEntry};
 use crate::descriptor::{self, MethodDescriptor};
 use crate::method::{Method, access};
 use crate::refusal::Refusal;
@@ -107,7 +107,7 @@ impl Emitter<'_> {
         let descriptor = self.host.pool.text(descriptor)?.into_owned();
         let private = class == self.host_name
             && self.declared_flag(&name, &descriptor, true) == Some(access::PRIVATE);
-        let kind = if tag == Tag::InterfaceMethod {
+        let kind = if tag == ConstantTag::InterfaceMethod {
             INVOKE_INTERFACE_KIND
         } else {
             INVOKE_VIRTUAL_KIND
@@ -119,8 +119,8 @@ impl Emitter<'_> {
     /// Converts a loadable constant. A dynamic constant also needs its bootstrap method.
     fn loadable_constant(&mut self, index: u16) -> Result<u16, Refusal> {
         match self.host.pool.entry(index)? {
-            Entry::Dynamic { .. } => {}
-            Entry::MethodHandle {
+            PoolEntry::Dynamic { .. } => {}
+            PoolEntry::MethodHandle {
                 kind: INVOKE_SPECIAL_KIND,
                 reference,
             } => {
@@ -169,7 +169,7 @@ impl Emitter<'_> {
         let (mut number, mut loaded) = (index.to_string(), Vec::new());
         for (place, i) in method.arguments.iter().enumerate() {
             loaded.push(match self.host.pool.entry(*i)? {
-                Entry::MethodHandle {
+                PoolEntry::MethodHandle {
                     kind: INVOKE_SPECIAL_KIND,
                     reference,
                 } => {
@@ -268,7 +268,7 @@ impl Emitter<'_> {
         }
         let inherited = !(own
             && self
-                .declared_flag(&name, &descriptor, tag != Tag::Field)
+                .declared_flag(&name, &descriptor, tag != ConstantTag::Field)
                 .is_some());
         if inherited
             && !class.starts_with('[')
@@ -321,7 +321,8 @@ impl Emitter<'_> {
         let index = self.pool.add_invoke_dynamic(b, name, &erased)?;
         a.push(Instruction::InvokeDynamic { index });
         if !matches!(bind, BoundAccess::Lookup)
-            && let Some(Type::Object(class)) = descriptor::field(descriptor::result(descriptor))
+            && let Some(Type::Object(class)) =
+                descriptor::field(descriptor::result_descriptor(descriptor))
         {
             self.cast(a, &class)?;
         }

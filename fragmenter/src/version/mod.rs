@@ -32,8 +32,8 @@ mod promoted_loops;
 mod version_class;
 mod weave;
 
-pub use crate::runtime::method_of;
-pub use plan::{Bodies, Plan, ProtectedMembers};
+pub use crate::runtime::method_id;
+pub use plan::{Bodies, ProtectedMembers, VersionPlan};
 pub use version_class::{Span, VersionClass};
 
 use self::body::EmittedBody;
@@ -41,7 +41,7 @@ use self::emitter::Emitter;
 use self::plan::PositionTracking;
 use crate::bootstrap;
 use crate::classfile::{Attribute, ClassFile, Code, ConstantPool, Member};
-use crate::hotspot::{COMPILE_LIMIT, INLINE_LIMIT};
+use crate::hotspot::{MAX_COMPILED_BYTES, MAX_INLINE_BYTES};
 use crate::osr_exit;
 use crate::patch;
 use crate::refusal::Refusal;
@@ -67,7 +67,7 @@ pub fn is_version(signature: &str) -> bool {
 pub fn emit(
     host: &ClassFile,
     anchor: &str,
-    plans: &[Plan],
+    plans: &[VersionPlan],
     bodies: Bodies,
     protected: &ProtectedMembers,
 ) -> Result<VersionClass, Refusal> {
@@ -169,7 +169,7 @@ pub fn emit(
     })
 }
 
-fn body_name(plan: &Plan, bodies: Bodies) -> String {
+fn body_name(plan: &VersionPlan, bodies: Bodies) -> String {
     match bodies {
         Bodies::Enter => runtime::enter_method(&plan.method.name, plan.id),
         Bodies::Resume => runtime::resume_method(&plan.method.name, plan.id),
@@ -178,7 +178,7 @@ fn body_name(plan: &Plan, bodies: Bodies) -> String {
 
 fn emit_method(
     e: &mut Emitter,
-    plan: &Plan,
+    plan: &VersionPlan,
     bodies: Bodies,
 ) -> Result<(Member<'static>, Vec<Span>), Refusal> {
     let entry = plan
@@ -188,24 +188,24 @@ fn emit_method(
         .ok_or_else(|| Refusal::Internal("a method without points".into()))?;
     let patched = patch::apply_keeping(plan.method, plan.edits, &plan.armed.points, plan.kept)?;
     let before = plan.method.code.code.len();
-    let inlinable = before <= INLINE_LIMIT;
+    let inlinable = before <= MAX_INLINE_BYTES;
     let mut body: EmittedBody =
         body::emit(e, plan, &patched, bodies, PositionTracking::Instruction)?;
     // If the body with exact positions is too large for inlining or for compilation, try again with
     // less exact positions.
-    if inlinable && body.code.code.len() > INLINE_LIMIT {
+    if inlinable && body.code.code.len() > MAX_INLINE_BYTES {
         let by_line = body::emit(e, plan, &patched, bodies, PositionTracking::Line)?;
-        if by_line.code.code.len() <= INLINE_LIMIT {
+        if by_line.code.code.len() <= MAX_INLINE_BYTES {
             body = by_line;
         }
     }
-    if before <= COMPILE_LIMIT {
+    if before <= MAX_COMPILED_BYTES {
         for track in [PositionTracking::Line, PositionTracking::No] {
-            if body.code.code.len() > COMPILE_LIMIT {
+            if body.code.code.len() > MAX_COMPILED_BYTES {
                 body = body::emit(e, plan, &patched, bodies, track)?;
             }
         }
-        if body.code.code.len() > COMPILE_LIMIT {
+        if body.code.code.len() > MAX_COMPILED_BYTES {
             return Err(Refusal::CompileLimit(before, body.code.code.len()));
         }
     }

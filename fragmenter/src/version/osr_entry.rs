@@ -20,7 +20,7 @@ use crate::bytecode::opcode::*;
 use crate::bytecode::{Instruction, Label};
 use crate::flowgraph::FragmentId;
 use crate::osr_exit::{self, CarriedValue};
-use crate::point_values::kind;
+use crate::point_values::carried_kind;
 use crate::points::PointKind;
 use crate::refusal::Refusal;
 use crate::types::Type;
@@ -143,7 +143,7 @@ impl BodyEmitter<'_, '_> {
             .filter(|(_, t)| **t != Type::Top)
         {
             self.e.push_default(&mut self.a, t);
-            self.a.local(ISTORE + kind(t), slot as u16);
+            self.a.local(ISTORE + carried_kind(t), slot as u16);
         }
         self.a.branch(GOTO, self.nodes[header.index()]);
         Ok(())
@@ -174,7 +174,7 @@ impl BodyEmitter<'_, '_> {
         for (slot, t) in locals.filter(|(_, t)| **t != Type::Top) {
             let at = osr_exit::frame_index(p, CarriedValue::Local(slot));
             self.e.push_carried(&mut self.a, frame, at, t)?;
-            self.a.local(ISTORE + kind(t), slot);
+            self.a.local(ISTORE + carried_kind(t), slot);
         }
         for (n, t) in (0u16..).zip(&state.stack) {
             let at = osr_exit::frame_index(p, CarriedValue::Stack(n));

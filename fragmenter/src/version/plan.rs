@@ -13,7 +13,7 @@ use std::collections::HashSet;
 pub type ProtectedMembers = HashSet<(String, String)>;
 
 /// The input for emitting one method.
-pub struct Plan<'p> {
+pub struct VersionPlan<'p> {
     pub method: &'p Method<'p>,
     /// The id of the method's cell.
     pub id: u32,

@@ -23,7 +23,7 @@ use crate::refusal::Refusal;
 use crate::runtime;
 use crate::types::{State, Type};
 use std::sync::Arc;
-use veneer_probes::step::{Callee, ComputationalType, Step};
+use veneer_probes::step::{Callee, ComputationalType, ProbeStep};
 
 /// The offset of a kind's load from `ILOAD`, and of its store from `ISTORE`.
 fn opcode_offset(kind: ComputationalType) -> u8 {
@@ -155,7 +155,7 @@ struct StepLabels(Vec<(veneer_probes::Label, Label)>);
 impl StepLabels {
     fn new(probe: &veneer_probes::ProbeMethod, a: &mut Assembler) -> StepLabels {
         let labels = probe.steps.iter().filter_map(|step| match step {
-            Step::BindLabel(label) => Some(*label),
+            ProbeStep::BindLabel(label) => Some(*label),
             _ => None,
         });
         StepLabels(labels.map(|l| (l, a.fresh())).collect())
@@ -226,28 +226,28 @@ pub(super) fn emit(
 fn emit_step(
     e: &mut Emitter,
     a: &mut Assembler,
-    step: &Step,
+    step: &ProbeStep,
     labels: &StepLabels,
 ) -> Result<(), Refusal> {
     match step {
-        Step::Int(n) => e.push_int(a, *n)?,
-        Step::Long(n) => a.push(Instruction::Ldc {
+        ProbeStep::Int(n) => e.push_int(a, *n)?,
+        ProbeStep::Long(n) => a.push(Instruction::Ldc {
             index: e.pool.add_long(*n)?,
             wide: true,
         }),
-        Step::Double(x) => a.push(Instruction::Ldc {
+        ProbeStep::Double(x) => a.push(Instruction::Ldc {
             index: e.pool.add_double(*x)?,
             wide: true,
         }),
-        Step::Text(text) => a.push(Instruction::Ldc {
+        ProbeStep::Text(text) => a.push(Instruction::Ldc {
             index: e.pool.add_string(text)?,
             wide: false,
         }),
-        Step::Null => a.plain(ACONST_NULL),
-        Step::Load(kind, slot) => a.local(ILOAD + opcode_offset(*kind), *slot),
-        Step::Store(kind, slot) => a.local(ISTORE + opcode_offset(*kind), *slot),
-        Step::Plain(op) => a.plain(*op),
-        Step::Helper {
+        ProbeStep::Null => a.plain(ACONST_NULL),
+        ProbeStep::Load(kind, slot) => a.local(ILOAD + opcode_offset(*kind), *slot),
+        ProbeStep::Store(kind, slot) => a.local(ISTORE + opcode_offset(*kind), *slot),
+        ProbeStep::Plain(op) => a.plain(*op),
+        ProbeStep::Helper {
             of,
             name,
             descriptor,
@@ -256,20 +256,20 @@ fn emit_step(
             let index = e.pool.add_method(owner, name, descriptor)?;
             a.pool(INVOKESTATIC, index);
         }
-        Step::Cast(class) => {
+        ProbeStep::Cast(class) => {
             let index = e.pool.add_class(class)?;
             a.pool(CHECKCAST, index);
         }
-        Step::Invoke(callee) => invoke(e, a, callee)?,
-        Step::Table(_) => {
+        ProbeStep::Invoke(callee) => invoke(e, a, callee)?,
+        ProbeStep::Table(_) => {
             return Err(Refusal::Internal(
                 "a probe refers to a table that is not linked".into(),
             ));
         }
-        Step::IfZero(label) => a.branch(IFEQ, labels.find(label)?),
-        Step::Goto(label) => a.branch(GOTO, labels.find(label)?),
-        Step::BindLabel(label) => a.place(labels.find(label)?),
-        Step::Return => a.plain(RETURN),
+        ProbeStep::IfZero(label) => a.branch(IFEQ, labels.find(label)?),
+        ProbeStep::Goto(label) => a.branch(GOTO, labels.find(label)?),
+        ProbeStep::BindLabel(label) => a.place(labels.find(label)?),
+        ProbeStep::Return => a.plain(RETURN),
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Finds the loops whose counters are promoted to local variables (`counter_promotion.rs`).
 
-use super::plan::Plan;
-use crate::advice::{Action, Site};
+use super::plan::VersionPlan;
+use crate::advice::{ProbeAction, Site};
 use crate::bytecode::opcode::*;
 use crate::flowgraph::{EdgeKind, FragmentId};
 use crate::patch::Patched;
@@ -28,12 +28,12 @@ impl PromotedLoop {
 /// Finds the loops whose counters can be locals. `allocate` reserves local-variable words and
 /// returns the first slot.
 pub(super) fn promoted_loops(
-    plan: &Plan,
+    plan: &VersionPlan,
     patched: &Patched,
     allocate: &mut dyn FnMut(u16) -> u16,
 ) -> Vec<PromotedLoop> {
     let forest = &patched.loops;
-    let gathers = |a: &Action| matches!(a, Action::CountBuffered { .. });
+    let gathers = |a: &ProbeAction| matches!(a, ProbeAction::CountBuffered { .. });
     // After an edit, code is at other places of the graph. Edited methods do not use spanning-tree
     // counters either.
     if !plan.edits.is_empty()
@@ -54,7 +54,7 @@ pub(super) fn promoted_loops(
             counters: IndexMap::new(),
         };
         for probe in plan.probes {
-            let Action::CountBuffered { slot } = probe.action else {
+            let ProbeAction::CountBuffered { slot } = probe.action else {
                 continue;
             };
             let inside = match probe.site {
@@ -85,7 +85,7 @@ fn is_innermost(l: &Loop, patched: &Patched) -> bool {
 }
 
 /// Whether the loop calls nothing and holds no monitors, and no exception leads back to its header.
-fn is_promotable(l: &Loop, plan: &Plan) -> bool {
+fn is_promotable(l: &Loop, plan: &VersionPlan) -> bool {
     let method = plan.method;
     l.body.iter_ones().all(|n| {
         let Some(f) = method.flow.get(FragmentId(n as u32)) else {

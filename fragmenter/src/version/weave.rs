@@ -2,10 +2,10 @@
 
 use super::body::slots::Slots;
 use super::emitter::Emitter;
-use crate::advice::{Action, Probe};
+use crate::advice::{Probe, ProbeAction};
 use crate::bytecode::opcode::*;
 use crate::bytecode::{Assembler, Instruction};
-use crate::point_values::kind;
+use crate::point_values::carried_kind;
 use crate::refusal::Refusal;
 use crate::types::Type;
 
@@ -16,7 +16,7 @@ const MIN_ADVICE_STACK_WORDS: u16 = 8;
 /// arguments of probes.
 pub(super) fn advice_stack_words(probes: &[Probe]) -> u16 {
     let words = |p: &Probe| match &p.action {
-        Action::Run { method, .. } => {
+        ProbeAction::RunProbe { method, .. } => {
             method.parameters.iter().map(|r| r.1.words()).sum::<u16>() + 2
         }
         _ => 0,
@@ -33,7 +33,7 @@ pub(super) fn advice_stack_words(probes: &[Probe]) -> u16 {
 /// operands.
 pub(super) fn operand_spill_words(probes: &[Probe]) -> u16 {
     let words = |p: &Probe| match &p.action {
-        Action::Run { operands, .. } => operands.iter().map(|k| k.words()).sum(),
+        ProbeAction::RunProbe { operands, .. } => operands.iter().map(|k| k.words()).sum(),
         _ => 0,
     };
     probes.iter().map(words).max().unwrap_or(0)
@@ -69,11 +69,11 @@ impl Emitter<'_> {
         &mut self,
         a: &mut Assembler,
         slots: &Slots,
-        action: &Action,
+        action: &ProbeAction,
     ) -> Result<(), Refusal> {
         match action {
-            Action::Count { slot } => self.count(a, slots, *slot, CounterChange::Increment)?,
-            Action::CountBuffered { slot } => match slots.promoted(*slot) {
+            ProbeAction::Count { slot } => self.count(a, slots, *slot, CounterChange::Increment)?,
+            ProbeAction::CountBuffered { slot } => match slots.promoted(*slot) {
                 Some(local) => a.push(Instruction::Iinc {
                     index: local,
                     delta: 1,
@@ -82,34 +82,34 @@ impl Emitter<'_> {
             },
             // The code is at all places at which activations enter and leave other than along
             // edges.
-            Action::Balance { .. } => {}
-            Action::Start { slot } => {
+            ProbeAction::CountExternalEdge { .. } => {}
+            ProbeAction::Start { slot } => {
                 self.call(a, "now", "()J")?;
                 a.local(LSTORE, slots.timer(*slot)?);
             }
-            Action::Stop { slot } => {
+            ProbeAction::Stop { slot } => {
                 self.call_timer(a, slots, *slot, "stop", "(JIJ)V")?;
                 a.plain(LCONST_0);
                 a.local(LSTORE, slots.timer(*slot)?);
             }
-            Action::LapTimer { slot } => {
+            ProbeAction::LapTimer { slot } => {
                 self.call_timer(a, slots, *slot, "lap", "(JIJ)J")?;
                 a.local(LSTORE, slots.timer(*slot)?);
             }
             // The prologue contains the code.
-            Action::Since { .. } => {}
-            Action::LateStop { slot } => {
+            ProbeAction::LateStart { .. } => {}
+            ProbeAction::LateStop { slot } => {
                 self.call_timer(a, slots, *slot, "until", "(JIJ)V")?;
                 a.plain(LCONST_0);
                 a.local(LSTORE, slots.timer(*slot)?);
             }
-            Action::LoopEnter { slot } => {
+            ProbeAction::LoopEnter { slot } => {
                 a.plain(LCONST_1);
                 a.local(LSTORE, slots.timer(*slot)?);
             }
             // Branch-free `if n != 0 { n += 1 }`: n + (-n >>> 63). The shift yields 1 for a
             // positive n, and 0 for 0.
-            Action::LoopBackEdge { slot } => {
+            ProbeAction::LoopBackEdge { slot } => {
                 let n = slots.timer(*slot)?;
                 a.local(LLOAD, n);
                 a.local(LLOAD, n);
@@ -119,18 +119,18 @@ impl Emitter<'_> {
                 a.plain(LADD);
                 a.local(LSTORE, n);
             }
-            Action::LoopExit { slot } => {
+            ProbeAction::LoopExit { slot } => {
                 a.plain(LCONST_0);
                 a.local(LSTORE, slots.timer(*slot)?);
             }
-            Action::First { cell, most, action } => match &**action {
-                Action::Count { slot } => {
+            ProbeAction::Limited { cell, most, action } => match &**action {
+                ProbeAction::Count { slot } => {
                     a.local(LLOAD, slots.shard()?);
                     self.push_int(a, (slot * 8) as i32)?;
                     self.push_limit(a, *cell, *most)?;
                     self.call(a, "countFirst", "(JIJJ)V")?;
                 }
-                Action::Log { point, values } => {
+                ProbeAction::Log { point, values } => {
                     self.push_int(a, *point as i32)?;
                     self.push_int(a, values.len() as i32)?;
                     self.push_limit(a, *cell, *most)?;
@@ -143,12 +143,12 @@ impl Emitter<'_> {
                     ));
                 }
             },
-            Action::Run {
+            ProbeAction::RunProbe {
                 method,
                 reads,
                 operands,
             } => self.call_probe(a, slots, (method, reads, operands))?,
-            Action::Log { point, values } => {
+            ProbeAction::Log { point, values } => {
                 self.push_int(a, *point as i32)?;
                 self.push_int(a, values.len() as i32)?;
                 self.call(a, "begin", "(II)J")?;
@@ -180,7 +180,7 @@ impl Emitter<'_> {
             if *t == Type::Null {
                 a.plain(ACONST_NULL);
             } else {
-                a.local(ILOAD + kind(t), *slot);
+                a.local(ILOAD + carried_kind(t), *slot);
             }
             self.call(a, "put", descriptor)?;
         }

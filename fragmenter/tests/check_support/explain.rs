@@ -26,7 +26,7 @@ mod body;
 use body::Body;
 use veneer_fragmenter::bytecode::opcode::*;
 use veneer_fragmenter::bytecode::{Instruction, Label, decode};
-use veneer_fragmenter::classfile::{ClassFile, Code, Entry};
+use veneer_fragmenter::classfile::{ClassFile, Code, PoolEntry};
 
 /// The reason why a mutant passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -192,7 +192,10 @@ pub fn throws(file: &ClassFile, i: &Instruction) -> bool {
     let number = match i {
         Instruction::Ldc { index, .. } => matches!(
             file.pool.entry(*index),
-            Ok(Entry::Integer(_) | Entry::Float(_) | Entry::Long(_) | Entry::Double(_))
+            Ok(PoolEntry::Integer(_)
+                | PoolEntry::Float(_)
+                | PoolEntry::Long(_)
+                | PoolEntry::Double(_))
         ),
         _ => false,
     };

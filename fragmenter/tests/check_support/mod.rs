@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use veneer_fragmenter::advice::{Action, Probe, Site};
+use veneer_fragmenter::advice::{Probe, ProbeAction, Site};
 use veneer_fragmenter::arming::{self, Armed, ArmedCode, Request};
 use veneer_fragmenter::check::{self, Checked, Expected};
 use veneer_fragmenter::classfile::ClassFile;
@@ -17,7 +17,7 @@ use veneer_fragmenter::flowgraph::FragmentId;
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::patch::{self, Edit};
 use veneer_fragmenter::policy::Policy;
-use veneer_fragmenter::version::{self, Bodies, Plan};
+use veneer_fragmenter::version::{self, Bodies, VersionPlan};
 
 /// The results of all checks.
 #[derive(Default)]
@@ -95,7 +95,7 @@ pub enum ProbeSet {
 /// Returns the probes for one method. `slots` is incremented over a class.
 pub fn probes(method: &Method, probe_set: ProbeSet, slots: &mut u32) -> Vec<Probe> {
     let mut probes = Vec::new();
-    let mut add = |site: Site, action: &dyn Fn(u32) -> Action| {
+    let mut add = |site: Site, action: &dyn Fn(u32) -> ProbeAction| {
         *slots += 4;
         probes.push(Probe {
             site,
@@ -107,28 +107,28 @@ pub fn probes(method: &Method, probe_set: ProbeSet, slots: &mut u32) -> Vec<Prob
         ProbeSet::Nothing => {}
         ProbeSet::Counters | ProbeSet::Edits => {
             for f in fragments {
-                add(Site::Before(f), &|slot| Action::Count { slot });
+                add(Site::Before(f), &|slot| ProbeAction::Count { slot });
             }
         }
         ProbeSet::Everything => {
-            add(Site::Entry, &|_| Action::Start { slot: 0 });
+            add(Site::Entry, &|_| ProbeAction::Start { slot: 0 });
             for site in [Site::Return, Site::Throw] {
-                add(site, &|_| Action::Stop { slot: 0 });
+                add(site, &|_| ProbeAction::Stop { slot: 0 });
             }
             for f in fragments.iter().copied().step_by(3).take(20) {
                 let values = method.live_locals(f);
                 if !values.iter().any(|v| v.1.is_uninitialized()) {
-                    add(Site::Before(f), &|point| Action::Log {
+                    add(Site::Before(f), &|point| ProbeAction::Log {
                         point,
                         values: values.clone(),
                     });
                 }
                 let slot = 4_000_000 + 4 * f.0;
-                add(Site::Before(f), &|_| Action::Start { slot });
-                add(Site::After(f), &|_| Action::Stop { slot });
+                add(Site::Before(f), &|_| ProbeAction::Start { slot });
+                add(Site::After(f), &|_| ProbeAction::Stop { slot });
             }
             for (from, to) in method.flow.edges() {
-                add(Site::Edge(from, to), &|slot| Action::Count { slot });
+                add(Site::Edge(from, to), &|slot| ProbeAction::Count { slot });
             }
         }
     }
@@ -266,7 +266,7 @@ pub fn versions(
             kept,
         });
     }
-    let plans = |resumed: bool| -> Vec<Plan> {
+    let plans = |resumed: bool| -> Vec<VersionPlan> {
         let comes_back = |one: &PreparedMethod| {
             let points = &one.armed.points;
             let patched = patch::apply_keeping(&one.method, &one.edits, points, &one.kept);
@@ -276,7 +276,7 @@ pub fn versions(
             .iter()
             .enumerate()
             .filter(|(_, one)| !resumed || comes_back(one));
-        all.map(|(i, one)| Plan {
+        all.map(|(i, one)| VersionPlan {
             method: &one.method,
             id: i as u32,
             armed: &one.armed,
@@ -300,7 +300,7 @@ pub fn versions(
         let expected = plans
             .iter()
             .filter(|p| class.methods.contains(&p.id))
-            .map(Expected::of)
+            .map(Expected::version_contents)
             .collect();
         out.push(Version {
             bytes: class.bytes,
@@ -334,7 +334,7 @@ pub fn check_all(
     probe_set: ProbeSet,
     seed: u64,
 ) {
-    let Ok(modern) = veneer_fragmenter::inference::modern(bytes) else {
+    let Ok(modern) = veneer_fragmenter::inference::upgrade_class_file(bytes) else {
         return;
     };
     let Ok(file) = ClassFile::parse(&modern) else {

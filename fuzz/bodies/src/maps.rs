@@ -13,7 +13,7 @@
 
 use veneer_fragmenter::Refusal;
 use veneer_fragmenter::arming::Request;
-use veneer_fragmenter::classfile::{ClassFile, Code, Tag};
+use veneer_fragmenter::classfile::{ClassFile, Code, ConstantTag};
 use veneer_fragmenter::inference;
 use veneer_fragmenter::policy::Policy;
 use veneer_fragmenter::verify;
@@ -54,7 +54,7 @@ fn damage(file: &mut ClassFile, choices: &mut Choices) {
     let pool = file.pool.clone();
     let classes: Vec<u16> = pool
         .indices()
-        .filter(|i| pool.tag(*i) == Ok(Tag::Class))
+        .filter(|i| pool.tag(*i) == Ok(ConstantTag::Class))
         .collect();
     for method in &mut file.methods {
         let kind = choices.next() % 4;
@@ -101,7 +101,7 @@ fn damage(file: &mut ClassFile, choices: &mut Choices) {
 }
 
 fn raise(bytes: &[u8], verifies: bool) {
-    let modern = match inference::modern(bytes) {
+    let modern = match inference::upgrade_class_file(bytes) {
         Ok(modern) => modern,
         Err(refusal) => {
             assert!(
@@ -118,7 +118,7 @@ fn raise(bytes: &[u8], verifies: bool) {
     if let Err(failure) = verify::class(&file) {
         panic!("the modern form does not pass: {failure}");
     }
-    let again = inference::modern(&modern).expect("the modern form is modern");
+    let again = inference::upgrade_class_file(&modern).expect("the modern form is modern");
     assert!(*again == *modern, "the modern form has another modern form");
     let request = Request {
         policy: &Policy::Block,

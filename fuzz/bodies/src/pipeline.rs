@@ -14,7 +14,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use veneer_fragmenter::Refusal;
-use veneer_fragmenter::advice::{Action, Probe, Site};
+use veneer_fragmenter::advice::{Probe, ProbeAction, Site};
 use veneer_fragmenter::arming::{self, ArmedCode, Request};
 use veneer_fragmenter::check::{self, Checked, Expected};
 use veneer_fragmenter::classfile::ClassFile;
@@ -23,7 +23,7 @@ use veneer_fragmenter::flowgraph::FragmentId;
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::patch::{self, Edit};
 use veneer_fragmenter::policy::Policy;
-use veneer_fragmenter::version::{self, Bodies, Plan};
+use veneer_fragmenter::version::{self, Bodies, VersionPlan};
 
 use crate::memory;
 use crate::verifier;
@@ -203,11 +203,11 @@ fn emit(class: &[u8], policy: &Policy, choices: &mut Choices, verifies: bool) {
     };
     let anchor = format!("{name}$Veneer");
     for bodies in [Bodies::Enter, Bodies::Resume] {
-        let plans: Vec<Plan> = methods
+        let plans: Vec<VersionPlan> = methods
             .iter()
             .enumerate()
             .filter(|(_, w)| bodies == Bodies::Enter || w.armed.points.len() > 1)
-            .map(|(i, w)| Plan {
+            .map(|(i, w)| VersionPlan {
                 method: &w.method,
                 id: i as u32,
                 armed: &w.armed,
@@ -235,7 +235,7 @@ fn emit(class: &[u8], policy: &Policy, choices: &mut Choices, verifies: bool) {
                         .methods
                         .iter()
                         .filter_map(|id| plans.iter().find(|plan| plan.id == *id))
-                        .map(Expected::of)
+                        .map(Expected::version_contents)
                         .collect();
                     match ClassFile::parse(&version.bytes) {
                         Ok(class) => require_proof(
@@ -305,9 +305,9 @@ fn probes(method: &Method, slots: &mut u32) -> Vec<Probe> {
     let probe = |site: Site| {
         *slots += 4;
         let action = match site {
-            Site::Entry => Action::Start { slot: 0 },
-            Site::Return | Site::Throw => Action::Stop { slot: 0 },
-            _ => Action::Count { slot: *slots },
+            Site::Entry => ProbeAction::Start { slot: 0 },
+            Site::Return | Site::Throw => ProbeAction::Stop { slot: 0 },
+            _ => ProbeAction::Count { slot: *slots },
         };
         Probe { site, action }
     };

@@ -3,7 +3,7 @@
 use super::{Compiler, ProbeResult, helper_descriptor, refuse};
 use crate::error::Reason;
 use crate::function::{self, COUNTED_PER_CALL_SITE, ParameterType, unknown_function};
-use crate::step::Step;
+use crate::step::ProbeStep;
 use crate::tree::{Expr, ExprKind, SourcePosition};
 use crate::ty::Ty;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -19,7 +19,7 @@ impl Compiler<'_> {
         place: SourcePosition,
     ) -> ProbeResult<Ty> {
         if (name, values.len()) == ("here", 0) {
-            self.step(Step::Text(self.scope.here()), 0, 1);
+            self.step(ProbeStep::Text(self.scope.here()), 0, 1);
             return Ok(Ty::Object(crate::ty::STRING.into()));
         }
         if let ("as_a", [value, class]) = (name, values) {
@@ -57,7 +57,7 @@ impl Compiler<'_> {
         if COUNTED_PER_CALL_SITE.contains(&name) {
             // Each call site has a count of its own.
             let call_site = NEXT_CALL_SITE.fetch_add(1, Ordering::Relaxed);
-            self.step(Step::Long(call_site), 0, 2);
+            self.step(ProbeStep::Long(call_site), 0, 2);
             words.push('J');
             pops += 2;
         }
@@ -81,7 +81,7 @@ impl Compiler<'_> {
         let name = name.replace('.', "/");
         match self.scope.cast(&name) {
             Ok(number) => {
-                self.step(Step::Long(number), 0, 2);
+                self.step(ProbeStep::Long(number), 0, 2);
                 self.helper("asA", "(Ljava/lang/Object;J)Ljava/lang/Object;", 3, 1);
                 Ok(Ty::Object(name))
             }

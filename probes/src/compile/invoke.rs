@@ -11,7 +11,7 @@ use super::opcode::*;
 use super::{Compiler, ProbeResult, refuse};
 use crate::error::Reason;
 use crate::function::{self, ParameterType};
-use crate::step::{Callee, ComputationalType, Step};
+use crate::step::{Callee, ComputationalType, ProbeStep};
 use crate::tree::{Expr, ExprKind, SourcePosition};
 use crate::ty::Ty;
 
@@ -68,9 +68,9 @@ impl Compiler<'_> {
         let end = self.label();
         self.load_own(object);
         self.helper("present", "(Ljava/lang/Object;)Z", 1, 1);
-        self.step(Step::IfZero(end), 1, 0);
+        self.step(ProbeStep::IfZero(end), 1, 0);
         self.load_own(object);
-        self.step(Step::Cast(callee.owner.clone()), 1, 1);
+        self.step(ProbeStep::Cast(callee.owner.clone()), 1, 1);
         let mut pops = 1;
         for (parameter, (n, ty)) in parameters.iter().zip(&arguments) {
             self.load_own(*n);
@@ -79,10 +79,10 @@ impl Compiler<'_> {
                 ComputationalType::from_descriptor(parameter).map_or(1, ComputationalType::words);
         }
         let given = ComputationalType::from_descriptor(result).map_or(1, ComputationalType::words);
-        self.step(Step::Invoke(callee.clone()), pops, given);
+        self.step(ProbeStep::Invoke(callee.clone()), pops, given);
         self.widen(result);
         self.store_own(out);
-        self.step(Step::BindLabel(end), 0, 0);
+        self.step(ProbeStep::BindLabel(end), 0, 0);
         Ok(self.hidden_variable(out, gives))
     }
 
@@ -104,15 +104,15 @@ impl Compiler<'_> {
 
     fn zero(&mut self, ty: &Ty) {
         match ty {
-            Ty::Long => self.step(Step::Long(0), 0, 2),
-            Ty::Double => self.step(Step::Double(0.0), 0, 2),
-            Ty::Bool => self.step(Step::Int(0), 0, 1),
-            _ => self.step(Step::Null, 0, 1),
+            Ty::Long => self.step(ProbeStep::Long(0), 0, 2),
+            Ty::Double => self.step(ProbeStep::Double(0.0), 0, 2),
+            Ty::Bool => self.step(ProbeStep::Int(0), 0, 1),
+            _ => self.step(ProbeStep::Null, 0, 1),
         }
     }
 
-    /// Converts the value on the stack to the type of a method's parameter. [`fit`] must have
-    /// returned a cost for the pair.
+    /// Converts the value on the stack to the type of a method's parameter. [`conversion_cost`] must
+    /// have returned a cost for the pair.
     fn narrow(&mut self, ty: &Ty, parameter: &str) {
         let plain = |opcodes: &[u8]| opcodes.to_vec();
         let opcodes = match (ty, parameter) {
@@ -126,7 +126,7 @@ impl Compiler<'_> {
             (Ty::Object(_) | Ty::Array(_) | Ty::Null, _) if parameter != OBJECT => {
                 let class = parameter.strip_prefix('L');
                 let class = class.and_then(|rest| rest.strip_suffix(';'));
-                self.step(Step::Cast(class.unwrap_or(parameter).into()), 1, 1);
+                self.step(ProbeStep::Cast(class.unwrap_or(parameter).into()), 1, 1);
                 return;
             }
             _ => return,
@@ -137,15 +137,15 @@ impl Compiler<'_> {
                 L2D => (2, 2),
                 _ => (1, 1),
             };
-            self.step(Step::Plain(opcode), from, to);
+            self.step(ProbeStep::Plain(opcode), from, to);
         }
     }
 
     /// Converts the result of a method to the type that probes use for it.
     fn widen(&mut self, result: &str) {
         match result {
-            "I" | "S" | "C" | "B" => self.step(Step::Plain(I2L), 1, 2),
-            "F" => self.step(Step::Plain(F2D), 1, 2),
+            "I" | "S" | "C" | "B" => self.step(ProbeStep::Plain(I2L), 1, 2),
+            "F" => self.step(ProbeStep::Plain(F2D), 1, 2),
             _ => {}
         }
     }

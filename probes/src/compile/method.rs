@@ -1,4 +1,4 @@
-use crate::step::{ComputationalType, HelperClass, Label, Step};
+use crate::step::{ComputationalType, HelperClass, Label, ProbeStep};
 
 /// A compiled probe.
 #[derive(Clone, Debug, PartialEq)]
@@ -8,7 +8,7 @@ pub struct ProbeMethod {
     /// The probe's own variables, which follow the parameters. The emitter must initialise each of
     /// them before the first step.
     pub locals: Vec<ComputationalType>,
-    pub steps: Vec<Step>,
+    pub steps: Vec<ProbeStep>,
     /// The maximum depth of the operand stack, in words.
     pub max_stack: u16,
     /// The slot of the flag that is set if this probe has called `enter`, for a probe that calls
@@ -30,17 +30,18 @@ impl ProbeMethod {
         // No other label has this number, because there are fewer labels than steps.
         let skipped = Label(u32::MAX);
         let guard = [
-            Step::Long(cell),
-            Step::Long(most as i64),
-            Step::Helper {
+            ProbeStep::Long(cell),
+            ProbeStep::Long(most as i64),
+            ProbeStep::Helper {
                 of: HelperClass::Probe,
                 name: "first",
                 descriptor: "(JJ)Z".into(),
             },
-            Step::IfZero(skipped),
+            ProbeStep::IfZero(skipped),
         ];
         self.steps.splice(0..0, guard);
-        self.steps.extend([Step::BindLabel(skipped), Step::Return]);
+        self.steps
+            .extend([ProbeStep::BindLabel(skipped), ProbeStep::Return]);
         self.max_stack = self.max_stack.max(4);
         self
     }
@@ -49,8 +50,8 @@ impl ProbeMethod {
     #[must_use]
     pub fn with_table_addresses(mut self, place: &dyn Fn(u32) -> i64) -> Self {
         for step in &mut self.steps {
-            if let Step::Table(n) = step {
-                *step = Step::Long(place(*n));
+            if let ProbeStep::Table(n) = step {
+                *step = ProbeStep::Long(place(*n));
             }
         }
         self

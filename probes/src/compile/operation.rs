@@ -3,7 +3,7 @@
 use super::opcode::*;
 use super::{Compiler, ProbeResult, refuse};
 use crate::error::Reason;
-use crate::step::Step;
+use crate::step::ProbeStep;
 use crate::tree::{Expr, Operator, SourcePosition};
 use crate::ty::Ty;
 
@@ -12,8 +12,8 @@ impl Compiler<'_> {
         let ty = self.value(a)?;
         match (operator, &ty) {
             (Operator::Not, Ty::Bool) => self.helper("not", "(Z)Z", 1, 1),
-            (Operator::Negate, Ty::Long) => self.step(Step::Plain(LNEG), 2, 2),
-            (Operator::Negate, Ty::Double) => self.step(Step::Plain(DNEG), 2, 2),
+            (Operator::Negate, Ty::Long) => self.step(ProbeStep::Plain(LNEG), 2, 2),
+            (Operator::Negate, Ty::Double) => self.step(ProbeStep::Plain(DNEG), 2, 2),
             _ => {
                 let wanted = match operator {
                     Operator::Not => "boolean".to_string(),
@@ -40,10 +40,10 @@ impl Compiler<'_> {
         if widened {
             let n = self.variable(&Ty::Double);
             self.store_own(n);
-            self.step(Step::Plain(L2D), 2, 2);
+            self.step(ProbeStep::Plain(L2D), 2, 2);
             self.load_own(n);
         } else if left == Ty::Double && right == Ty::Long {
-            self.step(Step::Plain(L2D), 2, 2);
+            self.step(ProbeStep::Plain(L2D), 2, 2);
             right = Ty::Double;
         }
         let both = if widened { Ty::Double } else { left.clone() };
@@ -67,7 +67,7 @@ impl Compiler<'_> {
             _ => return self.shift_or_comparison(operator, left, both, right, place),
         };
         let words = both.words();
-        self.step(Step::Plain(opcode), 2 * words, words);
+        self.step(ProbeStep::Plain(opcode), 2 * words, words);
         Ok(both)
     }
 
@@ -90,9 +90,9 @@ impl Compiler<'_> {
             refuse(place, reason)
         };
         if let (ShiftLeft | ShiftRight, Ty::Long, Ty::Long) = (operator, &both, &right) {
-            self.step(Step::Plain(L2I), 2, 1);
+            self.step(ProbeStep::Plain(L2I), 2, 1);
             let opcode = if operator == ShiftLeft { LSHL } else { LSHR };
-            self.step(Step::Plain(opcode), 3, 2);
+            self.step(ProbeStep::Plain(opcode), 3, 2);
             return Ok(Ty::Long);
         }
         let name = match operator {

@@ -1,11 +1,11 @@
 //! Compiles statements.
 
 use super::opcode::{I2L, LADD};
-use super::tag::Tag;
-use super::{Compiler, KEYS, ProbeResult, refuse};
+use super::tag::KeyTag;
+use super::{Compiler, MAX_TABLE_KEYS, ProbeResult, refuse};
 use crate::error::Reason;
 use crate::function::unknown_function;
-use crate::step::{HelperClass, Label, Step};
+use crate::step::{HelperClass, Label, ProbeStep};
 use crate::tree::{Expr, SourcePosition, Statement};
 use crate::ty::Ty;
 
@@ -37,15 +37,15 @@ impl Compiler<'_> {
             } => {
                 self.condition(condition)?;
                 let (no, end) = (self.label(), self.label());
-                self.step(Step::IfZero(no), 1, 0);
+                self.step(ProbeStep::IfZero(no), 1, 0);
                 self.block(then)?;
                 if otherwise.is_empty() {
-                    self.step(Step::BindLabel(no), 0, 0);
+                    self.step(ProbeStep::BindLabel(no), 0, 0);
                 } else {
-                    self.step(Step::Goto(end), 0, 0);
-                    self.step(Step::BindLabel(no), 0, 0);
+                    self.step(ProbeStep::Goto(end), 0, 0);
+                    self.step(ProbeStep::BindLabel(no), 0, 0);
                     self.block(otherwise)?;
-                    self.step(Step::BindLabel(end), 0, 0);
+                    self.step(ProbeStep::BindLabel(end), 0, 0);
                 }
             }
             Statement::For { name, array, body } => self.for_loop(name, array, body)?,
@@ -55,7 +55,7 @@ impl Compiler<'_> {
                 values,
                 place,
             } => self.aggregate(*table, operation, values, *place)?,
-            Statement::Return => self.step(Step::Return, 0, 0),
+            Statement::Return => self.step(ProbeStep::Return, 0, 0),
         }
         Ok(())
     }
@@ -85,15 +85,15 @@ impl Compiler<'_> {
             self.variable(&element),
         );
         self.store_own(all);
-        self.step(Step::Long(0), 0, 2);
+        self.step(ProbeStep::Long(0), 0, 2);
         self.store_own(at);
         let (head, end) = (self.label(), self.label());
-        self.step(Step::BindLabel(head), 0, 0);
+        self.step(ProbeStep::BindLabel(head), 0, 0);
         self.load_own(at);
         self.load_own(all);
         self.length(&ty);
         self.helper("more", "(JJ)Z", 4, 1);
-        self.step(Step::IfZero(end), 1, 0);
+        self.step(ProbeStep::IfZero(end), 1, 0);
         self.load_own(all);
         self.load_own(at);
         self.element(&of);
@@ -103,11 +103,11 @@ impl Compiler<'_> {
         self.block(body)?;
         self.visible.truncate(names);
         self.load_own(at);
-        self.step(Step::Long(1), 0, 2);
-        self.step(Step::Plain(LADD), 4, 2);
+        self.step(ProbeStep::Long(1), 0, 2);
+        self.step(ProbeStep::Plain(LADD), 4, 2);
         self.store_own(at);
-        self.step(Step::Goto(head), 0, 0);
-        self.step(Step::BindLabel(end), 0, 0);
+        self.step(ProbeStep::Goto(head), 0, 0);
+        self.step(ProbeStep::BindLabel(end), 0, 0);
         Ok(())
     }
 
@@ -126,7 +126,7 @@ impl Compiler<'_> {
             return self.push(table, operation, value);
         }
         if let ("set", [object, value]) = (operation, &hoisted[..]) {
-            self.step(Step::Table(table), 0, 2);
+            self.step(ProbeStep::Table(table), 0, 2);
             self.object(object)?;
             let found = self.value(value)?;
             self.fit(&Ty::Long, found, value.place)?;
@@ -146,42 +146,42 @@ impl Compiler<'_> {
             ("add", n) => (n - 1, "add"),
             ("add_linear", n) => (n - 1, "addLinear"),
             // The value is one of the keys of its entry.
-            ("add_distinct", n) if n > KEYS => {
+            ("add_distinct", n) if n > MAX_TABLE_KEYS => {
                 let what = format!(
                     "{} keys and a value, and a distinct() has {} keys at most",
                     n - 1,
-                    KEYS - 1
+                    MAX_TABLE_KEYS - 1
                 );
                 return refuse(place, Reason::TooLarge { what });
             }
             ("add_distinct", n) => (n, "addDistinct"),
             (name, _) => return refuse(place, unknown_function(name)),
         };
-        if keys > KEYS {
-            let what = format!("{keys} keys, and a table has {KEYS} at most");
+        if keys > MAX_TABLE_KEYS {
+            let what = format!("{keys} keys, and a table has {MAX_TABLE_KEYS} at most");
             return refuse(place, Reason::TooLarge { what });
         }
         let drawn = (helper == "putSample").then(|| self.draw_sample(table));
         // The tag word precedes the keys, but is known only after the keys are compiled.
-        self.step(Step::Table(table), 0, 2);
+        self.step(ProbeStep::Table(table), 0, 2);
         let tags = self.steps.len();
-        self.step(Step::Long(0), 0, 2);
+        self.step(ProbeStep::Long(0), 0, 2);
         let mut tag = 0;
         for (n, key) in hoisted[..keys].iter().enumerate() {
             tag |= (self.key(table, key)? as i64) << (4 * n);
         }
-        for _ in keys..KEYS {
-            self.step(Step::Long(0), 0, 2);
+        for _ in keys..MAX_TABLE_KEYS {
+            self.step(ProbeStep::Long(0), 0, 2);
         }
         if let Some(step) = self.steps.get_mut(tags) {
-            *step = Step::Long(tag);
+            *step = ProbeStep::Long(tag);
         }
         match (hoisted.get(keys), drawn) {
             (None, None) => self.helper_of(HelperClass::Tables, helper, "(JJJJJJ)V", (12, 0)),
             (None, Some((number, end))) => {
                 self.load_own(number);
                 self.helper_of(HelperClass::Tables, helper, "(JJJJJJJ)V", (14, 0));
-                self.step(Step::BindLabel(end), 0, 0);
+                self.step(ProbeStep::BindLabel(end), 0, 0);
             }
             (Some(value), _) => {
                 match self.value(value)? {
@@ -198,21 +198,21 @@ impl Compiler<'_> {
     /// returned label, so the values are not evaluated; most passes are not part of the sample.
     /// Returns the variable with the drawn number, and the label.
     fn draw_sample(&mut self, table: u32) -> (usize, Label) {
-        self.step(Step::Table(table), 0, 2);
+        self.step(ProbeStep::Table(table), 0, 2);
         self.helper_of(HelperClass::Tables, "draw", "(J)J", (2, 2));
         let number = self.variable(&Ty::Long);
         self.store_own(number);
         let end = self.label();
         self.load_own(number);
-        self.step(Step::Long(0), 0, 2);
+        self.step(ProbeStep::Long(0), 0, 2);
         self.helper("differ", "(JJ)Z", 4, 1);
-        self.step(Step::IfZero(end), 1, 0);
+        self.step(ProbeStep::IfZero(end), 1, 0);
         (number, end)
     }
 
     /// Compiles `push` and `keep`, which push a value on a per-thread stack.
     fn push(&mut self, table: u32, operation: &str, value: &Expr) -> ProbeResult<()> {
-        self.step(Step::Table(table), 0, 2);
+        self.step(ProbeStep::Table(table), 0, 2);
         let found = self.value(value)?;
         if operation == "push" {
             self.fit(&Ty::Long, found, value.place)?;
@@ -236,29 +236,29 @@ impl Compiler<'_> {
     }
 
     /// Emits the steps that push a key as one word. Returns the type of the word.
-    fn key(&mut self, table: u32, key: &Expr) -> ProbeResult<Tag> {
+    fn key(&mut self, table: u32, key: &Expr) -> ProbeResult<KeyTag> {
         Ok(match self.value(key)? {
-            Ty::Long => Tag::Integer,
-            Ty::Stack => Tag::Stack,
+            Ty::Long => KeyTag::Integer,
+            Ty::Stack => KeyTag::Stack,
             Ty::Bool => {
-                self.step(Step::Plain(I2L), 1, 2);
-                Tag::Bool
+                self.step(ProbeStep::Plain(I2L), 1, 2);
+                KeyTag::Bool
             }
             Ty::Double => {
                 self.helper("bits", "(D)J", 2, 2);
-                Tag::Float
+                KeyTag::Float
             }
             ty if ty.is_text() => {
                 // The table has a number for each string.
-                self.step(Step::Table(table), 0, 2);
+                self.step(ProbeStep::Table(table), 0, 2);
                 self.helper("text", "(Ljava/lang/Object;J)J", 3, 2);
-                Tag::Text
+                KeyTag::Text
             }
             _ => {
                 // At run time the object may still be a string.
-                self.step(Step::Table(table), 0, 2);
+                self.step(ProbeStep::Table(table), 0, 2);
                 self.helper("object", "(Ljava/lang/Object;J)J", 3, 2);
-                Tag::Object
+                KeyTag::Object
             }
         })
     }

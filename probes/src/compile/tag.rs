@@ -4,7 +4,7 @@
 /// key has the lowest four bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Tag {
+pub enum KeyTag {
     /// An integer, in 64 bits.
     Integer = 1,
     /// The bits of a `double`.
@@ -20,7 +20,7 @@ pub enum Tag {
     Stack = 6,
 }
 
-impl Tag {
+impl KeyTag {
     /// Returns the tag of the key with index `n`; `None` if the entry has no such key.
     pub fn decode(tags: u64, n: usize) -> Option<Self> {
         let all = [

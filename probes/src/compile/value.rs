@@ -5,7 +5,7 @@ use super::{
 };
 use crate::error::Reason;
 use crate::function::unknown_function;
-use crate::step::{ComputationalType, HelperClass, Step};
+use crate::step::{ComputationalType, HelperClass, ProbeStep};
 use crate::tree::{Expr, ExprKind, Operator, SourcePosition};
 use crate::ty::Ty;
 
@@ -22,10 +22,10 @@ impl Compiler<'_> {
                 if *operator == Operator::Or {
                     self.helper("not", "(Z)Z", 1, 1);
                 }
-                self.step(Step::IfZero(end), 1, 0);
+                self.step(ProbeStep::IfZero(end), 1, 0);
                 self.condition(b)?;
                 self.store_own(n);
-                self.step(Step::BindLabel(end), 0, 0);
+                self.step(ProbeStep::BindLabel(end), 0, 0);
                 // No plan can write a name with a space.
                 let name = format!(" {n}");
                 self.visible.push((name.clone(), Ty::Bool, n));
@@ -62,23 +62,23 @@ impl Compiler<'_> {
         }
         let ty = match &e.kind {
             ExprKind::Null => {
-                self.step(Step::Null, 0, 1);
+                self.step(ProbeStep::Null, 0, 1);
                 Ty::Null
             }
             ExprKind::Bool(b) => {
-                self.step(Step::Int(i32::from(*b)), 0, 1);
+                self.step(ProbeStep::Int(i32::from(*b)), 0, 1);
                 Ty::Bool
             }
             ExprKind::Int(n) => {
-                self.step(Step::Long(*n), 0, 2);
+                self.step(ProbeStep::Long(*n), 0, 2);
                 Ty::Long
             }
             ExprKind::Float(x) => {
-                self.step(Step::Double(x.get()), 0, 2);
+                self.step(ProbeStep::Double(x.get()), 0, 2);
                 Ty::Double
             }
             ExprKind::Text(text) => {
-                self.step(Step::Text(text.clone()), 0, 1);
+                self.step(ProbeStep::Text(text.clone()), 0, 1);
                 Ty::Object(crate::ty::STRING.into())
             }
             ExprKind::Local(name) => match self.find(name) {
@@ -112,7 +112,7 @@ impl Compiler<'_> {
             ExprKind::Binary(operator, a, b) => self.binary(*operator, a, b, e.place)?,
             ExprKind::Call(name, values) => self.call(name, values, e.place)?,
             ExprKind::PerObjectValue { table, object } => {
-                self.step(Step::Table(*table), 0, 2);
+                self.step(ProbeStep::Table(*table), 0, 2);
                 self.object(object)?;
                 self.helper("get", "(JLjava/lang/Object;)J", 3, 2);
                 Ty::Long
@@ -152,7 +152,11 @@ impl Compiler<'_> {
         let ty = self.reads[n].ty.clone();
         match self.reads[n].widened {
             Some(own) => self.load_own(own),
-            None => self.step(Step::Load(computational_type(&ty), n as u16), 0, ty.words()),
+            None => self.step(
+                ProbeStep::Load(computational_type(&ty), n as u16),
+                0,
+                ty.words(),
+            ),
         }
         Ok(ty)
     }
@@ -183,7 +187,7 @@ impl Compiler<'_> {
             let name = name.to_string();
             return refuse(place, Reason::NoField { of, name, fields });
         };
-        self.step(Step::Long(field.offset), 0, 2);
+        self.step(ProbeStep::Long(field.offset), 0, 2);
         let helper = getter(&field.descriptor);
         let given = format!("(Ljava/lang/Object;J){}", helper_descriptor(&ty));
         self.helper(helper, given, 3, ty.words());
@@ -237,7 +241,7 @@ impl Compiler<'_> {
             _ if numbers.is_some() => "",
             name => return refuse(place, unknown_function(name)),
         };
-        self.step(Step::Table(table), 0, 2);
+        self.step(ProbeStep::Table(table), 0, 2);
         match numbers {
             Some(name) => {
                 self.helper_of(HelperClass::Threads, name, "(J)J", (2, 2));

@@ -18,7 +18,7 @@
 
 /// A value of a Java variable.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value {
+pub enum LoggedValue {
     /// `null`.
     Null,
     /// A `boolean` (0 or 1), `byte`, `char`, `short`, `int` or `long`.
@@ -39,12 +39,12 @@ pub struct DecodedEvent {
     /// The Java thread's id.
     pub thread: u64,
     /// In the order of the log's variables.
-    pub values: Vec<Value>,
+    pub values: Vec<LoggedValue>,
 }
 
 /// Decodes an event. Missing bytes read as zero, so decoding never fails; a truncated event has
 /// fewer or empty values.
-pub fn decode(bytes: &[u8]) -> DecodedEvent {
+pub fn decode_event(bytes: &[u8]) -> DecodedEvent {
     let word = |at: usize| {
         bytes
             .get(at..at.saturating_add(8))
@@ -57,9 +57,9 @@ pub fn decode(bytes: &[u8]) -> DecodedEvent {
         let (kind, w) = (word(at), word(at + 8));
         at += 16;
         values.push(match kind {
-            0 => Value::Null,
-            1 => Value::Int(w as i64),
-            2 => Value::Float(f64::from_bits(w)),
+            0 => LoggedValue::Null,
+            1 => LoggedValue::Int(w as i64),
+            2 => LoggedValue::Float(f64::from_bits(w)),
             _ => {
                 let n = (w & 0xFFFF_FFFF) as usize;
                 let chars: Vec<u16> = bytes
@@ -70,7 +70,7 @@ pub fn decode(bytes: &[u8]) -> DecodedEvent {
                     .collect();
                 at += (2 * n).next_multiple_of(8);
                 let text = String::from_utf16_lossy(&chars);
-                Value::Text(if kind == 3 {
+                LoggedValue::Text(if kind == 3 {
                     text
                 } else {
                     format!("{text}@{:x}", w >> 32)
@@ -101,20 +101,20 @@ mod tests {
         for unit in [b'h' as u16, b'i' as u16, 0, 0] {
             bytes.extend_from_slice(&unit.to_ne_bytes());
         }
-        let event = decode(&bytes);
+        let event = decode_event(&bytes);
         assert_eq!((event.point, event.time_ns, event.thread), (7, 5, 6));
         let expected = [
-            Value::Int(42),
-            Value::Float(1.5),
-            Value::Null,
-            Value::Text("hi".into()),
+            LoggedValue::Int(42),
+            LoggedValue::Float(1.5),
+            LoggedValue::Null,
+            LoggedValue::Text("hi".into()),
         ];
         assert_eq!(event.values, expected);
         for length in 0..bytes.len() {
-            decode(&bytes[..length]);
+            decode_event(&bytes[..length]);
         }
         let mut lying = bytes.clone();
         lying[72..].fill(0xFF);
-        decode(&lying);
+        decode_event(&lying);
     }
 }

@@ -16,7 +16,7 @@
 //! then removes it from the ring buffer. If the process is killed between these steps, both files
 //! contain the event, and the reader recognises the duplicate by its position.
 
-use super::event::{DecodedEvent, decode};
+use super::event::{DecodedEvent, decode_event};
 
 const MAGIC: &[u8; 8] = b"veneer e";
 /// Bytes of a record before its event.
@@ -96,7 +96,7 @@ fn read_record(bytes: &[u8]) -> Option<(usize, EventRecord)> {
     let spilled = EventRecord {
         ring: read_u32(record, 8)?,
         end: read_u64(record, 16)?.checked_add(event.len() as u64)?,
-        event: decode(event),
+        event: decode_event(event),
     };
     Some((length, spilled))
 }

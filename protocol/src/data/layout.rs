@@ -40,9 +40,9 @@ impl ShardLayout {
 }
 
 /// Layout of `events.bin`.
-pub struct Rings;
+pub struct RingLayout;
 
-impl Rings {
+impl RingLayout {
     /// Number of ring buffers in the file.
     pub const COUNT: u64 = 128;
     /// Size of a ring buffer in bytes, including its header.

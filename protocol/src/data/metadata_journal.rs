@@ -20,7 +20,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use veneer_frequency::CountedGraph;
 
-use super::layout::{JOURNAL_FILE, Rings, ShardLayout};
+use super::layout::{JOURNAL_FILE, RingLayout, ShardLayout};
 use super::{DataError, RecordError};
 use crate::report::{InstrumentKind, Patch, Problem, Readings};
 
@@ -369,7 +369,7 @@ impl JournalContent {
                 let last_slot = match instrument.kind {
                     InstrumentKind::Counter | InstrumentKind::Code => ShardLayout::SLOTS - 1,
                     InstrumentKind::Timer => ShardLayout::SLOTS - 4,
-                    InstrumentKind::Log => Rings::MAX_LOG_POINTS - 1,
+                    InstrumentKind::Log => RingLayout::MAX_LOG_POINTS - 1,
                 };
                 if let Some(beyond) = points.iter().find(|p| u64::from(p.slot) > last_slot) {
                     return Err(RecordError::UnknownCounter(beyond.slot));

@@ -1,13 +1,14 @@
 //! The content of a table: reading and clearing its entries while application threads write to it.
 
 use super::{
-    AUX_1, HEADER, KEYS, RECORDED, STRING_BYTES, STRING_CHARS, TableLayout, Tallies, VALUES,
+    AUX_1, HEADER, MAX_TABLE_KEYS, RECORDED, STRING_BYTES, STRING_CHARS, TableLayout, Tallies,
+    VALUES,
 };
 use crate::data::shards::Shards;
 use crate::jvm::runtime_table;
 use std::sync::atomic::Ordering;
 use veneer_instruments::{Occurrence, Tally, TallyEntry, TallyKey, TallyKind};
-use veneer_probes::compile::Tag;
+use veneer_probes::compile::KeyTag;
 
 /// A bit in the word of an object key: the object is a string, whose number is in the lower half.
 const IS_STRING: i64 = runtime_table::STRINGS;
@@ -30,7 +31,7 @@ impl Tallies {
         if layout.kind.is_probe_private() {
             return Tally::default();
         }
-        let words = layout.kind.words() as usize;
+        let words = layout.kind.value_words() as usize;
         let part = |number: u64| {
             let part = parts.chunks_exact(words.max(1)).nth(number as usize);
             part.unwrap_or_default()
@@ -93,9 +94,9 @@ impl Tallies {
     /// Reads the keys of the entry at this offset.
     pub(super) fn read_keys(&self, layout: &TableLayout, at: u64, into: &mut TallyEntry) {
         let tags = self.word(at + 8) as u64;
-        for k in 0..KEYS {
+        for k in 0..MAX_TABLE_KEYS {
             let word = self.word(at + 16 + 8 * k as u64);
-            if let Some(tag) = Tag::decode(tags, k) {
+            if let Some(tag) = KeyTag::decode(tags, k) {
                 into.keys.push(self.key(layout, tag, word));
                 into.marks.push(self.mark(layout, tag, word));
             }
@@ -123,7 +124,7 @@ impl Tallies {
         let words = match layout.kind {
             // The third word is the lock of the group.
             TallyKind::Top => 2,
-            kind => kind.words(),
+            kind => kind.value_words(),
         };
         for number in 0..=layout.slots {
             let values = layout.entry(number) + VALUES;
@@ -184,7 +185,7 @@ impl Tallies {
             (out.sum, out.max, out.min) = (value(1), value(2) ^ i64::MIN, !value(3) ^ i64::MIN);
         }
         if kind.has_buckets() {
-            out.buckets = (4..kind.words()).map(|n| value(n) as u64).collect();
+            out.buckets = (4..kind.value_words()).map(|n| value(n) as u64).collect();
         }
         match kind {
             TallyKind::Rate if out.count > 0 => out.rate = Some(self.rate(entry + VALUES)),
@@ -199,24 +200,24 @@ impl Tallies {
         out
     }
 
-    fn key(&self, layout: &TableLayout, tag: Tag, word: i64) -> TallyKey {
+    fn key(&self, layout: &TableLayout, tag: KeyTag, word: i64) -> TallyKey {
         match tag {
-            Tag::Integer => TallyKey::Integer(word),
-            Tag::Float => TallyKey::Float(f64::from_bits(word as u64)),
-            Tag::Bool => TallyKey::Bool(word != 0),
-            Tag::Object if word & IS_STRING == 0 => TallyKey::Object(word as u32),
-            Tag::Object => TallyKey::Text(self.string(layout, (word ^ IS_STRING) as i32)),
-            Tag::Text => TallyKey::Text(self.string(layout, word as i32)),
-            Tag::Stack => TallyKey::Stack(self.stacks.stack_lines(word)),
+            KeyTag::Integer => TallyKey::Integer(word),
+            KeyTag::Float => TallyKey::Float(f64::from_bits(word as u64)),
+            KeyTag::Bool => TallyKey::Bool(word != 0),
+            KeyTag::Object if word & IS_STRING == 0 => TallyKey::Object(word as u32),
+            KeyTag::Object => TallyKey::Text(self.string(layout, (word ^ IS_STRING) as i32)),
+            KeyTag::Text => TallyKey::Text(self.string(layout, word as i32)),
+            KeyTag::Stack => TallyKey::Stack(self.stacks.stack_lines(word)),
         }
     }
 
     /// The hash and the length of a string key. They distinguish strings with the same beginning,
     /// in all tables. Zeros for other keys.
-    fn mark(&self, layout: &TableLayout, tag: Tag, word: i64) -> [u64; 2] {
+    fn mark(&self, layout: &TableLayout, tag: KeyTag, word: i64) -> [u64; 2] {
         let number = match tag {
-            Tag::Text => word,
-            Tag::Object if word & IS_STRING != 0 => i64::from((word ^ IS_STRING) as i32),
+            KeyTag::Text => word,
+            KeyTag::Object if word & IS_STRING != 0 => i64::from((word ^ IS_STRING) as i32),
             _ => 0,
         };
         match u64::try_from(number.wrapping_sub(1)) {

@@ -2,7 +2,7 @@
 
 use super::Tallies;
 use crate::data::monotonic::monotonic;
-use veneer_instruments::{RING, Rate};
+use veneer_instruments::{RATE_RING_SECONDS, Rate};
 
 impl Tallies {
     /// Reads the counts by second of an entry. `values` is the offset of its values:
@@ -13,7 +13,7 @@ impl Tallies {
     pub(super) fn rate(&self, values: u64) -> Rate {
         // A value that is counted during this call may belong to a later second.
         let now = monotonic() / 1_000_000_000;
-        let ring = (0..RING).map(|n| self.word(values + 16 + 8 * n) as u64);
+        let ring = (0..RATE_RING_SECONDS).map(|n| self.word(values + 16 + 8 * n) as u64);
         let seconds = ring.map(|word| (word >> 32, word & 0xffff_ffff));
         Rate {
             now,

@@ -4,7 +4,7 @@
 use super::*;
 use crate::data::monotonic::monotonic;
 use crate::data::scratch::ScratchDirectory;
-use veneer_instruments::{LinearBuckets, RING, Tally, TallyEntry, TallyKey};
+use veneer_instruments::{LinearBuckets, RATE_RING_SECONDS, Tally, TallyEntry, TallyKey};
 
 struct Fixture {
     _directory: ScratchDirectory,
@@ -373,8 +373,16 @@ fn a_rate_has_the_seconds_of_its_ring() {
     table.write(1, 99, 1, &[7]);
     table.set_value(1, 0, 30);
     table.set_value(1, 1, second as i64 + 1);
-    for (second, count) in [(second, 10), (second + 1, 20), (second - RING + 2, 9)] {
-        table.set_value(1, 2 + second % RING, (second << 32 | count) as i64);
+    for (second, count) in [
+        (second, 10),
+        (second + 1, 20),
+        (second - RATE_RING_SECONDS + 2, 9),
+    ] {
+        table.set_value(
+            1,
+            2 + second % RATE_RING_SECONDS,
+            (second << 32 | count) as i64,
+        );
     }
     let read = table.read();
     let rate = read.entries[0].rate.clone().expect("a rate");
@@ -384,7 +392,11 @@ fn a_rate_has_the_seconds_of_its_ring() {
     seconds.sort_unstable();
     assert_eq!(
         seconds,
-        [(second - RING + 2, 9), (second, 10), (second + 1, 20)]
+        [
+            (second - RATE_RING_SECONDS + 2, 9),
+            (second, 10),
+            (second + 1, 20)
+        ]
     );
     // The oldest second is outside the window of 60 seconds.
     assert_eq!(rate.counts_by_age().len(), 2);

@@ -41,7 +41,7 @@ impl ThreadLocalParts {
             kind,
             TallyKind::Count | TallyKind::Sums | TallyKind::Histogram | TallyKind::Linear(_)
         );
-        let words = entries * kind.words();
+        let words = entries * kind.value_words();
         if !is_sum || words > MAX_WORDS_PER_TABLE || used_words + words > MAX_WORDS {
             return None;
         }

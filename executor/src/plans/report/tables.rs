@@ -302,7 +302,7 @@ fn filled_buckets(counts: &[u64]) -> Vec<Bucket> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use veneer_instruments::{BUCKETS, Occurrence, Rate};
+    use veneer_instruments::{HISTOGRAM_BUCKETS, Occurrence, Rate};
 
     fn entry(key: i64, count: u64) -> TallyEntry {
         TallyEntry {
@@ -435,8 +435,13 @@ mod tests {
 
     #[test]
     fn buckets_of_a_histogram_are_ascending_with_negative_values_first() {
-        let mut counts = vec![0; BUCKETS];
-        for (n, count) in [(BUCKETS - 1, 2), (0, 1), (5, 7), (BUCKETS - 2, 3)] {
+        let mut counts = vec![0; HISTOGRAM_BUCKETS];
+        for (n, count) in [
+            (HISTOGRAM_BUCKETS - 1, 2),
+            (0, 1),
+            (5, 7),
+            (HISTOGRAM_BUCKETS - 2, 3),
+        ] {
             counts[n] = count;
         }
         let found: Vec<_> = filled_buckets(&counts)

@@ -6,7 +6,7 @@ use super::content_numbers::{ContentNumbers, bytes};
 use super::descriptor::{receiver, result_of, shape};
 use super::{ConstantError, Constants, Effect, Meaning, Resolved, Role};
 use crate::bytecode::opcode::*;
-use crate::classfile::Entry;
+use crate::classfile::PoolEntry;
 use crate::descriptor::erased;
 use crate::runtime;
 
@@ -16,9 +16,9 @@ const RELINK: &str = "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;
 /// The `bind` kind that returns the host's lookup object.
 const LOOKUP: i32 = 9;
 
-fn kind_of(entry: Entry) -> Option<i32> {
+fn kind_of(entry: PoolEntry) -> Option<i32> {
     match entry {
-        Entry::Integer(kind) => Some(kind),
+        PoolEntry::Integer(kind) => Some(kind),
         _ => None,
     }
 }
@@ -29,7 +29,7 @@ impl Constants<'_> {
         let Some(b) = self.bootstrap.get(row as usize) else {
             return Err(ConstantError::NoBootstrapMethod);
         };
-        let Entry::MethodHandle { kind: 6, reference } = self.entry(b.handle)? else {
+        let PoolEntry::MethodHandle { kind: 6, reference } = self.entry(b.handle)? else {
             return Ok(false);
         };
         let (_, c, n, d) = self.parts(reference)?;
@@ -76,7 +76,7 @@ impl Constants<'_> {
             let [host, site, method, ref rest @ ..] = arguments[..] else {
                 return Ok(Meaning::Forbidden("a relinked call site without its site"));
             };
-            let Entry::String(site) = self.entry(site)? else {
+            let PoolEntry::String(site) = self.entry(site)? else {
                 return Ok(Meaning::Forbidden("a relinked call site without a number"));
             };
             let text = String::from_utf8(self.utf8(site)?).unwrap_or_default();
@@ -98,7 +98,7 @@ impl Constants<'_> {
             let [kind, class, host, typed] = arguments[..] else {
                 return Ok(Meaning::Forbidden("a bound call site without its member"));
             };
-            let Entry::String(typed) = self.entry(typed)? else {
+            let PoolEntry::String(typed) = self.entry(typed)? else {
                 return Ok(Meaning::Forbidden("a bound call site without its types"));
             };
             let typed = self.utf8(typed)?;
@@ -109,7 +109,7 @@ impl Constants<'_> {
             {
                 return Ok(Meaning::Forbidden("a bound call site of another type"));
             }
-            let Entry::Integer(kind) = self.entry(kind)? else {
+            let PoolEntry::Integer(kind) = self.entry(kind)? else {
                 return Ok(Meaning::Forbidden("a bound call site of no kind"));
             };
             if self.class_bytes(host)? != self.host.as_bytes() {
@@ -129,7 +129,7 @@ impl Constants<'_> {
             return None;
         }
         let arguments = &self.bootstrap.get(row as usize)?.arguments;
-        let Entry::String(typed) = self.entry(*arguments.get(3)?).ok()? else {
+        let PoolEntry::String(typed) = self.entry(*arguments.get(3)?).ok()? else {
             return None;
         };
         let typed = self.utf8(typed).ok()?;

@@ -2,13 +2,13 @@
 
 use super::content_numbers::bytes;
 use super::{ConstantError, Constants, Resolved};
-use crate::classfile::{Entry, Tag};
+use crate::classfile::{ConstantTag, PoolEntry};
 
 /// A member reference: tag, class, name and descriptor.
-pub(super) type Parts = (Tag, Vec<u8>, Vec<u8>, Vec<u8>);
+pub(super) type Parts = (ConstantTag, Vec<u8>, Vec<u8>, Vec<u8>);
 
 impl Constants<'_> {
-    pub(super) fn entry(&self, index: u16) -> Resolved<Entry<'_>> {
+    pub(super) fn entry(&self, index: u16) -> Resolved<PoolEntry<'_>> {
         Ok(self.file.pool.entry(index)?)
     }
 
@@ -18,7 +18,7 @@ impl Constants<'_> {
 
     pub(super) fn class_bytes(&self, index: u16) -> Resolved<Vec<u8>> {
         match self.entry(index)? {
-            Entry::Class(name) => self.utf8(name),
+            PoolEntry::Class(name) => self.utf8(name),
             other => Err(ConstantError::NoClass(format!("{other:?}"))),
         }
     }
@@ -46,16 +46,16 @@ impl Constants<'_> {
             return Err(ConstantError::Circle);
         }
         Ok(match self.entry(index)? {
-            Entry::Utf8(b) => bytes(b'u', &[b]),
-            Entry::Integer(v) => bytes(b'i', &[&v.to_be_bytes()]),
-            Entry::Float(v) => bytes(b'f', &[&v.to_bits().to_be_bytes()]),
-            Entry::Long(v) => bytes(b'j', &[&v.to_be_bytes()]),
-            Entry::Double(v) => bytes(b'd', &[&v.to_bits().to_be_bytes()]),
-            Entry::Class(i) => bytes(b'c', &[&self.utf8(i)?]),
-            Entry::String(i) => bytes(b's', &[&self.utf8(i)?]),
-            Entry::MethodType(i) => bytes(b't', &[&self.utf8(i)?]),
-            Entry::MethodHandle { kind, reference } => self.handle(kind, reference)?,
-            Entry::Dynamic { .. } => {
+            PoolEntry::Utf8(b) => bytes(b'u', &[b]),
+            PoolEntry::Integer(v) => bytes(b'i', &[&v.to_be_bytes()]),
+            PoolEntry::Float(v) => bytes(b'f', &[&v.to_bits().to_be_bytes()]),
+            PoolEntry::Long(v) => bytes(b'j', &[&v.to_be_bytes()]),
+            PoolEntry::Double(v) => bytes(b'd', &[&v.to_bits().to_be_bytes()]),
+            PoolEntry::Class(i) => bytes(b'c', &[&self.utf8(i)?]),
+            PoolEntry::String(i) => bytes(b's', &[&self.utf8(i)?]),
+            PoolEntry::MethodType(i) => bytes(b't', &[&self.utf8(i)?]),
+            PoolEntry::MethodHandle { kind, reference } => self.handle(kind, reference)?,
+            PoolEntry::Dynamic { .. } => {
                 let (row, name, descriptor) = self.dynamic(index)?;
                 bytes(b'y', &[&name, &descriptor, &self.row(row, depth)?])
             }
@@ -75,7 +75,7 @@ impl Constants<'_> {
     /// argument back into a method handle of kind `invokeSpecial`.
     pub(super) fn relinked(&self, index: u16, special: bool) -> Resolved<Vec<u8>> {
         match self.entry(index)? {
-            Entry::MethodHandle {
+            PoolEntry::MethodHandle {
                 kind: 5 | 9,
                 reference,
             } if special => self.handle(7, reference),

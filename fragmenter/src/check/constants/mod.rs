@@ -22,7 +22,7 @@ use super::value::{Map, Value, Values};
 use crate::bootstrap::{self, BootstrapMethod};
 use crate::bytecode::Instruction;
 use crate::bytecode::opcode::*;
-use crate::classfile::{ClassFile, Entry};
+use crate::classfile::{ClassFile, PoolEntry};
 use content_numbers::bytes;
 
 /// An observable effect, or an operation that may throw.
@@ -194,13 +194,13 @@ impl<'c> Constants<'c> {
         };
         Ok(match op {
             LDC => match self.entry(index)? {
-                Entry::Integer(v) => Meaning::Int(v),
-                Entry::Float(v) => Meaning::Float(v.to_bits()),
-                Entry::Long(v) => Meaning::Wide(LONG, v as u64),
-                Entry::Double(v) => Meaning::Wide(1, v.to_bits()),
+                PoolEntry::Integer(v) => Meaning::Int(v),
+                PoolEntry::Float(v) => Meaning::Float(v.to_bits()),
+                PoolEntry::Long(v) => Meaning::Wide(LONG, v as u64),
+                PoolEntry::Double(v) => Meaning::Wide(1, v.to_bits()),
                 other => {
                     let words = match other {
-                        Entry::Dynamic { .. } => {
+                        PoolEntry::Dynamic { .. } => {
                             let (_, _, d) = self.dynamic(index)?;
                             words_of(&d)
                         }

@@ -65,7 +65,7 @@ pub(super) fn probe(descriptor: &str) -> Option<u128> {
         };
         (kinds, count) = (kinds << 8 | u128::from(kind), count + 1);
     }
-    (count <= veneer_probes::compile::READS).then_some(kinds)
+    (count <= veneer_probes::compile::MAX_READ_VARIABLES).then_some(kinds)
 }
 
 /// Returns the kinds of the values that an overload of `VeneerFrame.of` takes, without the point.

@@ -32,7 +32,7 @@ impl Constants<'_> {
                     Some(RuntimeOperation::CastVersion)
                 }
                 (INVOKEVIRTUAL, ..) if !version => {
-                    runtime::method_of(&name).map(RuntimeOperation::Enter)
+                    runtime::method_id(&name).map(RuntimeOperation::Enter)
                 }
                 _ => None,
             }

@@ -10,7 +10,7 @@ use crate::osr_exit;
 use crate::refusal::Refusal;
 use crate::types::{State, Type};
 use crate::version::emitter::Emitter;
-use crate::version::plan::{Bodies, Plan};
+use crate::version::plan::{Bodies, VersionPlan};
 use crate::version::version_class::Span;
 use crate::version::weave;
 use indexmap::IndexMap;
@@ -72,7 +72,7 @@ impl BodyEmitter<'_, '_> {
         let initial: Vec<Type> = match bodies {
             Bodies::Resume => vec![Type::object("java/lang/Object")],
             Bodies::Enter => {
-                let widths = crate::point_values::carried(&plan.armed.points[0]);
+                let widths = crate::point_values::carried_types(&plan.armed.points[0]);
                 widths
                     .flat_map(|t| {
                         if t.width() == 2 {
@@ -133,7 +133,7 @@ impl BodyEmitter<'_, '_> {
 /// The line table of the application's instructions, for tools that show the frames of versions.
 /// Woven instructions belong to the line before them.
 fn line_table(
-    plan: &Plan,
+    plan: &VersionPlan,
     out: &Assembled,
     copied: &[CopiedInstruction],
     e: &mut Emitter,
@@ -162,7 +162,7 @@ fn line_table(
 /// The exception table: the application's ranges over the copies of its instructions, then the
 /// version's own catch-all range.
 fn exception_table(
-    plan: &Plan,
+    plan: &VersionPlan,
     out: &Assembled,
     copied: &[CopiedInstruction],
     handlers: &IndexMap<FragmentId, Label>,

@@ -8,7 +8,7 @@
 
 use super::slots::external_counters;
 use super::{BodyEmitter, CopiedInstruction};
-use crate::advice::{Action, ProbeArgument, Site};
+use crate::advice::{ProbeAction, ProbeArgument, Site};
 use crate::bytecode::Label;
 use crate::bytecode::opcode::*;
 use crate::osr_exit::{self, ExitConstants};
@@ -42,8 +42,8 @@ impl BodyEmitter<'_, '_> {
             let at_exit = [Site::After(p.fragment), Site::Return, Site::At(p.pc)];
             for probe in plan.probes.iter().filter(|q| at_exit.contains(&q.site)) {
                 match &probe.action {
-                    Action::Log { values, .. } if !values.iter().all(|v| has(v.0)) => {}
-                    Action::Run { reads, .. }
+                    ProbeAction::Log { values, .. } if !values.iter().all(|v| has(v.0)) => {}
+                    ProbeAction::RunProbe { reads, .. }
                         if !reads.iter().all(
                             |read| !matches!(read, ProbeArgument::Slot(slot) if !has(*slot)),
                         ) => {}
@@ -116,7 +116,7 @@ impl BodyEmitter<'_, '_> {
             self.frame_at(label, state);
             for slot in self.open_timers.clone() {
                 self.e
-                    .weave(&mut self.a, &self.slots, &Action::Stop { slot })?;
+                    .weave(&mut self.a, &self.slots, &ProbeAction::Stop { slot })?;
             }
             self.count_exception()?;
             self.count_external_entry(h, CounterChange::Increment)?;
@@ -183,7 +183,7 @@ impl BodyEmitter<'_, '_> {
     }
 
     pub(super) fn catch_all(&mut self) -> Result<Option<Label>, Refusal> {
-        let throws: Vec<Action> = self
+        let throws: Vec<ProbeAction> = self
             .plan
             .probes
             .iter()
@@ -206,7 +206,7 @@ impl BodyEmitter<'_, '_> {
         self.a.local(ASTORE, thrown);
         for slot in self.open_timers.clone() {
             self.e
-                .weave(&mut self.a, &self.slots, &Action::Stop { slot })?;
+                .weave(&mut self.a, &self.slots, &ProbeAction::Stop { slot })?;
         }
         for action in &throws {
             self.e.weave(&mut self.a, &self.slots, action)?;

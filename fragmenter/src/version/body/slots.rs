@@ -1,11 +1,11 @@
 //! The version's own local variables. Their slots are above those of the method.
 
-use crate::advice::Action;
+use crate::advice::ProbeAction;
 use crate::patch::Patched;
 use crate::refusal::Refusal;
 use crate::runtime;
 use crate::types::{State, Type};
-use crate::version::plan::{Bodies, Plan};
+use crate::version::plan::{Bodies, VersionPlan};
 use crate::version::promoted_loops::{PromotedLoop, promoted_loops};
 use indexmap::IndexMap;
 
@@ -28,7 +28,7 @@ pub(in crate::version) struct Slots {
 
 impl Slots {
     pub(super) fn new(
-        plan: &Plan,
+        plan: &VersionPlan,
         patched: &Patched,
         bodies: Bodies,
         tracking: bool,
@@ -39,7 +39,7 @@ impl Slots {
             next += n;
             next - n
         };
-        let writes = |a: &Action| !matches!(a, Action::Log { .. });
+        let writes = |a: &ProbeAction| !matches!(a, ProbeAction::Log { .. });
         let shard = plan
             .probes
             .iter()
@@ -112,9 +112,11 @@ impl Slots {
 
 /// The first counters of external entries and of external exits, for each set of spanning-tree
 /// counters.
-pub(super) fn external_counters<'p>(plan: &'p Plan) -> impl Iterator<Item = (u32, u32)> + 'p {
+pub(super) fn external_counters<'p>(
+    plan: &'p VersionPlan,
+) -> impl Iterator<Item = (u32, u32)> + 'p {
     plan.probes.iter().filter_map(|p| match p.action {
-        Action::Balance {
+        ProbeAction::CountExternalEdge {
             arrivals,
             departures,
         } => Some((arrivals, departures)),
