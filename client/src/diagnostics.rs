@@ -294,7 +294,7 @@ pub fn diagnose_process(pid: u32) -> Vec<Finding> {
     ));
     all.extend(other_agents(&target));
     all.extend(slow_compiler_options(&target));
-    all.push(agent_status(&target));
+    all.extend(agent_status(&target));
     all
 }
 
@@ -426,25 +426,33 @@ fn slow_compiler_options(target: &Target) -> Option<Finding> {
     })
 }
 
-fn agent_status(target: &Target) -> Finding {
+/// The state of the agent in the JVM, and one finding for each error of the agent itself.
+fn agent_status(target: &Target) -> Vec<Finding> {
     let what = "agent";
-    match Client::connect(target).map(|client| client.map(|mut client| client.status())) {
-        Ok(None) => good(what, "not loaded yet; `veneer attach` loads it"),
+    let (state, problems) = match Client::connect(target).map(|client| client.map(|mut client| client.status())) {
+        Ok(None) => (
+            good(what, "not loaded yet; `veneer attach` loads it"),
+            Vec::new(),
+        ),
         Ok(Some(Ok(status))) => {
             let instruments: usize = status.loads.iter().map(|load| load.instruments.len()).sum();
-            good(
-                what,
-                format!(
-                    "Veneer {} answers; {} classes armed, {instruments} instruments attached",
-                    status.version, status.classes_armed
-                ),
-            )
+            let state = format!(
+                "Veneer {} answers; {} classes armed, {instruments} instruments attached",
+                status.version, status.classes_armed
+            );
+            (good(what, state), status.problems)
         }
         Ok(Some(Err(error))) | Err(error) => {
             let remedy = error.remedy().unwrap_or_default();
-            finding(Severity::Bad, what, error.problem(), remedy)
+            let bad = finding(Severity::Bad, what, error.problem(), remedy);
+            (bad, Vec::new())
         }
-    }
+    };
+    let remedy = "the application is not affected; the report may lack data (docs/faults.md)";
+    let bad = |problem| finding(Severity::Bad, "agent", problem, remedy);
+    std::iter::once(state)
+        .chain(problems.into_iter().map(bad))
+        .collect()
 }
 
 #[cfg(test)]

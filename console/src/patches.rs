@@ -61,6 +61,9 @@ fn write(to: &mut impl Write, pid: u32, agent: &Status, style: Style) -> io::Res
         agent.methods_armed,
         status::format_attachments(agent)
     )?;
+    for problem in &agent.problems {
+        writeln!(to, "problem: {problem}")?;
+    }
     let mut cells: Vec<[String; 6]> = Vec::new();
     for load in &agent.loads {
         let of = |id: String, what: String, points: String| {

@@ -261,6 +261,11 @@ impl Agent {
         self.diagnostics.problems()
     }
 
+    /// Returns the messages of the agent's own problems; see [`Diagnostics::agent_problems`].
+    pub fn agent_problems(&self) -> Vec<String> {
+        self.diagnostics.agent_problems()
+    }
+
     /// Appends to the metadata journal; see [`Diagnostics::append_records`].
     pub fn append_records(&self, records: &[Record]) {
         self.diagnostics.append_records(records);

@@ -18,6 +18,10 @@ use veneer_instruments::RefusalRow;
 use veneer_protocol::Problem;
 use veneer_protocol::data::Record;
 
+/// The largest number of problems that are kept. A callback that fails every second for an hour is
+/// within this limit.
+const MAX_PROBLEMS: usize = 10_000;
+
 /// The identity of a refusal. The order of the fields is the order of refusals in the report.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct RefusalKey {
@@ -43,7 +47,8 @@ impl RefusalKey {
 pub struct Diagnostics {
     /// The detail of each refusal.
     refusals: Mutex<BTreeMap<RefusalKey, String>>,
-    /// In the order of their occurrence, with repetitions.
+    /// In the order of their occurrence, with repetitions; at most [`MAX_PROBLEMS`] and one that
+    /// says that there were more.
     problems: Mutex<Vec<Problem>>,
     /// Messages that were printed to the standard error stream. Each message is printed once.
     printed: Mutex<HashSet<String>>,
@@ -112,11 +117,24 @@ impl Diagnostics {
     /// Records a problem for the report, and prints its message if the message is new. Returns
     /// whether the message is new.
     fn print_once(&self, problem: Problem) -> bool {
-        let message = problem.message.clone();
-        self.problems
-            .lock()
-            .unwrap_or_else(|e| e.into_inner())
-            .push(problem);
+        let mut message = problem.message.clone();
+        {
+            let mut problems = self.problems.lock().unwrap_or_else(|e| e.into_inner());
+            if problems.len() > MAX_PROBLEMS {
+                return false;
+            }
+            if problems.len() < MAX_PROBLEMS {
+                problems.push(problem);
+            } else {
+                message = format!(
+                    "{MAX_PROBLEMS} problems were reported; further ones are neither printed nor kept"
+                );
+                problems.push(Problem {
+                    plan: String::new(),
+                    message: message.clone(),
+                });
+            }
+        }
         let is_new = self
             .printed
             .lock()
@@ -134,6 +152,20 @@ impl Diagnostics {
             .lock()
             .unwrap_or_else(|e| e.into_inner())
             .clone()
+    }
+
+    /// Returns the messages of the agent's own problems in the order of their first occurrence.
+    pub fn agent_problems(&self) -> Vec<String> {
+        let problems = self.problems.lock().unwrap_or_else(|e| e.into_inner());
+        let mut seen = HashSet::new();
+        let messages = problems
+            .iter()
+            .filter(|problem| problem.plan.is_empty())
+            .map(|problem| &problem.message);
+        messages
+            .filter(|message| seen.insert(*message))
+            .cloned()
+            .collect()
     }
 
     /// Appends records to the metadata journal. An empty slice retries the records that found no
@@ -227,6 +259,30 @@ mod tests {
         let journal = journal_text(directory.path());
         assert_eq!(journal.matches("no such method").count(), 1);
         assert!(journal.contains("p.rhai") && !journal.contains("q.rhai"));
+    }
+
+    #[test]
+    fn problems_beyond_the_limit_are_counted_as_one() {
+        let directory = tempfile::tempdir().unwrap();
+        let diagnostics = diagnostics(directory.path());
+        for _ in 0..MAX_PROBLEMS + 5 {
+            diagnostics.report_problem("p.rhai", "the same again");
+        }
+        let problems = diagnostics.problems();
+        assert_eq!(problems.len(), MAX_PROBLEMS + 1);
+        let last = &problems[MAX_PROBLEMS].message;
+        assert!(last.contains("neither printed nor kept"), "{last}");
+    }
+
+    #[test]
+    fn problems_of_the_agent_are_those_without_a_plan_and_each_once() {
+        let directory = tempfile::tempdir().unwrap();
+        let diagnostics = diagnostics(directory.path());
+        diagnostics.report_problem("", "no room");
+        diagnostics.report_problem("p.rhai", "no such method");
+        diagnostics.report_problem("", "a thread failed");
+        diagnostics.report_problem("", "no room");
+        assert_eq!(diagnostics.agent_problems(), ["no room", "a thread failed"]);
     }
 
     #[test]

@@ -34,6 +34,10 @@ pub struct Status {
     /// Components, the oldest first.
     #[serde(default)]
     pub components: Vec<Component>,
+    /// Errors of the agent itself, the oldest first and each message once: a thread of the agent
+    /// that panicked, a full disk. Errors of plans are not among them.
+    #[serde(default)]
+    pub problems: Vec<String>,
 }
 
 /// A component: the attachments of one plan instance as a unit with a name and a version.

@@ -300,3 +300,27 @@ fn the_glossary_names_files_that_exist() {
         .collect();
     assert!(missing.is_empty(), "{missing:#?}");
 }
+
+#[test]
+fn named_end_to_end_tests_exist() {
+    let folder = workspace().join("tests/tests");
+    let mut checked = 0;
+    let mut missing = Vec::new();
+    for (path, text) in documents() {
+        for word in text.split('`').skip(1).step_by(2) {
+            let Some((file, test)) = word.split_once("::") else {
+                continue;
+            };
+            // Java methods and Rust paths have the same form, but no file here has their name.
+            let Ok(tests) = std::fs::read_to_string(folder.join(format!("{file}.rs"))) else {
+                continue;
+            };
+            checked += 1;
+            if !tests.contains(&format!("fn {test}(")) {
+                missing.push(format!("{path}: {word}"));
+            }
+        }
+    }
+    assert!(checked >= 20, "{checked} tests are named");
+    assert!(missing.is_empty(), "{missing:#?}");
+}

@@ -409,6 +409,41 @@ fn a_full_heap_causes_memory_errors_only_where_the_program_catches_them() -> Out
     })
 }
 
+/// A port that another process holds is a problem of the agent itself.
+#[test]
+fn problems_of_the_agent_are_shown_by_patches_and_doctor() -> Outcome {
+    let programs = Programs::compile(jdk::oldest())?;
+    let folder = Folder::new("problems")?;
+    let holder = std::net::TcpListener::bind("127.0.0.1:0")?;
+    let address = holder.local_addr()?.to_string();
+    let token = folder.join("token").display().to_string();
+    let options = ["--listen", &address, "--token-file", &token];
+    let mut live = Live::start(&run(&options, &programs.java("RunningLoop")))?;
+    live.error_line("no control port")?;
+    let pid = live.pid().to_string();
+    let patches = veneer()
+        .args(["patches", &pid])
+        .run()?
+        .succeeded("patches")?;
+    assert!(
+        patches.out.contains("problem: no control port: "),
+        "{patches:?}"
+    );
+    let json = veneer().args(["patches", "--json", &pid]).run()?;
+    let rows: serde_json::Value = serde_json::from_str(&json.out)?;
+    let problems = rows[0]["problems"].as_array().map_or(0, Vec::len);
+    assert_eq!(problems, 1, "{rows}");
+    let doctor = veneer().args(["doctor", &pid]).run()?;
+    assert_eq!(doctor.code, 1, "{doctor:?}");
+    assert!(
+        doctor.out.contains("agent: no control port: "),
+        "{}",
+        doctor.out
+    );
+    live.stop()?.succeeded("RunningLoop")?;
+    Ok(())
+}
+
 /// HotSpot writes no class-data archive under an agent that changes classes. The command reports
 /// this.
 #[test]

@@ -23,5 +23,6 @@ pub fn make_status(agent: &Agent, clients: u32) -> Status {
         clients,
         loads: agent.loads.list(&agent.table),
         components: agent.loads.components(),
+        problems: agent.agent_problems(),
     }
 }
