@@ -429,7 +429,9 @@ fn slow_compiler_options(target: &Target) -> Option<Finding> {
 /// The state of the agent in the JVM, and one finding for each error of the agent itself.
 fn agent_status(target: &Target) -> Vec<Finding> {
     let what = "agent";
-    let (state, problems) = match Client::connect(target).map(|client| client.map(|mut client| client.status())) {
+    let (state, problems) = match Client::connect(target)
+        .map(|client| client.map(|mut client| client.status()))
+    {
         Ok(None) => (
             good(what, "not loaded yet; `veneer attach` loads it"),
             Vec::new(),

@@ -95,8 +95,8 @@ unsafe extern "system" fn thread_end(_: *mut jvmtiEnv, jni: *mut JNIEnv, thread:
 /// A class file is about to be loaded or retransformed: returns the armed class file to the JVM.
 ///
 /// # Safety
-/// `jni` must be the environment of the current thread, `class` and `loader` references of it or
-/// null, `name` null or NUL-terminated text, and `data` null or `len` bytes. The JVM must accept a
+/// `jni` must be the environment of the current thread, `class`, `loader` and `domain` references of
+/// it or null, `name` null or NUL-terminated text, and `data` null or `len` bytes. The JVM must accept a
 /// length and an address at `new_len` and `new_data`.
 #[allow(clippy::too_many_arguments)] // JVMTI specifies the parameters.
 unsafe extern "system" fn class_file_load(
@@ -105,7 +105,7 @@ unsafe extern "system" fn class_file_load(
     class: sys::jclass,
     loader: sys::jobject,
     name: *const c_char,
-    _: sys::jobject,
+    domain: sys::jobject,
     len: jint,
     data: *const c_uchar,
     new_len: *mut jint,
@@ -117,12 +117,13 @@ unsafe extern "system" fn class_file_load(
             return;
         }
         // SAFETY: given by the caller; `data` is not null. Nothing is used after this function.
-        let (bytes, env, class, loader) = unsafe {
+        let (bytes, env, class, loader, domain) = unsafe {
             (
                 std::slice::from_raw_parts(data, len as usize),
                 Env::new(jni),
                 Reference::new(class),
                 Reference::new(loader),
+                Reference::new(domain),
             )
         };
         let name = if name.is_null() {
@@ -137,6 +138,7 @@ unsafe extern "system" fn class_file_load(
         let event = load_hook::ClassLoadEvent {
             name: &name,
             loader,
+            domain,
             class,
             bytes,
         };

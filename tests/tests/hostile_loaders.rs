@@ -19,7 +19,7 @@ const ALL_LOCKED: &str = "blocks-all";
 /// loads before its end.
 const LATE_COUNTERS: &str = r#"
 after(1.5, || {
-    let hits = methods("named.App").blocks().before(counter());
+    let hits = methods("named.*").blocks().before(counter());
     at_exit(|| print(`counted ${hits.hits()} passes`));
 });
 "#;
@@ -70,6 +70,16 @@ fn the_application_loader_loads_the_same_classes_as_without_veneer() -> Outcome 
 fn a_lock_held_while_versions_are_linked_causes_no_deadlock() -> Outcome {
     on_each(|compiled| {
         let java = compiled.java(&[], "LockedLoader").arg(compiled.guests());
+        compare_with_plain_run(compiled, &java)
+    })
+}
+
+/// The loader is not parallel capable, so the JVM takes its lock in order to find a class for the
+/// first time, and on JDK 17 also to admit a class to another protection domain.
+#[test]
+fn a_loader_lock_held_by_a_waiting_thread_causes_no_deadlock() -> Outcome {
+    on_each(|compiled| {
+        let java = compiled.java(&[], "HeldLoader").arg(compiled.guests());
         compare_with_plain_run(compiled, &java)
     })
 }

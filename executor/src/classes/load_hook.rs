@@ -29,6 +29,8 @@ pub struct ClassLoadEvent<'c> {
     pub name: &'c str,
     /// The class loader; null for the boot loader.
     pub loader: jobject,
+    /// The protection domain of the class; null if it has none.
+    pub domain: jobject,
     /// The loaded class that is redefined or retransformed; null at the first load.
     pub class: jclass,
     /// The class file, as earlier agents have transformed it.
@@ -214,7 +216,7 @@ fn try_arm(
         Refusal::AnchorFailed(why.to_string())
     })?;
     if !armed.anchor_bytes.is_empty() {
-        define_anchor(agent, env, event.loader, &armed)?;
+        define_anchor(agent, env, event, &armed)?;
     }
     let bytes = record(agent, env, event, &target, &original, armed);
     Ok(Some(HookedFile {
@@ -263,9 +265,26 @@ fn emit(
 
 /// Defines the new anchor in the loader of the class, and fills its cells. If this fails, the ids
 /// of the class stay reserved, because cells may refer to them.
-fn define_anchor(agent: &Agent, env: Env, loader: jobject, armed: &Armed) -> Result<(), Refusal> {
-    let anchor = env.define(&armed.anchor, loader, &armed.anchor_bytes);
+fn define_anchor(
+    agent: &Agent,
+    env: Env,
+    event: &ClassLoadEvent,
+    armed: &Armed,
+) -> Result<(), Refusal> {
+    let file = (&*armed.anchor, &*armed.anchor_bytes);
+    // SAFETY: the JVM passed the domain to the hook as the protection domain of the class.
+    let anchor = unsafe {
+        agent
+            .library
+            .define_anchor(env, event.loader, event.domain, file)
+    };
     let anchor = anchor.map_err(|e| Refusal::AnchorFailed(e.to_string()))?;
+    if event.class.is_null() {
+        let admitted = agent
+            .runtime_access
+            .admit(env, event.loader, event.domain, anchor);
+        admitted.map_err(|why| Refusal::AnchorFailed(why.to_string()))?;
+    }
     let declared = armed.methods.iter().filter(|m| m.anchor == armed.anchor);
     let ids: Vec<i32> = declared.map(|m| m.id as i32).collect();
     let filled = agent.library.anchor(env, anchor, &ids);

@@ -6,10 +6,17 @@
 //! agent may call a class loader. The JVM records the answer, and never asks the loader for these
 //! classes again.
 //!
+//! Up to JDK 23, the JVM also records for which protection domains it has admitted a class. When a
+//! class of a new domain refers to it for the first time, the JVM admits it, and takes the lock of a
+//! loader that is not parallel capable. Armed code refers to the runtime classes at any moment, for
+//! example while its thread holds another lock, so the application could deadlock. Therefore the
+//! agent has the classes admitted to each domain on the thread that loads the domain's first class,
+//! which holds the loader's lock anyway.
+//!
 //! A loader whose classes were all loaded before the agent attached is not asked, because no thread
 //! of the application loads a class through it while the agent arms them.
 
-use crate::jvm::jni::{Env, Global, jobject};
+use crate::jvm::jni::{Env, Global, Reference, jclass, jobject};
 use crate::jvm::runtime_table::{CLASSES, PACKAGE};
 use std::cell::Cell;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -41,6 +48,15 @@ struct AskedLoader {
     loader: Global,
     /// The reason why the loader does not find the classes, if it does not.
     hidden: Option<Arc<str>>,
+    /// Weak references to the protection domains to which the classes were admitted.
+    domains: Vec<Global>,
+}
+
+/// The internal names of all classes that emitted code refers to for Veneer's own purposes.
+fn needed_classes() -> impl Iterator<Item = String> {
+    let runtime = CLASSES.iter().filter(|c| c.is_named_by_emitted_code);
+    let runtime = runtime.map(|class| format!("{PACKAGE}{}", class.name));
+    runtime.chain(NEEDED_CLASSES.map(str::to_string))
 }
 
 /// The loaders that have been asked, with their answers.
@@ -88,11 +104,8 @@ impl RuntimeAccess {
         // No lock is held while the loader runs. If two threads ask the same loader, their answers
         // are the same.
         IS_CHECKING.set(true);
-        let runtime = CLASSES.iter().filter(|c| c.is_named_by_emitted_code);
-        let runtime = runtime.map(|class| format!("{PACKAGE}{}", class.name));
-        let mut needed = runtime.chain(NEEDED_CLASSES.map(str::to_string));
-        let hidden = needed.find_map(|name| {
-            let found = env.find_in(&name, loader);
+        let hidden = needed_classes().find_map(|name| {
+            let found = env.find_in(&name, loader, Reference::NULL);
             found.map(|class| env.delete(class)).err()
         });
         IS_CHECKING.set(false);
@@ -102,7 +115,46 @@ impl RuntimeAccess {
         asked.push(AskedLoader {
             loader: env.weak(loader),
             hidden: hidden.clone(),
+            domains: Vec::new(),
         });
         hidden.map_or(Ok(()), Err)
+    }
+
+    /// Has the JVM admit the runtime classes to the protection domain of `anchor`, a class of this
+    /// loader. This thread must be loading a class through the loader.
+    ///
+    /// # Errors
+    /// The text of the exception that the JVM threw.
+    pub fn admit(
+        &self,
+        env: Env,
+        loader: jobject,
+        domain: jobject,
+        anchor: jclass,
+    ) -> Result<(), Arc<str>> {
+        if loader.is_null() || domain.is_null() {
+            return Ok(());
+        }
+        let is_admitted = self.asked().iter().any(|asked| {
+            env.same(asked.loader.raw(), loader)
+                && asked.domains.iter().any(|d| env.same(d.raw(), domain))
+        });
+        if is_admitted {
+            return Ok(());
+        }
+        // As in `check`, no lock is held while Java code runs.
+        for name in needed_classes() {
+            let found = env.find_in(&name, loader, anchor);
+            env.delete(found.map_err(|e| Arc::from(e.to_string()))?);
+        }
+        let mut asked = self.asked();
+        if let Some(asked) = asked
+            .iter_mut()
+            .find(|asked| env.same(asked.loader.raw(), loader))
+        {
+            asked.domains.retain(|d| !env.is_cleared(d));
+            asked.domains.push(env.weak(domain));
+        }
+        Ok(())
     }
 }

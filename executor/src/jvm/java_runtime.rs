@@ -27,6 +27,7 @@ pub struct Library {
     prepared: OnceLock<()>,
     token: Static,
     define: Static,
+    define_anchor: Static,
     anchor: Static,
     install: Static,
     install_resume: Static,
@@ -106,6 +107,10 @@ impl Library {
             define: find(
                 c"define",
                 c"(Ljava/lang/Class;Ljava/lang/String;[B[Ljava/lang/invoke/MethodHandle;[I)Ljava/lang/Class;",
+            )?,
+            define_anchor: find(
+                c"defineAnchor",
+                c"(Ljava/lang/ClassLoader;Ljava/lang/String;[BLjava/security/ProtectionDomain;)Ljava/lang/Class;",
             )?,
             anchor: find(c"anchor", c"(Ljava/lang/Class;[I)V")?,
             install: find(
@@ -197,6 +202,34 @@ impl Library {
         // SAFETY: `define` takes a class, a string, a byte array, an array of method handles and an
         // int array, and returns a class.
         unsafe { env.object(&self.define, &arguments, || what.into()) }
+    }
+
+    /// Defines an anchor in the loader of its host, with the host's protection domain. `name` is
+    /// the internal name. The result is a local reference.
+    ///
+    /// # Safety
+    /// `domain` must be a protection domain or null.
+    pub unsafe fn define_anchor(
+        &self,
+        env: Env,
+        loader: jobject,
+        domain: jobject,
+        (name, bytes): (&str, &[u8]),
+    ) -> Result<jclass, JvmError> {
+        if loader.is_null() {
+            return env.define(name, loader, bytes);
+        }
+        let what = || format!("defining {name}");
+        env.expect_loader(loader, what)?;
+        let name = env.new_string(name)?;
+        let bytes = env.bytes(bytes)?;
+        let arguments = [l(loader), l(name), l(bytes), l(domain)];
+        // SAFETY: `defineAnchor` takes a class loader, which was checked, a string, a byte array and
+        // a protection domain, and returns a class. The caller vouches for the domain.
+        let class = unsafe { env.object(&self.define_anchor, &arguments, what) };
+        env.delete(name);
+        env.delete(bytes);
+        class
     }
 
     /// Fills the cells of an anchor with the ids of its methods, and initialises the anchor.

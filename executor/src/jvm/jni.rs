@@ -329,7 +329,7 @@ impl Env {
         }
     }
 
-    fn expect_loader(
+    pub fn expect_loader(
         self,
         reference: Reference,
         what: impl FnOnce() -> String,
@@ -395,32 +395,42 @@ impl Env {
     /// Finds a class of the boot loader, without initialising it. `name` is the internal name.
     /// `FindClass` would ask the system class loader, which may be code of the application.
     pub fn find(self, name: &CStr) -> Result<jclass, JvmError> {
-        self.find_in(&name.to_string_lossy(), Reference::NULL)
+        self.find_in(&name.to_string_lossy(), Reference::NULL, Reference::NULL)
     }
 
-    /// Finds a class through a loader, without initialising it. Null is the boot loader. `name` is
-    /// the internal name.
-    pub fn find_in(self, name: &str, loader: jobject) -> Result<jclass, JvmError> {
+    /// Finds a class through a loader as another class would that refers to it: the JVM admits the
+    /// found class to the protection domain of `referrer`, or to none if `referrer` is null. Does
+    /// not initialise the class. Null is the boot loader. `name` is the internal name.
+    pub fn find_in(
+        self,
+        name: &str,
+        loader: jobject,
+        referrer: jclass,
+    ) -> Result<jclass, JvmError> {
         let doing = || format!("looking for {name}");
         self.expect_loader(loader, doing)?;
+        if !referrer.is_null() {
+            self.expect_class(referrer, doing)?;
+        }
         let dotted = self.new_string(&name.replace('/', "."))?;
         let class_of_string = self.class_of(dotted);
         let class_of_classes = self.class_of(class_of_string);
-        let descriptor = c"(Ljava/lang/String;ZLjava/lang/ClassLoader;)Ljava/lang/Class;";
+        let descriptor =
+            c"(Ljava/lang/String;ZLjava/lang/ClassLoader;Ljava/lang/Class;)Ljava/lang/Class;";
         // SAFETY: the name and the descriptor are NUL-terminated, and the class is not null.
         let id = unsafe {
             call!(
                 self,
                 GetStaticMethodID,
                 class_of_classes.0,
-                c"forName".as_ptr(),
+                c"forName0".as_ptr(),
                 descriptor.as_ptr()
             )
         };
         let found = self.check(doing).and_then(|()| {
-            let arguments = [l(dotted), jvalue { z: false }, l(loader)];
-            // SAFETY: `id` is `Class.forName` with this descriptor: a string, a boolean and a
-            // class loader, which `expect_loader` has checked.
+            let arguments = [l(dotted), jvalue { z: false }, l(loader), l(referrer)];
+            // SAFETY: `id` is `Class.forName0` with this descriptor: a string, a boolean, and a
+            // class loader and a class, which were checked.
             let found = unsafe {
                 call!(
                     self,

@@ -1,6 +1,7 @@
 package java.lang.invoke;
 
 import java.lang.ref.WeakReference;
+import java.security.ProtectionDomain;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import jdk.internal.access.JavaLangAccess;
 import jdk.internal.access.SharedSecrets;
@@ -134,6 +135,15 @@ public final class VeneerRuntime {
         }
         U.ensureClassInitialized(version);
         return version;
+    }
+
+    /**
+     * Defines an anchor in the loader of its host and with the host's protection domain. A class of
+     * another domain would have to be admitted to the host's domain when the host refers to it, and
+     * JDK 17 takes the lock of the loader for that.
+     */
+    static Class<?> defineAnchor(ClassLoader loader, String name, byte[] bytes, ProtectionDomain domain) {
+        return SharedSecrets.getJavaLangAccess().defineClass(loader, name, bytes, domain, null);
     }
 
     /** Sets the fields of an anchor to the cells of its methods, and initialises the anchor. */
