@@ -150,7 +150,6 @@ mod tests {
     }
 
     #[test]
-    #[cfg_attr(miri, ignore = "Miri starts no processes")]
     fn a_full_disk_leaves_whole_records_only() {
         let name = "data::event_log::tests::a_full_disk_leaves_whole_records_only";
         in_own_process(name, || {

@@ -12,10 +12,7 @@
 //! any thread.
 
 use crate::data::append_file::with_file_size_signal_blocked;
-#[cfg(miri)]
-use in_memory::Bytes;
-#[cfg(not(miri))]
-use memmap2::MmapRaw as Bytes;
+use memmap2::MmapRaw;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
@@ -29,7 +26,7 @@ const WORD_BYTES: usize = 8;
 /// A mapped file of fixed size. Its disk blocks are allocated range by range.
 pub struct Mapping {
     file: File,
-    map: Bytes,
+    map: MmapRaw,
 }
 
 impl Mapping {
@@ -45,7 +42,7 @@ impl Mapping {
             .custom_flags(libc::O_NOFOLLOW)
             .open(path)?;
         with_file_size_signal_blocked(|| file.set_len(size))?;
-        let map = Bytes::map_raw(&file)?;
+        let map = MmapRaw::map_raw(&file)?;
         Ok(Mapping { file, map })
     }
 
@@ -54,10 +51,6 @@ impl Mapping {
     /// The range must not be in use: on a file system without this request, the C library writes
     /// zeros into the range.
     pub fn claim(&self, from: u64, len: u64) -> io::Result<()> {
-        if cfg!(miri) {
-            // The bytes are no file.
-            return Ok(());
-        }
         // SAFETY: a plain system call on an open file descriptor; it accesses no memory of ours.
         let code = with_file_size_signal_blocked(|| unsafe {
             libc::posix_fallocate(self.file.as_raw_fd(), from as i64, len as i64)
@@ -133,52 +126,6 @@ impl Mapping {
     }
 }
 
-/// The bytes of a [`Mapping`] under Miri, which knows no mapped files: an allocation of the file's
-/// size.
-#[cfg(miri)]
-mod in_memory {
-    use super::{File, io};
-    use std::alloc::{Layout, alloc_zeroed, dealloc};
-
-    /// The alignment of mapped files.
-    const PAGE_BYTES: usize = 4096;
-
-    pub struct Bytes {
-        first: *mut u8,
-        layout: Layout,
-    }
-
-    // SAFETY: the owner of the bytes accesses them only through atomics.
-    unsafe impl Send for Bytes {}
-    // SAFETY: as above.
-    unsafe impl Sync for Bytes {}
-
-    impl Bytes {
-        pub fn map_raw(file: &File) -> io::Result<Bytes> {
-            let len = file.metadata()?.len() as usize;
-            let layout = Layout::from_size_align(len, PAGE_BYTES).map_err(io::Error::other)?;
-            // SAFETY: the files that the agent maps are not empty.
-            let first = unsafe { alloc_zeroed(layout) };
-            Ok(Bytes { first, layout })
-        }
-
-        pub fn as_mut_ptr(&self) -> *mut u8 {
-            self.first
-        }
-
-        pub fn len(&self) -> usize {
-            self.layout.size()
-        }
-    }
-
-    impl Drop for Bytes {
-        fn drop(&mut self) {
-            // SAFETY: allocated with this layout by `map_raw`.
-            unsafe { dealloc(self.first, self.layout) }
-        }
-    }
-}
-
 /// A table of words outside the Java heap that Java code reads by address. The table is never
 /// freed, because compiled Java code may keep its address.
 pub struct WordTable {
@@ -230,7 +177,6 @@ mod tests {
     }
 
     #[test]
-    #[cfg_attr(miri, ignore = "Miri maps no files")]
     fn stores_are_in_the_file() {
         let (directory, mapping) = mapping(4096);
         mapping.word(8).store(0x0102_0304, Ordering::Relaxed);
