@@ -419,7 +419,9 @@ fn problems_of_the_agent_are_shown_by_patches_and_doctor() -> Outcome {
     let token = folder.join("token").display().to_string();
     let options = ["--listen", &address, "--token-file", &token];
     let mut live = Live::start(&run(&options, &programs.java("RunningLoop")))?;
-    live.error_line("no control port")?;
+    live.error_line(&format!(
+        "veneer: no control port: {address}: Address already in use (os error 98)"
+    ))?;
     let pid = live.pid().to_string();
     let patches = veneer()
         .args(["patches", &pid])
