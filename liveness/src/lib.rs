@@ -39,20 +39,20 @@
 //!
 //! ```
 //! use petgraph::graph::DiGraph;
-//! use veneer_liveness::{Effect, Flow, liveness};
+//! use veneer_liveness::{UseDef, EdgeTransfer, liveness};
 //!
-//! let mut graph = DiGraph::<(), Flow>::new();
+//! let mut graph = DiGraph::<(), EdgeTransfer>::new();
 //! let (n0, n1, n2) = (graph.add_node(()), graph.add_node(()), graph.add_node(()));
-//! graph.add_edge(n0, n1, Flow::Normal);
-//! graph.add_edge(n0, n2, Flow::Exceptional);
+//! graph.add_edge(n0, n1, EdgeTransfer::Normal);
+//! graph.add_edge(n0, n2, EdgeTransfer::Exceptional);
 //!
 //! let (a, b) = (0, 1);
-//! let mut effect = vec![Effect::new(2); 3];
-//! effect[n0.index()].write(a);
-//! effect[n1.index()].read(a);
-//! effect[n2.index()].read(b);
+//! let mut use_def = vec![UseDef::new(2); 3];
+//! use_def[n0.index()].write(a);
+//! use_def[n1.index()].read(a);
+//! use_def[n2.index()].read(b);
 //!
-//! let live = liveness(&graph, 2, 2, &effect, |edge| graph[edge]);
+//! let live = liveness(&graph, 2, 2, &use_def, |edge| graph[edge]);
 //! assert!(live.live_out[n0.index()][a], "n1 reads it");
 //! assert!(!live.live_in[n0.index()][a], "n0 writes it first");
 //! assert!(live.live_in[n0.index()][b], "the handler n2 reads it");
