@@ -244,7 +244,7 @@ fn write_remarks(out: &mut impl Write, total: &CheckTotals) -> io::Result<()> {
     if unsafe_messages > 0 {
         writeln!(
             out,
-            "In {unsafe_messages} methods, NullPointerException.getMessage can crash HotSpot, with or without Veneer; --json lists them.",
+            "NullPointerException.getMessage can crash HotSpot in {unsafe_messages} of the methods, with or without Veneer; --json lists them.",
         )?;
     }
     Ok(())
@@ -300,7 +300,7 @@ mod tests {
             "InlineLimit",
             "written class differs",
             "6 of 7 classes",
-            "In 1 methods, NullPointerException.getMessage",
+            "NullPointerException.getMessage can crash HotSpot in 1 of the methods",
         ] {
             assert!(text.contains(part), "{part} is missing in\n{text}");
         }

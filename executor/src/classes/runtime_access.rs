@@ -52,11 +52,22 @@ struct AskedLoader {
     domains: Vec<Global>,
 }
 
-/// The internal names of all classes that emitted code refers to for Veneer's own purposes.
-fn needed_classes() -> impl Iterator<Item = String> {
+/// Has the JVM find all classes that emitted code refers to for Veneer's own purposes, as `referrer`
+/// would ([`Env::find_in`]). Sets [`IS_CHECKING`] meanwhile.
+///
+/// # Errors
+/// The text of the first exception.
+fn find_needed_classes(env: Env, loader: jobject, referrer: jclass) -> Result<(), Arc<str>> {
     let runtime = CLASSES.iter().filter(|c| c.is_named_by_emitted_code);
     let runtime = runtime.map(|class| format!("{PACKAGE}{}", class.name));
-    runtime.chain(NEEDED_CLASSES.map(str::to_string))
+    let mut needed = runtime.chain(NEEDED_CLASSES.map(str::to_string));
+    IS_CHECKING.set(true);
+    let failure = needed.find_map(|name| {
+        let found = env.find_in(&name, loader, referrer);
+        found.map(|class| env.delete(class)).err()
+    });
+    IS_CHECKING.set(false);
+    failure.map_or(Ok(()), |e| Err(e.to_string().into()))
 }
 
 /// The loaders that have been asked, with their answers.
@@ -103,13 +114,7 @@ impl RuntimeAccess {
         }
         // No lock is held while the loader runs. If two threads ask the same loader, their answers
         // are the same.
-        IS_CHECKING.set(true);
-        let hidden = needed_classes().find_map(|name| {
-            let found = env.find_in(&name, loader, Reference::NULL);
-            found.map(|class| env.delete(class)).err()
-        });
-        IS_CHECKING.set(false);
-        let hidden: Option<Arc<str>> = hidden.map(|e| e.to_string().into());
+        let hidden = find_needed_classes(env, loader, Reference::NULL).err();
         let mut asked = self.asked();
         asked.retain(|a| !env.is_cleared(&a.loader));
         asked.push(AskedLoader {
@@ -139,14 +144,12 @@ impl RuntimeAccess {
             env.same(asked.loader.raw(), loader)
                 && asked.domains.iter().any(|d| env.same(d.raw(), domain))
         });
-        if is_admitted {
+        // Code that decides on admission can itself load a class of this domain.
+        if is_admitted || IS_CHECKING.get() {
             return Ok(());
         }
         // As in `check`, no lock is held while Java code runs.
-        for name in needed_classes() {
-            let found = env.find_in(&name, loader, anchor);
-            env.delete(found.map_err(|e| Arc::from(e.to_string()))?);
-        }
+        find_needed_classes(env, loader, anchor)?;
         let mut asked = self.asked();
         if let Some(asked) = asked
             .iter_mut()

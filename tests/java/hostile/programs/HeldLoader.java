@@ -1,6 +1,4 @@
-import java.io.IOException;
 import java.lang.reflect.Method;
-import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
@@ -8,12 +6,9 @@ import java.nio.file.Path;
  * lock and waits for a thread that runs a loop of the loader's class. If that thread needs the lock,
  * there is a deadlock.
  */
-public class HeldLoader extends ClassLoader {
-    private final Path folder;
-
+public class HeldLoader extends FolderLoader {
     HeldLoader(Path folder) {
-        super(null);
-        this.folder = folder;
+        super(folder);
     }
 
     static int result;
@@ -41,19 +36,7 @@ public class HeldLoader extends ClassLoader {
     @Override
     protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
         synchronized (this) {
-            Class<?> found = findLoadedClass(name);
-            if (found != null) {
-                return found;
-            }
-            if (name.startsWith("java.")) {
-                return ClassLoader.getPlatformClassLoader().loadClass(name);
-            }
-            try {
-                byte[] bytes = Files.readAllBytes(folder.resolve(name.replace('.', '/') + ".class"));
-                return defineClass(name, bytes, 0, bytes.length);
-            } catch (IOException e) {
-                throw new ClassNotFoundException(name);
-            }
+            return load(name);
         }
     }
 }

@@ -1,5 +1,3 @@
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
@@ -7,17 +5,15 @@ import java.nio.file.Path;
  * The program has one thread, which takes the two locks in the opposite order. If a second thread
  * loads a class at the same time, there is a deadlock.
  */
-public class LockedLoader extends ClassLoader {
+public class LockedLoader extends FolderLoader {
     static {
         registerAsParallelCapable();
     }
 
     static final Object LOCK = new Object();
-    private final Path folder;
 
     LockedLoader(Path folder) {
-        super(null);
-        this.folder = folder;
+        super(folder);
     }
 
     public static void main(String[] args) throws Exception {
@@ -35,19 +31,7 @@ public class LockedLoader extends ClassLoader {
     protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
         synchronized (getClassLoadingLock(name)) {
             synchronized (LOCK) {
-                Class<?> found = findLoadedClass(name);
-                if (found != null) {
-                    return found;
-                }
-                if (name.startsWith("java.")) {
-                    return ClassLoader.getPlatformClassLoader().loadClass(name);
-                }
-                try {
-                    byte[] bytes = Files.readAllBytes(folder.resolve(name.replace('.', '/') + ".class"));
-                    return defineClass(name, bytes, 0, bytes.length);
-                } catch (IOException e) {
-                    throw new ClassNotFoundException(name);
-                }
+                return load(name);
             }
         }
     }

@@ -2,7 +2,6 @@ package java.lang.invoke;
 
 import jdk.internal.vm.annotation.ForceInline;
 import jdk.internal.vm.annotation.Hidden;
-import jdk.internal.vm.annotation.Stable;
 
 /**
  * The cell of one method: a mutable call site whose target names the code that activations run.
