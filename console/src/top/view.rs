@@ -112,7 +112,7 @@ fn summary_line(model: &Model) -> Line<'static> {
     if let Some(inside) = &model.open_method {
         return Line::from(format!(
             " {}",
-            text::replace_control_characters(&inside.location.name())
+            table::replace_control_characters(&inside.location.name())
         ));
     }
     let (all, called) = model.methods.count();
@@ -128,7 +128,7 @@ fn summary_line(model: &Model) -> Line<'static> {
         let shown = table::format_count(model.methods.rows().len() as u64);
         words += &format!(
             "; {shown} with `{}`",
-            text::replace_control_characters(filter)
+            table::replace_control_characters(filter)
         );
     }
     Line::from(words)
@@ -142,7 +142,7 @@ const MAX_MESSAGE_ROWS: usize = 3;
 
 fn status_lines(model: &Model, theme: Theme, width: usize) -> Vec<Line<'static>> {
     if let InputMode::Filter(_) = model.mode {
-        let filter = text::replace_control_characters(model.methods.filter());
+        let filter = table::replace_control_characters(model.methods.filter());
         let typed = format!(" /{filter}_   Enter keeps it, Esc drops it");
         return vec![Line::from(typed)];
     }
@@ -163,7 +163,7 @@ fn status_lines(model: &Model, theme: Theme, width: usize) -> Vec<Line<'static>>
         0 | 1 => String::new(),
         n => format!(" (and {} more)", n - 1),
     };
-    let (what, seconds) = (text::replace_control_characters(what), since.as_secs_f64());
+    let (what, seconds) = (table::replace_control_characters(what), since.as_secs_f64());
     vec![Line::from(format!(
         " {spinner} {what} … {seconds:.1} s{more}"
     ))]

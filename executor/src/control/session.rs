@@ -29,6 +29,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 use thiserror::Error;
+use veneer_instruments::table::replace_control_characters;
 use veneer_protocol::{
     DetachTarget, MAX_REQUEST_BYTES, PROTOCOL_VERSION, PlanSource, Reply, Request, WireError,
     read_message_within,
@@ -403,8 +404,8 @@ fn lease(millis: u64) -> Duration {
 /// Returns a program's name without control characters, which could change a terminal, and with
 /// [`MAX_NAME_CHARS`] characters at most.
 fn presentable(name: &str) -> String {
-    let replaced = |c: char| if c.is_control() { '\u{fffd}' } else { c };
-    name.chars().map(replaced).take(MAX_NAME_CHARS).collect()
+    let replaced = replace_control_characters(name);
+    replaced.chars().take(MAX_NAME_CHARS).collect()
 }
 
 /// Makes the names of modules presentable. Their texts stay as they are, like that of the program.

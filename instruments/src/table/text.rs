@@ -55,25 +55,6 @@ pub(super) fn format_share(part: u64, total: u64) -> String {
     format!("{:.1}%", part as f64 * 100.0 / total as f64)
 }
 
-/// Shortens a text to `width` characters, with `…` in place of the middle. The end gets two thirds
-/// of the width, or the whole simple class name if that fits.
-pub fn shorten(text: &str, width: usize) -> String {
-    let characters: Vec<char> = text.chars().collect();
-    if characters.len() <= width {
-        return text.to_owned();
-    }
-    let Some(room) = width.checked_sub(1) else {
-        return String::new();
-    };
-    let simple = text
-        .rsplit_once('.')
-        .map_or(0, |(_, last)| last.chars().count() + 1);
-    let tail = (room * 2).div_ceil(3).max(simple.min(room));
-    let head = characters.iter().take(room - tail);
-    let tail = characters.iter().skip(characters.len() - tail);
-    head.chain(std::iter::once(&'…')).chain(tail).collect()
-}
-
 /// Formats a method's name and descriptor as Java source, with simple type names:
 /// `m(ILjava/lang/String;)V` becomes `m(int, String)`. A text without a valid descriptor is
 /// unchanged.
@@ -139,17 +120,6 @@ mod tests {
             assert_eq!(format_duration(ns), text, "{ns}");
         }
         assert_eq!(format_duration(u64::MAX), "5,124,095 h 34 m");
-    }
-
-    #[test]
-    fn names_keep_their_end() {
-        let name = "com.sun.tools.javac.parser.JavaTokenizer";
-        assert_eq!(shorten(name, 40), name);
-        assert_eq!(shorten(name, 24), "com.sun…er.JavaTokenizer");
-        assert_eq!(shorten(name, 16), "c….JavaTokenizer");
-        assert_eq!(shorten(name, 6), "…nizer");
-        assert_eq!(shorten(name, 0), "");
-        assert_eq!(shorten("äöü", 2), "…ü");
     }
 
     #[test]

@@ -281,7 +281,7 @@ fn register_renderings(engine: &mut Engine, context: &Arc<PlanContext>) {
     let plan = context.clone();
     engine.register_fn("csv", move |table: &mut TableHandle| {
         let now = plan.with_runtime(|runtime| table.read(runtime));
-        table::render_csv(&now, table.kind)
+        table::render_csv(&now, table.kind).or_else(api_error)
     });
     let plan = context.clone();
     engine.register_fn("json", move |table: &mut TableHandle| {
