@@ -27,6 +27,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
 use thiserror::Error;
 
 use crate::error_text;
@@ -260,7 +261,7 @@ pub(crate) fn open(target: &Target, patience: Duration) -> Result<UnixStream, Jv
         return Ok(stream);
     }
     let _trigger = Trigger::create(target)?;
-    if let Err(source) = target.signal(libc::SIGQUIT) {
+    if let Err(source) = target.signal(Signal::QUIT) {
         target.check_alive()?;
         let pid = target.pid;
         return Err(JvmAttachError::Io { pid, source });
@@ -300,7 +301,7 @@ fn wait_until_ready(target: &Target, socket: &Path) -> Result<Option<UnixStream>
             return Ok(Some(stream));
         }
         let late = Instant::now() > deadline;
-        let has_handler = target.handles_signal(libc::SIGQUIT)?;
+        let has_handler = target.handles_signal(Signal::QUIT)?;
         match perfdata::attach_supported(target) {
             Some(false) => return Err(JvmAttachError::Disabled(target.pid)),
             Some(true) if has_handler => return Ok(None),

@@ -1,5 +1,6 @@
 //! Client side of the control socket or control port of an agent in a running JVM.
 
+use parking_lot::Mutex;
 use std::fs;
 use std::io::{self, BufReader, Read, Write};
 use std::mem::{MaybeUninit, size_of};
@@ -8,7 +9,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -69,7 +70,7 @@ pub struct RequestSender {
 impl RequestSender {
     /// Sends a request. The owner of the [`Client`] receives the reply.
     pub fn send(&self, request: &Request) -> Result<(), ControlError> {
-        let mut stream = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut stream = self.writer.lock();
         write_message(&mut *stream, request).map_err(|source| ControlError::Wire {
             pid: self.pid,
             source,
@@ -355,7 +356,7 @@ impl Client {
             let mut good = true;
             while good {
                 thread::sleep(period);
-                let mut stream = writer.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut stream = writer.lock();
                 good = write_message(&mut *stream, &Request::Renew {}).is_ok();
             }
         };
@@ -372,7 +373,7 @@ impl Client {
     /// # Errors
     /// The process has no free file descriptor.
     pub fn closer(&self) -> Result<ConnectionCloser, ControlError> {
-        let stream = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let stream = self.writer.lock();
         match stream.try_clone() {
             Ok(stream) => Ok(ConnectionCloser { stream }),
             Err(source) => Err(self.wire(WireError::Io(source))),
@@ -512,6 +513,8 @@ fn is_private(directory: &Path, uid: u32) -> Result<bool, ControlError> {
 
 /// The process at the other end of the socket, in our process namespace.
 fn peer_pid(stream: &UnixStream) -> io::Result<u32> {
+    // `rustix` cannot represent the process id 0, which the kernel reports for a process of another
+    // process namespace.
     let mut peer = MaybeUninit::<libc::ucred>::zeroed();
     let mut length = size_of::<libc::ucred>() as libc::socklen_t;
     // SAFETY: `peer` and `length` are valid for writes of the sizes given; `ucred` is plain data.

@@ -9,9 +9,6 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 use veneer_protocol::TOKEN_CHARS;
 
-/// The source of random bytes.
-const RANDOM_SOURCE: &str = "/dev/urandom";
-
 /// Why the token could not be read or created.
 #[derive(Debug, Error)]
 pub enum TokenFileError {
@@ -83,7 +80,7 @@ pub fn read_token_file(path: &Path) -> Result<String, TokenFileError> {
 
 fn random_token() -> io::Result<String> {
     let mut bytes = [0; TOKEN_CHARS / 2];
-    File::open(RANDOM_SOURCE)?.read_exact(&mut bytes)?;
+    getrandom::fill(&mut bytes)?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 

@@ -15,11 +15,12 @@
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io;
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rustix::fs::{FlockOperation, SeekFrom, flock, seek};
+use rustix::io::Errno;
 use veneer_frequency::{CountedGraph, EdgeProfile, Endpoint};
 use veneer_instruments::{EventValue, LogEvent, Measurement, PointRow};
 use veneer_protocol::data::{
@@ -182,10 +183,9 @@ fn holds_lock(directory: &Path) -> Result<bool, DataError> {
             source,
         },
     })?;
-    // SAFETY: `flock` takes no pointers; the descriptor is open during the call. A lock that this
-    // call acquires is released when `file` is closed.
-    let locked = unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_SH | libc::LOCK_NB) } != 0;
-    Ok(locked && io::Error::last_os_error().kind() == io::ErrorKind::WouldBlock)
+    // A lock that this call acquires is released when `file` is closed.
+    let locked = flock(&file, FlockOperation::NonBlockingLockShared);
+    Ok(locked == Err(Errno::WOULDBLOCK))
 }
 
 /// Returns the count of a point that is derived from the spanning-tree counters of its method. The
@@ -341,10 +341,8 @@ impl Counters {
 
 /// Whether a range of a file contains data, and not only a hole.
 fn has_data(file: &File, from: u64, length: u64) -> bool {
-    // SAFETY: `lseek` takes no pointers; the descriptor is open during the call.
-    let found = unsafe { libc::lseek(file.as_raw_fd(), from as i64, libc::SEEK_DATA) };
     // A file system without support for holes returns the requested offset.
-    found >= 0 && (found as u64) < from + length
+    seek(file, SeekFrom::Data(from)).is_ok_and(|found| found < from + length)
 }
 
 /// The event counts and the events of log points.

@@ -28,9 +28,10 @@ use crate::plans::jobs::PlanJob;
 use crate::plans::plan_instances::PlanInstances;
 use crate::plans::plan_output::OutputRouter;
 use crate::weaving::woven_methods::WovenMethods;
+use parking_lot::{Mutex, RwLock};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex, OnceLock, RwLock};
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 use thiserror::Error;
 use veneer_fragmenter::Refusal;
@@ -189,29 +190,27 @@ impl Agent {
 
     /// Sends a job to the plan thread. Returns false if the plan thread accepts no more jobs.
     pub fn post_job(&self, job: PlanJob) -> bool {
-        let jobs = self.jobs.lock().unwrap_or_else(|e| e.into_inner()).clone();
+        let jobs = self.jobs.lock().clone();
         jobs.send(job).is_ok()
     }
 
     /// Ends the agent's threads that wait for messages, by dropping the senders of their channels.
     pub fn stop_threads(&self) {
         let (disconnected, _) = channel();
-        *self.requests.lock().unwrap_or_else(|e| e.into_inner()) = disconnected;
+        *self.requests.lock() = disconnected;
         let (disconnected, _) = channel();
-        *self.jobs.lock().unwrap_or_else(|e| e.into_inner()) = disconnected;
+        *self.jobs.lock() = disconnected;
     }
 
     /// Returns the patterns of all attached instruments and patches.
     pub fn plan_patterns(&self) -> Arc<Vec<MethodPattern>> {
-        self.patterns
-            .read()
-            .map_or_else(|e| e.into_inner().clone(), |p| p.clone())
+        self.patterns.read().clone()
     }
 
     /// Replaces the patterns of attached instruments and patches. Classes that match are armed
     /// when they are loaded.
     pub fn set_plan_patterns(&self, patterns: Vec<MethodPattern>) {
-        *self.patterns.write().unwrap_or_else(|e| e.into_inner()) = Arc::new(patterns);
+        *self.patterns.write() = Arc::new(patterns);
     }
 
     /// Prints a line of the current plan instance.

@@ -33,11 +33,7 @@ pub unsafe fn hook(jni: *mut JNIEnv, throwable: jclass, walk: jclass) -> jboolea
 pub fn request(id: jint) {
     guarded("a request", (), || {
         if let Some(agent) = Agent::get() {
-            let _ = agent
-                .requests
-                .lock()
-                .unwrap_or_else(|e| e.into_inner())
-                .send(id as u32);
+            let _ = agent.requests.lock().send(id as u32);
         }
     });
 }

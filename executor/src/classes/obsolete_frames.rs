@@ -10,8 +10,9 @@ use crate::classes::registry::{Class, Registry};
 use crate::classes::selection::MethodSelection;
 use crate::jvm::jni::Env;
 use crate::jvm::jvmti::Tool;
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 use veneer_instruments::MethodPattern;
 
 /// A method with obsolete code.
@@ -29,7 +30,7 @@ pub struct ObsoleteFrames(Mutex<BTreeMap<ObsoleteMethod, usize>>);
 
 impl ObsoleteFrames {
     fn known(&self) -> MutexGuard<'_, BTreeMap<ObsoleteMethod, usize>> {
-        self.0.lock().unwrap_or_else(|e| e.into_inner())
+        self.0.lock()
     }
 
     /// Looks at the stacks of all threads.

@@ -13,9 +13,10 @@
 use crate::classes::method_ids::MethodIds;
 use crate::jvm::jni::{Env, Global, jclass, jobject};
 use crate::jvm::jvmti::Tool;
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 use veneer_fragmenter::arming::ArmedMethod;
 use veneer_fragmenter::version::ProtectedMembers;
 use veneer_instruments::ClassMetadata;
@@ -73,7 +74,7 @@ pub struct Class {
 
 impl Class {
     pub fn state(&self) -> MutexGuard<'_, ClassState> {
-        self.state.lock().unwrap_or_else(|e| e.into_inner())
+        self.state.lock()
     }
 
     /// The ids of the methods, armed or not.
@@ -181,7 +182,7 @@ pub struct Registry {
 
 impl Registry {
     fn maps(&self) -> MutexGuard<'_, Maps> {
-        self.maps.lock().unwrap_or_else(|e| e.into_inner())
+        self.maps.lock()
     }
 
     /// The record of a class. If the class was redefined, this is the newest record.

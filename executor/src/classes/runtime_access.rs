@@ -18,8 +18,9 @@
 
 use crate::jvm::jni::{Env, Global, Reference, jclass, jobject};
 use crate::jvm::runtime_table::{CLASSES, PACKAGE};
+use parking_lot::{Mutex, MutexGuard};
 use std::cell::Cell;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 
 /// The classes of the JDK that armed code, anchors and versions refer to for Veneer's own purposes.
 /// They also refer to runtime classes, which the table [`CLASSES`] lists.
@@ -78,7 +79,7 @@ pub struct RuntimeAccess {
 
 impl RuntimeAccess {
     fn asked(&self) -> MutexGuard<'_, Vec<AskedLoader>> {
-        self.asked.lock().unwrap_or_else(|e| e.into_inner())
+        self.asked.lock()
     }
 
     /// The loader's answer; `None` if the loader has not been asked.

@@ -5,9 +5,9 @@
 //! the file are complete records. A failed write can leave more bytes behind them only until the
 //! next successful write, and only if the file cannot be truncated either.
 
+use rustix::fs::{FlockOperation, flock};
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
@@ -33,11 +33,8 @@ impl AppendFile {
     /// Locks the file (`flock`) until the process ends. A reader of the file can test by the lock
     /// whether the process is alive.
     pub fn lock(&self) -> io::Result<()> {
-        // SAFETY: a plain system call on an open file descriptor.
-        match unsafe { libc::flock(self.file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } {
-            0 => Ok(()),
-            _ => Err(io::Error::last_os_error()),
-        }
+        flock(&self.file, FlockOperation::NonBlockingLockExclusive)?;
+        Ok(())
     }
 
     /// Returns the number of bytes appended so far.

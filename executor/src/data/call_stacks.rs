@@ -23,10 +23,11 @@ use crate::jvm::frames::Frame;
 use crate::jvm::java_runtime::Library;
 use crate::jvm::jni::Env;
 use crate::jvm::jvmti::Tool;
+use parking_lot::{Mutex, MutexGuard};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 
 /// The most frames of a stack that plans can request.
 pub const MAX_DEPTH: i64 = 200;
@@ -139,7 +140,7 @@ thread_local! {
 
 impl CallStacks {
     fn table(&self) -> MutexGuard<'_, StackTable> {
-        self.table.lock().unwrap_or_else(|e| e.into_inner())
+        self.table.lock()
     }
 
     /// Returns the lines of a stack, innermost first. An unknown number has no lines.

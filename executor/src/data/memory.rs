@@ -51,6 +51,7 @@ impl Mapping {
     /// The range must not be in use: on a file system without this request, the C library writes
     /// zeros into the range.
     pub fn claim(&self, from: u64, len: u64) -> io::Result<()> {
+        // `rustix` has the system call alone, which fails on such a file system.
         // SAFETY: a plain system call on an open file descriptor; it accesses no memory of ours.
         let code = with_file_size_signal_blocked(|| unsafe {
             libc::posix_fallocate(self.file.as_raw_fd(), from as i64, len as i64)

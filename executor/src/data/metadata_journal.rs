@@ -11,9 +11,9 @@
 //! sequence of appended records.
 
 use crate::data::append_file::AppendFile;
+use parking_lot::Mutex;
 use std::io;
 use std::path::Path;
-use std::sync::Mutex;
 use veneer_protocol::data::{JOURNAL_FILE, Record, encode_record};
 
 /// The most bytes of records that wait for room on the disk.
@@ -56,7 +56,7 @@ impl MetadataJournal {
         for record in records {
             lines.extend(encode_record(record)?);
         }
-        let mut state = self.0.lock().unwrap_or_else(|e| e.into_inner());
+        let mut state = self.0.lock();
         let state = &mut *state;
         if state.is_closed {
             return Err(io::Error::from_raw_os_error(libc::ENOSPC));

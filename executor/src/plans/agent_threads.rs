@@ -27,8 +27,8 @@ const DRAINS_PER_CHECK: u64 = 50;
 pub fn start_all(agent: &'static Agent, env: Env) -> Result<(), StartThreadError> {
     let (requests, request_queue) = channel();
     let (jobs, job_queue) = channel();
-    *agent.requests.lock().unwrap_or_else(|e| e.into_inner()) = requests;
-    *agent.jobs.lock().unwrap_or_else(|e| e.into_inner()) = jobs;
+    *agent.requests.lock() = requests;
+    *agent.jobs.lock() = jobs;
     let run: Run = Box::new(move |env| create_requested_versions(agent, env, request_queue));
     threads::start(agent.tool, env, "veneer-requests", run)?;
     let run: Run = Box::new(move |env| PlanLoop::run(agent, env, job_queue));

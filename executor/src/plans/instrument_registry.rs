@@ -19,8 +19,9 @@
 use crate::plans::cost_sample::CostSample;
 use crate::weaving::counter_block::CounterBlock;
 use crate::weaving::planned_probe::PlannedAction;
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 use veneer_fragmenter::advice::Site;
 use veneer_instruments::{EditSpec, InstrumentId, InstrumentSpec, Measurement, PatchId};
 
@@ -167,7 +168,7 @@ pub struct InstrumentRegistry(Mutex<InstrumentTable>);
 impl InstrumentRegistry {
     /// Locks the registry.
     pub fn lock(&self) -> MutexGuard<'_, InstrumentTable> {
-        self.0.lock().unwrap_or_else(|e| e.into_inner())
+        self.0.lock()
     }
 }
 

@@ -17,7 +17,8 @@
 //! writes, from any thread.
 
 use crate::jvm::jni::{Env, Global};
-use std::sync::{Arc, Mutex, MutexGuard};
+use parking_lot::{Mutex, MutexGuard};
+use std::sync::Arc;
 use veneer_fragmenter::counting::CounterPlan;
 use veneer_fragmenter::version::Span;
 use veneer_frequency::CountedGraph;
@@ -79,7 +80,7 @@ impl CounterBlock {
     }
 
     fn versions(&self) -> MutexGuard<'_, Vec<CountingVersion>> {
-        self.versions.lock().unwrap_or_else(|e| e.into_inner())
+        self.versions.lock()
     }
 
     /// Adds a version that is about to count in the block. Must be called before the version runs.

@@ -17,9 +17,10 @@
 
 use crate::jvm::jni::Global;
 use crate::weaving::counter_block::CounterBlock;
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
 use veneer_fragmenter::advice::{Probe, ProbeAction, Site};
 use veneer_fragmenter::flowgraph::FragmentId;
 use veneer_fragmenter::patch::Edit;
@@ -138,7 +139,7 @@ impl WovenMethods {
     /// Locks the entries. The lock is held for short reads and writes only, and never while Java
     /// code runs.
     pub fn entries(&self) -> MutexGuard<'_, HashMap<u32, MethodInstrumentation>> {
-        self.entries.lock().unwrap_or_else(|e| e.into_inner())
+        self.entries.lock()
     }
 
     /// Adds an instrument's probes to a method. They take effect after [`WovenMethods::prepare`]

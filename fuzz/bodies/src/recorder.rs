@@ -1,7 +1,8 @@
 //! A runtime without a JVM. It counts what is attached, and answers with invented readings.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use veneer_instruments::{
     ArmedMethod, AttachError, AttachSummary, EditSpec, EventValue, Graph, InstrumentId,
@@ -39,7 +40,7 @@ impl Recorder {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 
