@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use anyhow::Result;
 use serde::Serialize;
 use veneer_client::examination::{Finding, Severity, diagnose_machine, diagnose_process};
-use veneer_instruments::table::pad_right;
+use veneer_text::pad_right;
 
 use crate::cli::DoctorArguments;
 use crate::output::Style;

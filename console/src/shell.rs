@@ -29,9 +29,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use veneer_instruments::table::{ColumnFormat, TextTable, display_width};
 use veneer_protocol::{DetachTarget, Reply, Status};
 use veneer_scripts::{PROMPT_PLAN_NAME, help, nearest_name, overview};
+use veneer_text::{ColumnFormat, TextTable, display_width};
 
 use crate::cli::ShellArguments;
 use crate::output::{Style, describe};

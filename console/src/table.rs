@@ -4,7 +4,7 @@
 
 use std::io::{self, Write};
 
-use veneer_instruments::table::{ColumnFormat, TextTable};
+use veneer_text::{ColumnFormat, TextTable};
 
 use crate::output::Style;
 
@@ -30,7 +30,7 @@ pub fn write<const N: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use veneer_instruments::table::display_width;
+    use veneer_text::display_width;
 
     fn table(rows: &[[String; 2]], width: Option<usize>) -> String {
         let mut text = Vec::new();

@@ -12,8 +12,8 @@ use std::thread;
 use anyhow::{Result, bail};
 use veneer_client::{Client, ControlError, Target};
 use veneer_export::ExportScope;
-use veneer_instruments::table::replace_control_characters;
 use veneer_protocol::{Reply, Report, Request};
+use veneer_text::replace_control_characters;
 
 use crate::cli::{ExportArguments, settings};
 use crate::output::print_error;

@@ -8,7 +8,7 @@ use crossterm::cursor::{Hide, MoveToColumn, MoveUp, Show};
 use crossterm::event::{self, Event, KeyEventKind};
 use crossterm::terminal::{self, Clear, ClearType};
 use crossterm::{execute, queue};
-use veneer_instruments::table::{longest_prefix, replace_control_characters};
+use veneer_text::{longest_prefix, replace_control_characters};
 
 use super::conversation::{InputOutcome, ShellConnection};
 

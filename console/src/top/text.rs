@@ -1,9 +1,8 @@
 //! Formats measurements and names for columns.
 
 use serde_json::Value;
-use veneer_instruments::table::{
-    self, display_width, pad_left, pad_right, replace_control_characters,
-};
+use veneer_instruments::table;
+use veneer_text::{display_width, pad_left, pad_right, replace_control_characters, shorten};
 
 /// Formats a rate per second. Rates below ten have one decimal.
 pub fn format_rate(rate: f64) -> String {
@@ -38,7 +37,7 @@ pub fn align_right(text: &str, columns: usize) -> String {
 
 /// Pads the text on the right to this number of columns. Longer text is shortened.
 pub fn align_left(text: &str, columns: usize) -> String {
-    pad_right(&table::shorten(text, columns), columns)
+    pad_right(&shorten(text, columns), columns)
 }
 
 /// Wraps the first line of a message between words into rows of at most `columns` columns. The

@@ -29,11 +29,11 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 use thiserror::Error;
-use veneer_instruments::table::replace_control_characters;
 use veneer_protocol::{
     DetachTarget, MAX_REQUEST_BYTES, PROTOCOL_VERSION, PlanSource, Reply, Request, WireError,
     read_message_within,
 };
+use veneer_text::replace_control_characters;
 
 /// The time after which a write to a client that does not read fails. The session then ends.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(30);

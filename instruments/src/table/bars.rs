@@ -1,9 +1,8 @@
 //! Renders histograms as bars.
 
-use super::display_text::replace_control_characters;
 use super::text::format_count;
-use super::text_table::{ColumnFormat, TextTable};
 use crate::{LinearBuckets, Tally, TallyEntry, TallyKind, bucket_start};
+use veneer_text::{ColumnFormat, TextTable, replace_control_characters};
 
 /// Renders the histograms of the first `n` entries. Each bucket between the lowest and the highest
 /// non-empty one has a bar.

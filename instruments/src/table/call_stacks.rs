@@ -7,10 +7,10 @@
 //!   java.lang.Thread.run;shop.Desk.main;shop.Desk.serve 1234
 //! ```
 
-use super::display_text::replace_control_characters;
 use super::text::{format_count, format_share};
 use crate::{Tally, TallyEntry, TallyKey};
 use std::collections::BTreeMap;
+use veneer_text::replace_control_characters;
 
 /// Returns the weight of an entry: its sum for a table with values, otherwise its count.
 fn weight(entry: &TallyEntry, by_sum: bool) -> u64 {

@@ -1,8 +1,9 @@
 //! Renders the entries of a table that probes fill.
 
+use super::foot::render_with_foot;
 use super::text::format_count;
-use super::text_table::{ColumnFormat, TextTable};
 use crate::{Tally, TallyEntry, TallyKind};
+use veneer_text::{ColumnFormat, TextTable};
 
 /// Returns the names of the value columns, which precede the keys.
 fn heads(kind: TallyKind) -> &'static [&'static str] {
@@ -97,6 +98,6 @@ pub fn render_tally(tally: &Tally, kind: TallyKind, n: usize) -> String {
     if entries.is_empty() {
         foot
     } else {
-        table.render_with_foot(&foot)
+        render_with_foot(table, &foot)
     }
 }

@@ -1,9 +1,10 @@
 //! Renders the events of a value log as a table.
 
+use super::foot::render_with_foot;
 use super::place::{fragment_or_edge, line};
 use super::text::{self, format_count, format_duration};
-use super::text_table::{ColumnFormat, TextTable};
 use crate::{LogEvent, Measurement, PointRow};
+use veneer_text::{ColumnFormat, TextTable};
 
 /// Renders the newest `n` events of a value log, oldest first. The last line shows the totals of
 /// `rows`, the rows of the log.
@@ -53,6 +54,6 @@ pub fn render_events(rows: &[PointRow], events: &[LogEvent], n: usize) -> String
     if shown.is_empty() {
         foot
     } else {
-        table.render_with_foot(&foot)
+        render_with_foot(table, &foot)
     }
 }

@@ -11,10 +11,11 @@
 //! class name is shortened in the middle, so that the top package and the simple name remain
 //! readable.
 
+use super::foot::render_with_foot;
 use super::place::{fragment_or_edge, line};
 use super::text::{self, format_count, format_duration};
-use super::text_table::{ColumnFormat, TextTable};
 use crate::{Measurement, PointRow};
+use veneer_text::{ColumnFormat, TextTable};
 
 /// Renders the `n` heaviest rows of one instrument as a table. The last line shows the totals of
 /// all rows. The kind of the data determines the columns; rows of different kinds get separate
@@ -115,7 +116,7 @@ fn table(rows: &[&PointRow], n: usize) -> String {
     if rows.len() > n {
         foot.push_str(&format!(", of which {} are shown", format_count(n as u64)));
     }
-    table.render_with_foot(&foot)
+    render_with_foot(table, &foot)
 }
 
 fn value_cells(data: &Measurement, total: u64) -> Vec<String> {

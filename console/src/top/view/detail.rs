@@ -2,7 +2,8 @@
 //! the instruments attached there.
 
 use ratatui::text::{Line, Span};
-use veneer_instruments::table::{self, replace_control_characters, shorten_end};
+use veneer_instruments::table;
+use veneer_text::{replace_control_characters, shorten_end};
 
 use super::open_method::variables;
 use crate::top::location::ProbeKind;

@@ -1,7 +1,8 @@
 //! Draws the table of methods.
 
 use ratatui::text::{Line, Span};
-use veneer_instruments::table::{self, display_width, replace_control_characters};
+use veneer_instruments::table;
+use veneer_text::{display_width, replace_control_characters};
 
 use super::body::BodyText;
 use crate::top::location::MethodLocation;

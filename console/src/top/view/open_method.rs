@@ -1,7 +1,8 @@
 //! Draws the fragments of a method: its flow graph with the passes of blocks and edges.
 
 use ratatui::text::{Line, Span};
-use veneer_instruments::table::{self, replace_control_characters, shorten_end};
+use veneer_instruments::table;
+use veneer_text::{replace_control_characters, shorten_end};
 
 use super::body::BodyText;
 use super::methods::letters;

@@ -4,7 +4,7 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 use ratatui::widgets::{Block, Clear, Paragraph};
-use veneer_instruments::table::{replace_control_characters, shorten_end};
+use veneer_text::{replace_control_characters, shorten_end};
 
 use crate::top::picker::Picker;
 use crate::top::text::simple_name;

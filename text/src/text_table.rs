@@ -4,12 +4,10 @@
 //! share the width that the other columns leave, in equal parts. If such a column needs less than
 //! its part, the others get the rest.
 
-use super::display_text::{
+use crate::display_text::{
     display_width, pad_left, pad_right, replace_control_characters, shorten, shorten_middle,
 };
 
-/// The maximum width of a table in a report or in the output of a plan, in columns of a terminal.
-pub const TABLE_WIDTH: usize = 100;
 /// The number of spaces between two columns.
 const COLUMN_GAP: usize = 2;
 /// The minimum width of a shrunk column. The line may exceed the maximum width instead, because a
@@ -117,16 +115,6 @@ impl TextTable {
                 .map(|row| self.line(&widths, |column| cell(column, row).unwrap_or_default()))
                 .collect(),
         }
-    }
-
-    /// Lays the table out within [`TABLE_WIDTH`], without its empty columns and without a final
-    /// line break. `foot` is the last line.
-    pub(super) fn render_with_foot(mut self, foot: &str) -> String {
-        self.drop_empty_columns();
-        let RenderedTable { heading, rows } = self.render(Some(TABLE_WIDTH));
-        let heading = (!rows.is_empty()).then_some(heading);
-        let lines = heading.into_iter().chain(rows).chain([foot.to_owned()]);
-        lines.collect::<Vec<String>>().join("\n")
     }
 
     /// Returns the width of each column.
@@ -240,7 +228,5 @@ mod tests {
         table.push_row(["5"]);
         table.drop_empty_columns();
         assert_eq!(lines(&table, None), ["a  c", "1  3", "5"]);
-        let none = TextTable::new(&[("a", Left)]);
-        assert_eq!(none.render_with_foot("0 rows"), "0 rows");
     }
 }
