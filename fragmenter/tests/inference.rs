@@ -341,14 +341,8 @@ fn malformed_class_files_cause_no_panic() {
         let downgraded = classes.iter().map(|c| javac_support::downgraded(c, 48));
         seeds.extend(downgraded.take(1));
     }
-    // A deterministic generator of pseudo-random numbers (Knuth's MMIX).
-    let mut state = 7u64;
-    let mut random = |below: usize| {
-        state = state
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (state >> 33) as usize % below
-    };
+    let mut generator = fastrand::Rng::with_seed(7);
+    let mut random = |below: usize| generator.usize(..below);
     let (mut taken, mut refused) = (0, 0);
     for seed in &seeds {
         for _ in 0..300 {
