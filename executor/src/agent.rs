@@ -239,7 +239,7 @@ impl Agent {
             .find(|m| m.id == id)
             .map(|m| format!("{}{}", m.name, m.descriptor));
         self.refuse(
-            &class.dotted,
+            class.dotted.as_str(),
             &method.unwrap_or_default(),
             reason.name(),
             &reason.to_string(),

@@ -18,7 +18,7 @@ use indexmap::IndexMap;
 use serde_json::Value;
 use veneer_protocol::{EntryMetrics, Instrument, PointReadings, Readings, Report, Table};
 
-use crate::descriptor::readable_signature;
+use veneer_names::java_signature;
 
 /// The stacks of a report, one line each. Stacks with weight 0 are omitted.
 pub fn render(report: &Report) -> String {
@@ -66,7 +66,7 @@ fn point_frames(instrument: &Instrument, point: &PointReadings) -> Vec<String> {
     let mut frames = vec![
         instrument.name.clone(),
         point.class.clone(),
-        readable_signature(&point.method),
+        java_signature(&point.method),
     ];
     let line = point.line.map(|line| format!(" (line {line})"));
     let line = line.unwrap_or_default();

@@ -25,12 +25,12 @@ use serde_json::Value as Json;
 use veneer_protocol::{Instrument, LogEvent, PointReadings, Readings, Update};
 
 use crate::ExportScope;
-use crate::descriptor::readable_signature;
 use schema::{
     BOOTTIME, Clock, ClockSnapshot, CounterDescriptor, Data, DebugAnnotation, EventType,
     ProcessDescriptor, REALTIME, SourceLocation, Trace, TracePacket, TrackDescriptor, TrackEvent,
     Unit, Value,
 };
+use veneer_names::java_signature;
 
 /// The packet sequence of all packets. Perfetto requires one sequence id per writer.
 const PACKET_SEQUENCE_ID: u32 = 1;
@@ -204,7 +204,7 @@ impl TraceWriter {
                 uuid
             }
         };
-        let method = readable_signature(&event.method);
+        let method = java_signature(&event.method);
         let (short, _) = method.split_once('(').unwrap_or((&method, ""));
         let line = event.line.map(|line| format!(":{line}"));
         let annotation = |(name, value): (&String, &Json)| DebugAnnotation {
@@ -241,7 +241,7 @@ fn encode(packet: Vec<TracePacket>) -> Vec<u8> {
 
 /// The display name of a point, for instance `shop.Desk.serve(shop.Order, int) f3->f4 :41`.
 fn point_name(point: &PointReadings) -> String {
-    let mut text = format!("{}.{}", point.class, readable_signature(&point.method));
+    let mut text = format!("{}.{}", point.class, java_signature(&point.method));
     match (point.fragment, point.to, &point.what) {
         (_, _, Some(what)) => text += &format!(" {what}"),
         (Some(from), Some(to), _) => text += &format!(" f{from}->f{to}"),

@@ -4,6 +4,7 @@
 //! where a running activation can leave its code.
 
 use serde::{Deserialize, Serialize};
+use veneer_names::MethodRef;
 
 /// The identity of an armed method.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,9 +23,8 @@ impl ArmedMethod {
     /// Returns a pattern that selects this method. The pattern also selects bridge methods of the
     /// same name and arguments in the same class. Returns `None` if the descriptor is malformed.
     pub fn pattern(&self) -> Option<String> {
-        let (name, descriptor) = self.method.split_at(self.method.find('(')?);
-        let types = crate::pattern::argument_names(descriptor)?;
-        Some(format!("{}::{name}({})", self.class, types.join(", ")))
+        let method = MethodRef::parse(&self.method).ok()?;
+        Some(format!("{}::{}", self.class, method.java_form()))
     }
 }
 

@@ -23,4 +23,4 @@ pub use entries::render_tally;
 pub use events::render_events;
 pub use layout::TABLE_WIDTH;
 pub use rows::render_rows;
-pub use text::{format_count, format_duration, format_signature, shorten};
+pub use text::{format_count, format_duration, shorten};

@@ -30,6 +30,7 @@ use veneer_fragmenter::policy::Policy;
 use veneer_fragmenter::verify;
 use veneer_fragmenter::version::{self, Bodies, ProtectedMembers, VersionPlan};
 use veneer_fragmenter::{Refusal, anchor};
+use veneer_names::{internal_form, java_form};
 
 use super::proof;
 use super::totals::{CheckFailure, CheckStage, CheckTotals, PolicyTotals, UnsafeNullMessage};
@@ -73,7 +74,7 @@ pub fn check_class(place: &str, bytes: &[u8], task: &Task) -> CheckTotals {
         ..CheckTotals::default()
     };
     let mut check = ClassCheck {
-        class: place.replace('/', "."),
+        class: java_form(place),
         failures: Vec::new(),
     };
     check.guard("read", |e| e.all(bytes, task, &mut totals));
@@ -147,7 +148,7 @@ impl ClassCheck {
             Err(error) => return self.fail("read", "", error),
         };
         match file.name() {
-            Ok(name) => self.class = name.replace('/', "."),
+            Ok(name) => self.class = java_form(&name),
             Err(error) => return self.fail("read", "", error),
         }
         match file.to_bytes() {
@@ -168,7 +169,7 @@ impl ClassCheck {
             }
         }
         totals.unsafe_null_messages = self.unsafe_null_messages(&file);
-        if on_cell_path(&self.class.replace('.', "/")) {
+        if on_cell_path(&internal_form(&self.class)) {
             totals.on_cell_path += 1;
             totals.methods_on_cell_path += totals.methods;
         }

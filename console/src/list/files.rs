@@ -26,7 +26,7 @@ pub(super) fn run(list: &mut List<impl Write>, path: &Path, pattern: &str) -> Re
         let class = file.name()?;
         let armed = ArmedMethod {
             id: 0,
-            class: class.replace('/', "."),
+            class: veneer_names::java_form(&class),
             method: name(file, index),
         };
         if on_cell_path(&class) {

@@ -92,7 +92,7 @@ fn describe_class(
         })
     };
     Some(ArmedClass {
-        name: class.dotted.clone(),
+        name: class.dotted.to_string(),
         flags: facts.flags,
         annotations: facts.annotations.clone(),
         supertypes: facts.supertypes.clone(),
@@ -107,7 +107,7 @@ fn describe_class(
 fn armed_method(class: &Class, m: &arming::ArmedMethod) -> ArmedMethod {
     ArmedMethod {
         id: m.id,
-        class: class.dotted.clone(),
+        class: class.dotted.to_string(),
         method: format!("{}{}", m.name, m.descriptor),
     }
 }

@@ -19,6 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use veneer_fragmenter::arming::ArmedMethod;
 use veneer_fragmenter::version::ProtectedMembers;
 use veneer_instruments::ClassMetadata;
+use veneer_names::{ClassName, JavaClassName, MethodName};
 
 /// The variable data of an armed class.
 #[derive(Default)]
@@ -49,19 +50,11 @@ pub struct ClassState {
     pub facts: Option<Arc<ClassMetadata>>,
 }
 
-/// Name and descriptor of a method.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MethodName {
-    pub name: String,
-    pub descriptor: String,
-}
-
 /// A class with armed methods.
 pub struct Class {
-    /// The internal name of the class, with slashes.
-    pub name: String,
-    /// The name with dots.
-    pub dotted: String,
+    pub name: ClassName,
+    /// The same name in Java form.
+    pub dotted: JavaClassName,
     /// A weak reference, shared by all classes of the loader. `None` for the boot loader.
     loader: Option<Arc<Global>>,
     /// The id of method 0.
@@ -114,7 +107,7 @@ pub struct UnloadedCount {
 
 #[derive(Default)]
 struct Maps {
-    by_name: HashMap<String, Vec<Arc<Class>>>,
+    by_name: HashMap<ClassName, Vec<Arc<Class>>>,
     /// By the id of method 0.
     by_id: BTreeMap<u32, Arc<Class>>,
     /// Weak references to all loaders but the boot loader, each once.
@@ -195,7 +188,7 @@ impl Registry {
     pub fn reserve(
         &self,
         env: Env,
-        name: &str,
+        name: ClassName,
         loader: jobject,
         methods: usize,
     ) -> Option<Arc<Class>> {
@@ -203,8 +196,8 @@ impl Registry {
         let count = u32::try_from(methods).ok()?;
         let first_id = maps.ids.reserve(count)?;
         let class = Class {
-            name: name.into(),
-            dotted: name.replace('/', "."),
+            dotted: name.java_form(),
+            name,
             loader: maps.loader(env, loader),
             first_id,
             count,
@@ -274,9 +267,10 @@ impl Registry {
 /// A class of the boot loader, for unit tests.
 #[cfg(test)]
 pub(crate) fn test_class(name: &str, ids: Range<u32>) -> Arc<Class> {
+    let name = ClassName::parse(name).expect("a class name");
     Arc::new(Class {
-        name: name.into(),
-        dotted: name.replace('/', "."),
+        dotted: name.java_form(),
+        name,
         loader: None,
         first_id: ids.start,
         count: ids.end - ids.start,
@@ -299,7 +293,7 @@ mod tests {
     #[test]
     fn a_method_belongs_to_the_class_whose_range_contains_its_id() {
         let registry = registry(&[("a/A", 0..3), ("a/B", 5..6), ("a/Empty", 6..6)]);
-        let class = |id| registry.class_of_method(id).map(|c| c.name.clone());
+        let class = |id| registry.class_of_method(id).map(|c| c.name.to_string());
         assert_eq!(class(0), Some("a/A".into()));
         assert_eq!(class(2), Some("a/A".into()));
         assert_eq!(class(3), None);

@@ -9,6 +9,7 @@ use crate::jvm::jni::{Env, Global, JvmError, Reference, Static, i, j, jclass, jo
 use crate::jvm::runtime_table::{CLASSES, THREAD_ROWS};
 use std::sync::{Arc, OnceLock};
 use veneer_fragmenter::version::VersionClass;
+use veneer_names::java_form;
 
 mod direct_reads;
 
@@ -366,7 +367,7 @@ impl Library {
     pub fn loaded(&self, env: Env, by: jclass, name: &str) -> Result<jclass, JvmError> {
         let what = || format!("looking for {name}");
         expect_class_or_null(env, by, "looking for a class")?;
-        let text = env.new_string(&name.replace('/', "."))?;
+        let text = env.new_string(&java_form(name))?;
         // SAFETY: `loaded` takes a class and a string, and returns a class or null.
         let found = unsafe { env.object(&self.loaded, &[l(by), l(text)], what) };
         env.delete(text);

@@ -4,6 +4,7 @@ use crate::agent::Agent;
 use crate::jvm::jni::Env;
 use crate::plans::instrument_registry::{Instrument, InstrumentTable};
 use veneer_instruments::{InstrumentSpec, MethodPattern, nearest};
+use veneer_names::java_form;
 
 /// The most class names that a warning suggests.
 const MAX_SUGGESTIONS: usize = 3;
@@ -17,7 +18,7 @@ pub fn similar_classes(agent: &Agent, env: Env, pattern: &MethodPattern) -> Vec<
             .class_name(class)
             .filter(|n| !veneer_fragmenter::anchor::is_anchor(n))
         {
-            names.push(name.replace('/', "."));
+            names.push(java_form(&name));
         }
         env.delete(class);
     }

@@ -36,12 +36,12 @@ use crate::classfile::{
     Attribute, ClassFile, Code, ConstantPool, ExceptionRange, Member, PoolEntry,
     remap_code_attributes,
 };
-use crate::descriptor::width;
 use crate::hotspot::{MAX_COMPILED_BYTES, MAX_INLINE_BYTES};
 use crate::osr_exit::ExitConstants;
 use crate::policy::Policy;
 use crate::refusal::Refusal;
 use crate::runtime;
+use veneer_names::raw::slots;
 
 /// Longest code in bytes that the fast path accepts. Below this limit, the branches of the armed
 /// body cannot exceed their 16-bit offsets.
@@ -467,7 +467,7 @@ impl<'f> FastPath<'f> {
         let stub = parameters.words + 1 + u16::from(drops);
         let mut max_stack = code.max_stack.max(stub).max(2);
         if !self.code.exits.is_empty() {
-            max_stack = max_stack.max(width(&[parameters.result]) + 2);
+            max_stack = max_stack.max(slots(&[parameters.result]) + 2);
         }
         let armed = Code {
             max_stack,

@@ -2,7 +2,7 @@
 
 use super::layout::{Align, TableLayout};
 use super::place::{fragment_or_edge, line};
-use super::text::{self, format_count, format_duration};
+use super::text::{format_count, format_duration};
 use crate::{LogEvent, Measurement, PointRow};
 
 /// Renders the newest `n` events of a value log, oldest first. The last line shows the totals of
@@ -28,7 +28,7 @@ pub fn render_events(rows: &[PointRow], events: &[LogEvent], n: usize) -> String
             format_duration(event.time_ns),
             event.thread.to_string(),
             event.class.clone(),
-            text::format_signature(&event.method),
+            veneer_names::short_java_signature(&event.method),
             fragment_or_edge(event.fragment, None),
             line(event.line),
             values.join(" "),

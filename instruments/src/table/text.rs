@@ -1,7 +1,5 @@
 //! Formats numbers, durations and names for readers.
 
-use crate::pattern::primitive_type_name;
-
 /// Formats a number with thousands separators: `1,234,567`.
 pub fn format_count(number: u64) -> String {
     let digits = number.to_string();
@@ -74,33 +72,6 @@ pub fn shorten(text: &str, width: usize) -> String {
     head.chain(std::iter::once(&'…')).chain(tail).collect()
 }
 
-/// Formats a method's name and descriptor as Java source, with simple type names:
-/// `m(ILjava/lang/String;)V` becomes `m(int, String)`. A text without a valid descriptor is
-/// unchanged.
-pub fn format_signature(method: &str) -> String {
-    parse_signature(method).unwrap_or_else(|| method.to_owned())
-}
-
-fn parse_signature(method: &str) -> Option<String> {
-    let (name, rest) = method.split_once('(')?;
-    let (mut rest, _) = rest.split_once(')')?;
-    let mut types = Vec::new();
-    while !rest.is_empty() {
-        let base = rest.trim_start_matches('[');
-        let brackets = "[]".repeat(rest.len() - base.len());
-        let (element, after) = match base.strip_prefix('L') {
-            Some(class) => {
-                let (class, after) = class.split_once(';')?;
-                (class.rsplit('/').next()?, after)
-            }
-            None => (primitive_type_name(base.chars().next()?)?, base.get(1..)?),
-        };
-        types.push(format!("{element}{brackets}"));
-        rest = after;
-    }
-    Some(format!("{name}({})", types.join(", ")))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -150,17 +121,5 @@ mod tests {
         assert_eq!(shorten(name, 6), "…nizer");
         assert_eq!(shorten(name, 0), "");
         assert_eq!(shorten("äöü", 2), "…ü");
-    }
-
-    #[test]
-    fn signatures() {
-        assert_eq!(
-            format_signature("m(I[[Ljava/lang/String;J)V"),
-            "m(int, String[][], long)"
-        );
-        assert_eq!(format_signature("<init>()V"), "<init>()");
-        for odd in ["m", "m(", "m(Q)V", "m(Ljava)V", "m([)V", "m(é)V"] {
-            assert_eq!(format_signature(odd), odd);
-        }
     }
 }

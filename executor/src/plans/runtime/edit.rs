@@ -63,7 +63,7 @@ impl RuntimeHandle {
         let target = targets.iter().find(|t| t.method == method);
         let first = spec.edits.first().cloned();
         Err(AttachError::EditRefused {
-            class: target.map(|t| t.class.dotted.clone()).unwrap_or_default(),
+            class: target.map_or_else(String::new, |t| t.class.dotted.to_string()),
             method: target.and_then(method_label).unwrap_or_default(),
             edit: first.unwrap_or(NO_EDIT),
             reason: format!("{} ({})", reason, reason.name()),
@@ -130,7 +130,7 @@ impl RuntimeHandle {
             versions::check_osr_entry(agent, self.env(), class, &analysed, &points)
         });
         comes_back.map_err(|reason| AttachError::EditRefused {
-            class: class.dotted.clone(),
+            class: class.dotted.to_string(),
             method: label.into(),
             edit: failing_edit(spec, &edits, method, armed),
             reason: format!("{} ({})", reason, reason.name()),
@@ -173,7 +173,7 @@ fn method_label(target: &Target) -> Option<String> {
 
 fn method_refused(class: &Class, method: &str, reason: &Refusal) -> AttachError {
     AttachError::MethodRefused {
-        class: class.dotted.clone(),
+        class: class.dotted.to_string(),
         method: method.into(),
         reason: reason.name().to_string(),
         detail: reason.to_string(),
