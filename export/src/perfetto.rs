@@ -22,7 +22,7 @@ use std::collections::HashMap;
 
 use prost::Message;
 use serde_json::Value as Json;
-use veneer_protocol::{Instrument, LogEvent, PointReadings, Readings, Update};
+use veneer_protocol::{Instrument, LogEvent, Measurement, PointRow, Update};
 
 use crate::ExportScope;
 use schema::{
@@ -130,12 +130,12 @@ impl TraceWriter {
         packets: &mut Vec<TracePacket>,
         at: u64,
         instrument: &Instrument,
-        point: &PointReadings,
+        point: &PointRow,
     ) {
         let place = format!("{} {}", instrument.name, point_name(point));
-        match point.readings {
-            Readings::Count { hits } => self.counter(packets, at, place, Unit::Count, hits),
-            Readings::Time {
+        match point.data {
+            Measurement::Count { hits } => self.counter(packets, at, place, Unit::Count, hits),
+            Measurement::Time {
                 count, total_ns, ..
             } => {
                 self.counter(packets, at, format!("{place} calls"), Unit::Count, count);
@@ -147,7 +147,7 @@ impl TraceWriter {
                     total_ns,
                 );
             }
-            Readings::Log { events, .. } => {
+            Measurement::Log { events, .. } => {
                 self.counter(packets, at, format!("{place} events"), Unit::Count, events);
             }
         }
@@ -240,7 +240,7 @@ fn encode(packet: Vec<TracePacket>) -> Vec<u8> {
 }
 
 /// The display name of a point, for instance `shop.Desk.serve(shop.Order, int) f3->f4 :41`.
-fn point_name(point: &PointReadings) -> String {
+fn point_name(point: &PointRow) -> String {
     let mut text = format!("{}.{}", point.class, java_signature(&point.method));
     match (point.fragment, point.to, &point.what) {
         (_, _, Some(what)) => text += &format!(" {what}"),
