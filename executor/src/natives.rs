@@ -37,7 +37,7 @@ pub fn request(id: jint) {
                 .requests
                 .lock()
                 .unwrap_or_else(|e| e.into_inner())
-                .send(id as u32);
+                .send(veneer_names::MethodId(id as u32));
         }
     });
 }

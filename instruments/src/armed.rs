@@ -4,7 +4,7 @@
 //! where a running activation can leave its code.
 
 use serde::{Deserialize, Serialize};
-use veneer_names::MethodRef;
+use veneer_names::{MethodId, MethodRef};
 
 /// The identity of an armed method.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -12,7 +12,7 @@ pub struct ArmedMethod {
     /// The method's id. Ids distinguish methods of equal name and class name in different class
     /// loaders.
     #[serde(default)]
-    pub id: u32,
+    pub id: MethodId,
     /// The dotted class name: `a.b.Outer$Inner`.
     pub class: String,
     /// The method's name and descriptor: `m(I)I`.
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn the_pattern_selects_the_method_and_no_overload() {
         let method = ArmedMethod {
-            id: 1,
+            id: MethodId(1),
             class: "a.B$C".into(),
             method: "m(I[[Ljava/lang/String;J)V".into(),
         };

@@ -1,33 +1,11 @@
 //! Class names in internal form (`java/lang/String`) and in Java form (`java.lang.String`).
 
+use crate::name_error::NameError;
 use crate::raw;
 use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
 use std::fmt;
 use std::sync::Arc;
-use thiserror::Error;
-
-/// Why a text is not the internal name of a class or interface (JVMS §4.2.1).
-#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
-pub enum NameError {
-    /// The text is empty.
-    #[error("the name is empty")]
-    Empty,
-    /// A part between two separators is empty. `at` is its byte offset.
-    #[error("the part of the name at byte {at} is empty")]
-    EmptyPart {
-        /// The byte offset of the empty part.
-        at: usize,
-    },
-    /// A character is not allowed in a name.
-    #[error("the character `{character}` at byte {at} is not allowed in the name")]
-    Forbidden {
-        /// The character, one of `. ; [ / < >`.
-        character: char,
-        /// The byte offset of the character.
-        at: usize,
-    },
-}
 
 /// The name of a class or interface in internal form: `java/util/Map$Entry` (JVMS §4.2.1). Arrays
 /// have no such name.

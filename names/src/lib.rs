@@ -14,25 +14,29 @@
 //!   allocates no memory.
 //! * [`raw`] reads descriptors as bytes, because the text of a class file need not be valid UTF-8.
 //!
-//! The parsers accept exactly the texts that the JVM specification allows. This crate knows no JVM
+//! The parsers of text accept exactly what the JVM specification allows. This crate knows no JVM
 //! and no class-file reader.
 
 mod class_name;
 mod field_descriptor;
 mod method_descriptor;
+mod method_id;
 mod method_name;
+mod name_error;
 mod primitive;
 pub mod raw;
 
 pub use class_name::{
-    ClassName, JavaClassName, NameError, array_of, class_in_type_descriptor, component_name,
-    constant_name, internal_form, java_form, simple_name, type_descriptor,
+    ClassName, JavaClassName, array_of, class_in_type_descriptor, component_name, constant_name,
+    internal_form, java_form, simple_name, type_descriptor,
 };
 pub use field_descriptor::{FieldDescriptor, FieldKind, OBJECT_DESCRIPTOR};
 pub use method_descriptor::{MethodDescriptor, Parameters};
+pub use method_id::MethodId;
 pub use method_name::{
     MethodName, MethodNameError, MethodRef, java_signature, short_java_signature,
 };
+pub use name_error::NameError;
 pub use primitive::Primitive;
 pub use raw::{DescriptorError, MAX_DIMENSIONS, MAX_PARAMETER_SLOTS};
 

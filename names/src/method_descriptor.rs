@@ -115,16 +115,17 @@ impl<'t> Iterator for Parameters<'t> {
     type Item = FieldDescriptor<'t>;
 
     fn next(&mut self) -> Option<FieldDescriptor<'t>> {
-        let (first, rest) = FieldDescriptor::first(self.0).ok()?;
+        let length = raw::field_length(self.0.as_bytes())?;
+        let (first, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;
-        Some(first)
+        Some(FieldDescriptor::from_parsed(first))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::class_name::NameError;
+    use crate::name_error::NameError;
 
     #[test]
     fn parameters_and_result_are_split() {

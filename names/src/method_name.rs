@@ -1,7 +1,7 @@
 //! The name of a method within its class: name and descriptor, `run(I)V`.
 
-use crate::class_name::NameError;
 use crate::method_descriptor::MethodDescriptor;
+use crate::name_error::NameError;
 use crate::raw::DescriptorError;
 use std::fmt;
 use thiserror::Error;

@@ -4,7 +4,7 @@
 //! All characters with a meaning are ASCII, and no byte of a longer character is equal to one of
 //! them. A descriptor in a `str` can therefore be cut at the offsets that these functions return.
 
-use crate::class_name::NameError;
+use crate::name_error::NameError;
 use crate::primitive::Primitive;
 use thiserror::Error;
 
@@ -58,31 +58,39 @@ pub enum DescriptorError {
     TooManySlots,
 }
 
+/// Marks the bytes that have a meaning in class names.
+const IN_CLASS_NAMES: [bool; 256] = {
+    let mut table = [false; 256];
+    table[b'/' as usize] = true;
+    table[b'.' as usize] = true;
+    table[b'[' as usize] = true;
+    table[b';' as usize] = true;
+    table
+};
+
 /// The offset at which an internal class name (JVMS §4.2.1) ends that begins at `start`: the offset
 /// of the first `;`, or the length of the text.
 pub(crate) fn class_name_end(text: &[u8], start: usize) -> Result<usize, NameError> {
-    let name = text.get(start..).unwrap_or_default();
     let mut part = start;
-    let mut end = text.len();
-    for (at, byte) in (start..).zip(name) {
-        match byte {
-            b'/' if at == part => return Err(NameError::EmptyPart { at }),
-            b'/' => part = at + 1,
-            b'.' | b'[' => {
-                let character = char::from(*byte);
-                return Err(NameError::Forbidden { character, at });
+    let mut at = start;
+    while let Some(byte) = text.get(at) {
+        if IN_CLASS_NAMES[usize::from(*byte)] {
+            match byte {
+                b';' => break,
+                b'/' if at == part => return Err(NameError::EmptyPart { at }),
+                b'/' => part = at + 1,
+                _ => {
+                    let character = char::from(*byte);
+                    return Err(NameError::Forbidden { character, at });
+                }
             }
-            b';' => {
-                end = at;
-                break;
-            }
-            _ => {}
         }
+        at += 1;
     }
-    match part == end {
-        true if end == start => Err(NameError::Empty),
+    match part == at {
+        true if at == start => Err(NameError::Empty),
         true => Err(NameError::EmptyPart { at: part }),
-        false => Ok(end),
+        false => Ok(at),
     }
 }
 
@@ -110,8 +118,17 @@ pub(crate) fn field_end(text: &[u8], start: usize) -> Result<usize, DescriptorEr
 }
 
 /// The length in bytes of the field descriptor at the beginning of a text; `None` if there is none.
+/// The name of a class is not checked, because the class hook asks this for each descriptor of each
+/// class.
 pub fn field_length(text: &[u8]) -> Option<usize> {
-    field_end(text, 0).ok()
+    let dimensions = text.iter().take_while(|b| **b == b'[').count();
+    if dimensions > MAX_DIMENSIONS {
+        return None;
+    }
+    match text.get(dimensions)? {
+        b'L' => text.iter().position(|b| *b == b';').map(|end| end + 1),
+        letter => Primitive::from_letter(*letter).map(|_| dimensions + 1),
+    }
 }
 
 /// The number of local-variable slots or stack words of a value with this field descriptor, or of

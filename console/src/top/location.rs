@@ -21,7 +21,7 @@ impl MethodLocation {
     /// Returns the pattern that selects the method.
     pub fn pattern(&self) -> String {
         let method = ArmedMethod {
-            id: 0,
+            id: veneer_names::MethodId::default(),
             class: self.class.clone(),
             method: self.method.clone(),
         };

@@ -289,7 +289,7 @@ fn define_anchor(
         admitted.map_err(|why| Refusal::AnchorFailed(why.to_string()))?;
     }
     let declared = armed.methods.iter().filter(|m| m.anchor == armed.anchor);
-    let ids: Vec<i32> = declared.map(|m| m.id as i32).collect();
+    let ids: Vec<i32> = declared.map(|m| m.id.as_java()).collect();
     let filled = agent.library.anchor(env, anchor, &ids);
     env.delete(anchor);
     filled.map_err(|e| Refusal::AnchorFailed(e.to_string()))

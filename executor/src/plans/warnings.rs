@@ -115,7 +115,7 @@ mod tests {
             one.attached = plan != "detached";
             one.spec.only = (plan == "chosen").then(BTreeMap::new);
             if plan == "matched" {
-                one.tried.insert(7);
+                one.tried.insert(veneer_names::MethodId(7));
             }
             table.add(one);
         }

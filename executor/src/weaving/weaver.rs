@@ -41,6 +41,7 @@ use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::counting::CounterPlan;
 use veneer_fragmenter::points::reachable;
 use veneer_instruments::{AttachError, ClassMetadata, InstrumentId, InstrumentSpec, PointSelector};
+use veneer_names::MethodId;
 use veneer_names::internal_form;
 use veneer_probes::error::Reason;
 use veneer_probes::{ProbeCode, ProbeError};
@@ -218,7 +219,7 @@ struct Task {
     /// The spec, restricted to the method.
     spec: InstrumentSpec,
     /// The id of the method.
-    method: u32,
+    method: MethodId,
     /// Name and descriptor of the method.
     label: String,
 }
@@ -226,7 +227,7 @@ struct Task {
 /// A task whose code waits for a class.
 struct WaitingTask {
     instrument: InstrumentId,
-    method: u32,
+    method: MethodId,
     /// The internal name of the class.
     awaited: String,
 }
@@ -332,7 +333,7 @@ struct WeavingResult {
     errors: Vec<(InstrumentId, AttachError)>,
     waiting: Vec<WaitingTask>,
     /// The ids of the methods that need another version.
-    changed: Vec<u32>,
+    changed: Vec<MethodId>,
     /// The records for the metadata journal.
     records: Vec<veneer_protocol::data::Record>,
 }
@@ -631,7 +632,7 @@ fn reading_base(shards: &Shards, step: PlannedAction, slot: u32) -> [u64; 2] {
 
 /// A method cannot have the version that its instrumentation asks for. Removes the instruments that
 /// only this version would have contained, and records the reason.
-fn remove_unproven(agent: &Agent, class: &Class, id: u32, reason: &Refusal) {
+fn remove_unproven(agent: &Agent, class: &Class, id: MethodId, reason: &Refusal) {
     agent.refuse_method(class, id, reason);
     let label = {
         let state = class.state();

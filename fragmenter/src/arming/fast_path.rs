@@ -41,6 +41,7 @@ use crate::osr_exit::ExitConstants;
 use crate::policy::Policy;
 use crate::refusal::Refusal;
 use crate::runtime;
+use veneer_names::MethodId;
 use veneer_names::raw::slots;
 
 /// Longest code in bytes that the fast path accepts. Below this limit, the branches of the armed
@@ -137,7 +138,7 @@ struct ScannedMethod<'m> {
     /// The `StackMapTable`, if the method has one.
     stack_map: Option<&'m Attribute<'m>>,
     last_frame: LastFrame,
-    id: u32,
+    id: MethodId,
     /// Internal name of the class's anchor.
     anchor: &'m str,
     name: &'m str,
@@ -200,7 +201,7 @@ impl<'f> FastPath<'f> {
         &mut self,
         member: &Member,
         info: &[u8],
-        (policy, id, anchor): (&Policy, u32, &str),
+        (policy, id, anchor): (&Policy, MethodId, &str),
         pool: &mut ConstantPool,
     ) -> Result<Option<(Vec<u8>, String)>, Refusal> {
         let (Ok(name), Ok(descriptor)) = (

@@ -14,7 +14,7 @@ use super::reference::Position;
 use super::value::Value;
 use crate::bytecode::Instruction;
 use crate::bytecode::opcode::*;
-use veneer_names::raw;
+use veneer_names::{MethodId, raw};
 
 impl Product<'_, '_> {
     fn operation_failure(&self, r: &Run, why: &str) -> Failure {
@@ -83,7 +83,7 @@ impl Product<'_, '_> {
         Ok(())
     }
 
-    fn check_cell_id(&mut self, r: &Run, id: u32) -> Result<(), Failure> {
+    fn check_cell_id(&mut self, r: &Run, id: MethodId) -> Result<(), Failure> {
         if *self.id.get_or_insert(id) == id {
             Ok(())
         } else {
@@ -558,7 +558,7 @@ impl Product<'_, '_> {
     }
 
     /// Checks the call of a version's `enter` body at the entry of an armed body.
-    fn enter_version(&mut self, r: &mut Run, id: u32) -> Result<(), Failure> {
+    fn enter_version(&mut self, r: &mut Run, id: MethodId) -> Result<(), Failure> {
         self.check_cell_id(r, id)?;
         let Some(leave) = r.leave.clone() else {
             return Err(self.leave_failure(r, "no stub"));

@@ -17,12 +17,13 @@ use veneer_fragmenter::flowgraph::FragmentId;
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::patch::{self, Edit};
 use veneer_instruments::{AttachError, EditKind, EditSpec, PatchId};
+use veneer_names::MethodId;
 use veneer_protocol::data::Record;
 
 /// A method that a patch changes.
 struct Target {
     class: Arc<Class>,
-    method: u32,
+    method: MethodId,
 }
 
 impl RuntimeHandle {
@@ -42,7 +43,7 @@ impl RuntimeHandle {
             });
         }
         let edits = edits_of(&spec);
-        let methods: Vec<u32> = targets.iter().map(|t| t.method).collect();
+        let methods: Vec<MethodId> = targets.iter().map(|t| t.method).collect();
         let id = agent.table.lock().add_patch(Patch {
             spec: spec.clone(),
             active: true,
@@ -113,7 +114,7 @@ impl RuntimeHandle {
         spec: &EditSpec,
         class: &Arc<Class>,
         file: &ClassFile,
-        (id, label): (u32, &str),
+        (id, label): (MethodId, &str),
     ) -> Result<(), AttachError> {
         let agent = self.agent;
         let edits = edits_of(spec);
