@@ -1,7 +1,7 @@
 //! The vocabulary for the measurements of instruments, shared by all crates.
 //!
 //! ```text
-//!   agent ── PointRow, EventValue, RefusalRow ──┬──▶ plans        functions of handles
+//!   agent ── PointRow, EventValue, RefusalRow ───┬──▶ plans        functions of handles
 //!     │                                          ├──▶ tables       text for readers
 //!     └── metadata journal, data directory ──────┴──▶ protocol     JSON: report, updates, journal
 //! ```

@@ -2,7 +2,6 @@
 
 use crate::name_error::NameError;
 use crate::raw;
-use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
 use std::fmt;
 use std::sync::Arc;
@@ -33,17 +32,6 @@ impl ClassName {
     pub fn java_form(&self) -> JavaClassName {
         JavaClassName(java_form(&self.0).into())
     }
-
-    /// The descriptor of the class as a type: `Ljava/util/Map$Entry;`.
-    pub fn descriptor(&self) -> String {
-        type_descriptor(&self.0)
-    }
-}
-
-impl AsRef<str> for ClassName {
-    fn as_ref(&self) -> &str {
-        &self.0
-    }
 }
 
 impl Borrow<str> for ClassName {
@@ -58,38 +46,12 @@ impl fmt::Display for ClassName {
     }
 }
 
-impl TryFrom<String> for ClassName {
-    type Error = NameError;
-
-    fn try_from(internal: String) -> Result<ClassName, NameError> {
-        ClassName::parse(&internal)
-    }
-}
-
-impl<'de> Deserialize<'de> for ClassName {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<ClassName, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        ClassName::try_from(text).map_err(serde::de::Error::custom)
-    }
-}
-
-impl Serialize for ClassName {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.0)
-    }
-}
-
 /// The name of a class or interface in Java form, as `Class.getName` returns it:
 /// `java.util.Map$Entry`. A hidden class has a `/` before its suffix: `a.b.C/0x0123`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct JavaClassName(Arc<str>);
 
 impl JavaClassName {
-    /// Takes over a name that the JVM returned in Java form, or that came from a [`ClassName`].
-    pub fn from_jvm(name: impl Into<Arc<str>>) -> JavaClassName {
-        JavaClassName(name.into())
-    }
-
     /// The Java form: `java.util.Map$Entry`.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -98,18 +60,6 @@ impl JavaClassName {
     /// The text, shared with this name.
     pub fn shared(&self) -> Arc<str> {
         self.0.clone()
-    }
-}
-
-impl AsRef<str> for JavaClassName {
-    fn as_ref(&self) -> &str {
-        &self.0
-    }
-}
-
-impl Borrow<str> for JavaClassName {
-    fn borrow(&self) -> &str {
-        &self.0
     }
 }
 
@@ -180,7 +130,7 @@ mod tests {
         assert_eq!(name.as_str(), "java/util/Map$Entry");
         assert_eq!(name.to_string(), "java/util/Map$Entry");
         assert_eq!(name.java_form().as_str(), "java.util.Map$Entry");
-        assert_eq!(name.descriptor(), "Ljava/util/Map$Entry;");
+        assert_eq!(type_descriptor(name.as_str()), "Ljava/util/Map$Entry;");
         assert_eq!(simple_name(name.as_str()), "Map$Entry");
         assert_eq!(simple_name("Main"), "Main");
     }
@@ -199,15 +149,6 @@ mod tests {
         for odd in ["a)b", "a(b", "<x>", "ä/ö", "a b", "a/B+0x1"] {
             assert!(ClassName::parse(odd).is_ok(), "{odd}");
         }
-    }
-
-    #[test]
-    fn json_is_the_plain_text() {
-        let name = ClassName::parse("a/B").unwrap();
-        assert_eq!(serde_json::to_string(&name).unwrap(), r#""a/B""#);
-        assert_eq!(serde_json::from_str::<ClassName>(r#""a/B""#).unwrap(), name);
-        let error = serde_json::from_str::<ClassName>(r#""a.B""#).unwrap_err();
-        assert!(error.to_string().contains("`.` at byte 1"), "{error}");
     }
 
     #[test]

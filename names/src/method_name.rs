@@ -29,13 +29,6 @@ pub struct MethodName {
     pub descriptor: String,
 }
 
-impl MethodName {
-    /// Whether these are the name and the descriptor of the method.
-    pub fn is(&self, name: &str, descriptor: &str) -> bool {
-        self.name == name && self.descriptor == descriptor
-    }
-}
-
 impl fmt::Display for MethodName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}", self.name, self.descriptor)

@@ -4,6 +4,7 @@
 use proptest::prelude::*;
 use veneer_names::{
     ClassName, FieldDescriptor, MethodDescriptor, MethodRef, internal_form, java_form, raw,
+    type_descriptor,
 };
 
 /// A part of a class name: any characters but the forbidden ones.
@@ -120,7 +121,7 @@ proptest! {
         let class = ClassName::parse(&name).expect(&name);
         prop_assert_eq!(internal_form(class.java_form().as_str()), name.as_str());
         prop_assert_eq!(java_form(class.as_str()), class.java_form().to_string());
-        let descriptor = class.descriptor();
+        let descriptor = type_descriptor(class.as_str());
         prop_assert_eq!(FieldDescriptor::parse(&descriptor).unwrap().class(), Some(&*name));
     }
 }

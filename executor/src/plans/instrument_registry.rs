@@ -184,7 +184,7 @@ impl InstalledPoint {
 
 /// The sum of the final readings of points.
 fn final_sum(points: &[InstalledPoint]) -> Option<Measurement> {
-    let all = points.iter().filter_map(|p| p.last.clone());
+    let all = points.iter().filter_map(|p| p.last);
     all.reduce(|a, b| a.merged_with(&b))
 }
 
@@ -280,7 +280,7 @@ impl Instrument {
             points.push(FinalPoint {
                 slot: point.slot,
                 width: point.key.step.slots(),
-                data: data.clone(),
+                data,
             });
             (point.is_unloaded, point.last) = (true, Some(data));
             let row = point.row.take();

@@ -131,10 +131,7 @@ fn detached_instruments_are_folded_oldest_first_and_keep_their_sums() {
         ("*", "(16384 points)")
     );
     let sum = u64::from(many) * (u64::from(many) + 1) / 2;
-    assert_eq!(
-        (folded[0].last.clone(), folded[0].line),
-        (Some(hits(sum)), None)
-    );
+    assert_eq!((folded[0].last, folded[0].line), (Some(hits(sum)), None));
     let old = table.instrument(old).expect("an instrument");
     assert_eq!((old.method_count(), old.methods.len()), (many as usize, 0));
     assert!(old.tried.is_empty());
@@ -178,7 +175,7 @@ fn points_of_unloaded_methods_become_final_and_the_others_stay_live() {
     assert_eq!(finals[0].points[0].data, hits(100));
     let state: Vec<_> = points(&mut table, id)
         .iter()
-        .map(|p| (p.is_unloaded, p.last.clone()))
+        .map(|p| (p.is_unloaded, p.last))
         .collect();
     assert_eq!(
         state,
@@ -215,7 +212,7 @@ fn unloaded_classes_of_one_name_are_merged_and_live_ones_are_not() {
     table.finalize(&|method: MethodId| method.0 == 11, &readings);
     let found: Vec<_> = points(&mut table, id)
         .iter()
-        .map(|p| (p.line, p.is_unloaded, p.last.clone()))
+        .map(|p| (p.line, p.is_unloaded, p.last))
         .collect();
     let expected = [
         (Some(7), true, Some(hits(21))),
