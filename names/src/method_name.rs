@@ -40,7 +40,7 @@ impl fmt::Display for MethodName {
 pub struct MethodRef<'t> {
     /// The name: `run`, `<init>`.
     pub name: &'t str,
-    /// The descriptor.
+    /// The descriptor, a part of the same text.
     pub descriptor: MethodDescriptor<'t>,
 }
 
