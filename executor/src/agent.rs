@@ -37,6 +37,7 @@ use thiserror::Error;
 use veneer_fragmenter::Refusal;
 use veneer_fragmenter::policy::Policy;
 use veneer_instruments::{MethodPattern, RefusalRow};
+use veneer_names::MethodId;
 use veneer_protocol::data::Record;
 use veneer_protocol::{AgentConfig, Problem};
 
@@ -84,7 +85,7 @@ pub struct Agent {
     pub clock: CounterClock,
     /// To the thread that emits resume bodies for running activations; the messages are method
     /// ids.
-    pub requests: Mutex<Sender<u32>>,
+    pub requests: Mutex<Sender<MethodId>>,
     /// To the thread that runs plans.
     pub jobs: Mutex<Sender<PlanJob>>,
     /// The destinations of the lines that plans print.
@@ -230,7 +231,7 @@ impl Agent {
 
     /// Records the refusal of a method that has the given id. The refusal concerns the whole class
     /// if the id is unknown.
-    pub fn refuse_method(&self, class: &Class, id: u32, reason: &Refusal) {
+    pub fn refuse_method(&self, class: &Class, id: MethodId, reason: &Refusal) {
         let method = class
             .state()
             .methods
@@ -238,7 +239,7 @@ impl Agent {
             .find(|m| m.id == id)
             .map(|m| format!("{}{}", m.name, m.descriptor));
         self.refuse(
-            &class.dotted,
+            class.dotted.as_str(),
             &method.unwrap_or_default(),
             reason.name(),
             &reason.to_string(),

@@ -16,7 +16,7 @@
 use serde_json::Value;
 use thiserror::Error;
 use veneer_protocol::{
-    EntryMetrics, Instrument, InstrumentKind, PointReadings, Readings, Report, Table, TableEntry,
+    EntryMetrics, Instrument, InstrumentKind, Measurement, PointRow, Report, Table, TableEntry,
 };
 
 /// The names of the columns, in order.
@@ -77,17 +77,17 @@ fn rows(report: &Report) -> Vec<[String; COLUMNS.len()]> {
     rows
 }
 
-fn point_row(instrument: &Instrument, point: &PointReadings) -> [String; COLUMNS.len()] {
+fn point_row(instrument: &Instrument, point: &PointRow) -> [String; COLUMNS.len()] {
     let kind = match instrument.kind {
         InstrumentKind::Counter => "counter",
         InstrumentKind::Timer => "timer",
         InstrumentKind::Log => "log",
         InstrumentKind::Code => "code",
     };
-    let numbers = match point.readings {
-        Readings::Count { hits } => Numbers::count(hits),
-        Readings::Log { events, .. } => Numbers::count(events),
-        Readings::Time {
+    let numbers = match point.data {
+        Measurement::Count { hits } => Numbers::count(hits),
+        Measurement::Log { events, .. } => Numbers::count(events),
+        Measurement::Time {
             count,
             total_ns,
             min_ns,

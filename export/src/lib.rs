@@ -13,7 +13,6 @@
 
 pub mod collapsed;
 pub mod csv;
-pub mod descriptor;
 pub mod metric;
 pub mod openmetrics;
 pub mod otlp;

@@ -34,6 +34,7 @@ use crate::bytecode::opcode::*;
 use crate::classfile::{Attribute, ClassFile, Code, ConstantPool, Member};
 use crate::refusal::Refusal;
 use crate::runtime;
+use veneer_names::MethodId;
 
 const FLAGS: u16 = 0x1000 | 0x0400 | 0x0020; // synthetic, abstract, super
 const FIELD_FLAGS: u16 = 0x1000 | 0x0010 | 0x0008; // synthetic, final, static
@@ -56,7 +57,7 @@ pub fn is_anchor(name: &str) -> bool {
 
 /// A method that has a cell in the anchor.
 pub struct MethodWithCell {
-    pub id: u32,
+    pub id: MethodId,
     /// Simple name of the application's method.
     pub name: String,
     /// Descriptor of the call by which new activations enter a version.

@@ -9,7 +9,7 @@ use crate::bytecode::{Instruction, decode};
 use crate::classfile::{
     ClassFile, Code, ConstantPool, Member, StackMapFrame, VerificationType, decode_stack_map,
 };
-use crate::descriptor::MethodDescriptor;
+use crate::descriptor::MethodType;
 use crate::flowgraph::{EdgeKind, FlowGraph, FragmentId};
 use crate::refusal::Refusal;
 use crate::types::{self, State, Type};
@@ -52,7 +52,7 @@ pub struct Method<'a> {
     /// The descriptor as text.
     pub descriptor: String,
     /// The descriptor as verification types.
-    pub signature: MethodDescriptor,
+    pub signature: MethodType,
     pub access: u16,
     /// The `Code` attribute.
     pub code: Code<'a>,
@@ -243,7 +243,7 @@ impl<'a> Method<'a> {
         let name = pool.text(member.name)?.into_owned();
         let descriptor = pool.text(member.descriptor)?.into_owned();
         let code = parse_code(file, member)?;
-        let signature = MethodDescriptor::parse(&descriptor)
+        let signature = MethodType::parse(&descriptor)
             .ok_or_else(|| Refusal::BrokenClass(format!("bad descriptor {descriptor}")))?;
         let class: Arc<str> = Arc::from(&*file.name()?);
         let is_static = member.access & access::STATIC != 0;

@@ -28,6 +28,7 @@ use crate::points::{Point, PointKind};
 use crate::refusal::Refusal;
 use crate::runtime;
 use crate::types::{State, Type};
+use veneer_names::MethodDescriptor;
 
 /// Descriptors of the overloads of `VeneerFrame.add`, indexed by [`add_index`].
 const FRAME_ADD: [&str; 15] = [
@@ -547,6 +548,6 @@ pub(crate) fn entry_call_descriptor(point: &Point, method: &Method) -> Result<St
     out.push(')');
     // The result is the declared one and not its verification type, so that a boolean remains a
     // boolean.
-    out += descriptor::result_descriptor(&method.descriptor);
+    out += MethodDescriptor::parse(&method.descriptor).map_or("V", MethodDescriptor::result_text);
     Ok(out)
 }

@@ -5,6 +5,7 @@
 //! counts as having no annotations; it is not an error.
 
 use crate::classfile::{Attribute, ClassFile, ClassFileError, ConstantPool, annotation_types};
+use veneer_names::{class_in_type_descriptor, java_form};
 
 /// The summary of one class.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,10 +37,6 @@ pub struct MethodOutline {
 /// longest constant everywhere, and the summary would be much larger than the file.
 const MAX_TEXT_BYTES: usize = 16 << 20;
 
-fn dotted(name: &str) -> String {
-    name.replace('/', ".")
-}
-
 /// The bytes of [`MAX_TEXT_BYTES`] that are still available.
 struct TextBudget(usize);
 
@@ -60,7 +57,7 @@ impl TextBudget {
 
     fn dotted(&mut self, name: &str) -> Result<String, ClassFileError> {
         self.take(name)?;
-        Ok(dotted(name))
+        Ok(java_form(name))
     }
 
     fn types(
@@ -123,9 +120,7 @@ impl Outline {
 pub fn mentioned(pool: &ConstantPool) -> Vec<String> {
     let text = |index| pool.text(index).ok();
     let texts = pool.indices().filter_map(text);
-    let names = texts.filter_map(|text| {
-        let name = text.strip_prefix('L')?.strip_suffix(';')?;
-        Some(dotted(name))
-    });
-    names.collect()
+    texts
+        .filter_map(|text| class_in_type_descriptor(&text).map(java_form))
+        .collect()
 }

@@ -54,7 +54,7 @@ impl Policy {
             pool.text(member.descriptor),
         ) {
             (Ok(class), Ok(name), Ok(descriptor)) => {
-                filter(&class.replace('/', "."), &name, &descriptor)
+                filter(&veneer_names::java_form(&class), &name, &descriptor)
             }
             _ => false,
         }

@@ -6,6 +6,7 @@
 
 #![allow(missing_docs)]
 
+use veneer_names::MethodId;
 use veneer_probes::step::HelperClass;
 
 pub const CELL: &str = "java/lang/invoke/VeneerCell";
@@ -38,23 +39,23 @@ pub fn class_name(of: HelperClass) -> &'static str {
 }
 
 /// Name of the anchor's field that holds the cell of a method.
-pub fn cell_field(id: u32) -> String {
+pub fn cell_field(id: MethodId) -> String {
     format!("c{id}")
 }
 
 /// Name of the version's field that holds its token.
-pub fn token_field(id: u32) -> String {
+pub fn token_field(id: MethodId) -> String {
     format!("t{id}")
 }
 
 /// Name of the body for new activations: the application method's name, for tools that show frames,
 /// and the method's id.
-pub fn enter_method(method: &str, id: u32) -> String {
+pub fn enter_method(method: &str, id: MethodId) -> String {
     format!("{}$e{id}", sanitized(method))
 }
 
 /// Name of the body for activations that enter from other code.
-pub fn resume_method(method: &str, id: u32) -> String {
+pub fn resume_method(method: &str, id: MethodId) -> String {
     format!("{}$r{id}", sanitized(method))
 }
 
@@ -64,9 +65,9 @@ pub fn probe_method(n: usize) -> String {
 }
 
 /// The method id in the name of a body, or `None` for other methods.
-pub fn method_id(body: &str) -> Option<u32> {
+pub fn method_id(body: &str) -> Option<MethodId> {
     let (_, id) = body.rsplit_once('$')?;
-    id.strip_prefix(['e', 'r'])?.parse().ok()
+    id.strip_prefix(['e', 'r'])?.parse().ok().map(MethodId)
 }
 
 /// A method's name in a form that may be part of another name. Characters that a method name must

@@ -135,7 +135,7 @@ fn both(label: &str, include: &str, sparse: usize) {
             for forced in [false, true] {
                 let request = Request {
                     policy,
-                    first_id: 1000,
+                    first_id: veneer_names::MethodId(1000),
                     generation: 0,
                     wanted: &|_, _| true,
                     forced: &|_, _| forced,

@@ -113,7 +113,7 @@ fn modern(bytes: &[u8]) -> Vec<u8> {
 fn arm(bytes: &[u8]) -> arming::Armed {
     let request = Request {
         policy: &Policy::Block,
-        first_id: 0,
+        first_id: veneer_names::MethodId(0),
         generation: 0,
         wanted: &|_, _| true,
         forced: &|_, _| true,
@@ -357,7 +357,7 @@ fn malformed_class_files_cause_no_panic() {
                     // The original need not verify, so the armed class need not verify either.
                     let request = Request {
                         policy: &Policy::Block,
-                        first_id: 0,
+                        first_id: veneer_names::MethodId(0),
                         generation: 0,
                         wanted: &|_, _| true,
                         forced: &|_, _| true,

@@ -57,7 +57,7 @@ pub trait Runtime: Send + Sync {
         Vec::new()
     }
     /// Returns the flow graph of a method; `None` if the method's class was unloaded.
-    fn flow_graph(&self, method: u32) -> Option<Graph> {
+    fn flow_graph(&self, method: veneer_names::MethodId) -> Option<Graph> {
         let _ = method;
         None
     }

@@ -24,4 +24,4 @@ pub use entries::render_tally;
 pub use events::render_events;
 pub use foot::TABLE_WIDTH;
 pub use rows::render_rows;
-pub use text::{format_count, format_duration, format_signature};
+pub use text::{format_count, format_duration};

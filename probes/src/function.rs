@@ -51,7 +51,7 @@ impl ResultType {
             Self::Integer => Ty::Long,
             Self::Number => Ty::Double,
             Self::Bool => Ty::Bool,
-            Self::Text => Ty::Object(crate::ty::STRING.into()),
+            Self::Text => Ty::Object(veneer_names::STRING.into()),
             Self::Stack => Ty::Stack,
         }
     }

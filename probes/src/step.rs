@@ -1,12 +1,13 @@
 //! The steps of a compiled probe. Each step becomes one to a few bytecode instructions.
 
+use veneer_names::{FieldDescriptor, FieldKind, OBJECT_DESCRIPTOR, Primitive};
+
 /// A jump target in the steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Label(pub u32);
 
 /// The JVM's computational type of a value, in local variables and on the operand stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-
 pub enum ComputationalType {
     Int,
     Long,
@@ -19,13 +20,12 @@ impl ComputationalType {
     /// Returns the computational type for a descriptor; `None` if the text is not a type
     /// descriptor.
     pub fn from_descriptor(descriptor: &str) -> Option<Self> {
-        Some(match descriptor.as_bytes().first()? {
-            b'Z' | b'B' | b'S' | b'C' | b'I' => Self::Int,
-            b'J' => Self::Long,
-            b'F' => Self::Float,
-            b'D' => Self::Double,
-            b'L' | b'[' => Self::Reference,
-            _ => return None,
+        Some(match FieldDescriptor::parse(descriptor).ok()?.kind() {
+            FieldKind::Primitive(Primitive::Long) => Self::Long,
+            FieldKind::Primitive(Primitive::Float) => Self::Float,
+            FieldKind::Primitive(Primitive::Double) => Self::Double,
+            FieldKind::Primitive(_) => Self::Int,
+            FieldKind::Class(_) | FieldKind::Array(_) => Self::Reference,
         })
     }
 
@@ -41,7 +41,7 @@ impl ComputationalType {
             Self::Long => "J",
             Self::Float => "F",
             Self::Double => "D",
-            Self::Reference => "Ljava/lang/Object;",
+            Self::Reference => OBJECT_DESCRIPTOR,
         }
     }
 }

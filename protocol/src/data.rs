@@ -19,7 +19,7 @@ mod event_log;
 mod layout;
 mod metadata_journal;
 
-pub use event::{DecodedEvent, LoggedValue, decode_event};
+pub use event::{DecodedEvent, decode_event};
 pub use event_log::{EventRecord, append_event_record, read_segment, segment_header};
 pub use layout::{
     COUNTERS_FILE, EVENT_LOG_FILES, EVENTS_FILE, JOURNAL_FILE, MAX_EVENT_LOG_BYTES, RingLayout,
@@ -91,8 +91,8 @@ pub enum RecordError {
     #[error("a second `run`")]
     SecondRun,
     /// No earlier record attaches the instrument with this number.
-    #[error("it is about an instrument i{0} that was never attached")]
-    UnknownInstrument(u32),
+    #[error("it is about an instrument {0} that was never attached")]
+    UnknownInstrument(veneer_measurements::InstrumentId),
     /// The data directory has no counter of this number.
     #[error("there is no counter {0}")]
     UnknownCounter(u32),

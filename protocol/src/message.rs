@@ -35,9 +35,10 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-use crate::report::{Refusal, Report};
+use crate::report::Report;
 use crate::status::{Analysis, DetachReport, DetachTarget, Status};
 use crate::update::{Subscription, Update};
+use veneer_measurements::RefusalRow;
 
 /// The version of this protocol, which `hello` reports. The version is raised when an old peer
 /// would misunderstand a message.
@@ -135,7 +136,7 @@ pub enum Reply {
         message: String,
     },
     /// Answers `refusals`.
-    Refusals(Vec<Refusal>),
+    Refusals(Vec<RefusalRow>),
     /// Answers `report`.
     Report(Box<Report>),
     /// Answers `status`.

@@ -27,7 +27,7 @@ pub fn inherited_protected_members(
     if let Some(known) = class.state().protected.clone() {
         return known;
     }
-    let own_package = package(&class.name);
+    let own_package = package(class.name.as_str());
     let own_loader = tool.loader(host);
     let mut members = ProtectedMembers::new();
     let mut superclass = env.superclass(host);

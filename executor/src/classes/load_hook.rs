@@ -22,6 +22,7 @@ use std::sync::atomic::Ordering;
 use veneer_fragmenter::arming::{Armed, ArmedMethod};
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::{Refusal, anchor, arming, check, inference, verify};
+use veneer_names::{ClassName, java_form};
 
 /// A class in the class hook.
 pub struct ClassLoadEvent<'c> {
@@ -63,7 +64,7 @@ pub fn arm_hooked_class(agent: &Agent, env: Env, event: &ClassLoadEvent) -> Opti
             redefined: None,
         });
     }
-    let dotted = event.name.replace('/', ".");
+    let dotted = java_form(event.name);
     let plans = agent.plan_patterns();
     let filter = &agent.filter;
     let patterns = plans.iter().chain(&filter.arm).chain(&filter.skip);
@@ -163,7 +164,9 @@ impl Target {
             });
         }
         let count = ClassFile::parse(original)?.methods.len();
-        let reserved = agent.registry.reserve(env, event.name, event.loader, count);
+        let name = ClassName::parse(event.name)
+            .map_err(|e| Refusal::BrokenClass(format!("{} is no class name: {e}", event.name)))?;
+        let reserved = agent.registry.reserve(env, name, event.loader, count);
         Ok(Target {
             class: reserved.ok_or(Refusal::PoolFull)?,
             is_known: false,
@@ -286,7 +289,7 @@ fn define_anchor(
         admitted.map_err(|why| Refusal::AnchorFailed(why.to_string()))?;
     }
     let declared = armed.methods.iter().filter(|m| m.anchor == armed.anchor);
-    let ids: Vec<i32> = declared.map(|m| m.id as i32).collect();
+    let ids: Vec<i32> = declared.map(|m| m.id.as_java()).collect();
     let filled = agent.library.anchor(env, anchor, &ids);
     env.delete(anchor);
     filled.map_err(|e| Refusal::AnchorFailed(e.to_string()))

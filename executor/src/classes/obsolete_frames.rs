@@ -14,6 +14,7 @@ use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use veneer_instruments::MethodPattern;
+use veneer_names::{internal_form, java_form};
 
 /// A method with obsolete code.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,7 +56,7 @@ impl ObsoleteFrames {
     ) -> Vec<String> {
         let is_selected = |method: &ObsoleteMethod| {
             // Several loaders may have a class of this name.
-            let classes = registry.classes_named(&method.class.replace('.', "/"));
+            let classes = registry.classes_named(&internal_form(&method.class));
             let selects = |class: &Arc<Class>| {
                 let selection = MethodSelection::new(tool, env, class, patterns);
                 selection.selects(&method.name, &method.descriptor)
@@ -79,7 +80,7 @@ fn count_methods(frames: Vec<(String, String, String)>) -> BTreeMap<ObsoleteMeth
     let mut counts = BTreeMap::new();
     for (class, name, descriptor) in frames {
         let method = ObsoleteMethod {
-            class: class.replace('/', "."),
+            class: java_form(&class),
             name,
             descriptor,
         };

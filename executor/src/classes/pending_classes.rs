@@ -74,7 +74,7 @@ mod tests {
 
     fn taken(pending: &PendingClasses, name: &str) -> Vec<u32> {
         let taken = pending.remove_named(name);
-        taken.iter().map(|class| class.first_id).collect()
+        taken.iter().map(|class| class.first_id.0).collect()
     }
 
     #[test]

@@ -120,7 +120,7 @@ pub fn metadata_if_needed<'p>(
     class: &Class,
     patterns: impl IntoIterator<Item = &'p MethodPattern>,
 ) -> Option<Arc<ClassMetadata>> {
-    match needs_facts(&class.dotted, patterns) {
+    match needs_facts(class.dotted.as_str(), patterns) {
         true => class_metadata(tool, env, class),
         false => None,
     }
@@ -139,7 +139,7 @@ impl<'p> MethodSelection<'p> {
     /// are unknown, and patterns that need them select nothing.
     pub fn new(tool: Tool, env: Env, class: &Class, patterns: &'p [MethodPattern]) -> Self {
         let facts = metadata_if_needed(tool, env, class, patterns);
-        MethodSelection::with_facts(&class.dotted, facts, patterns)
+        MethodSelection::with_facts(class.dotted.as_str(), facts, patterns)
     }
 
     fn with_facts(

@@ -220,7 +220,7 @@ impl ClientSession {
                 pid: std::process::id(),
                 protocol: PROTOCOL_VERSION,
             },
-            Request::Refusals {} => Reply::Refusals(report::refusals(agent)),
+            Request::Refusals {} => Reply::Refusals(agent.refusals()),
             Request::Report {} => Reply::Report(Box::new(report::make_report(agent, jvm_name()))),
             Request::Status {} => {
                 Reply::Status(Box::new(status::make_status(agent, clients::count())))

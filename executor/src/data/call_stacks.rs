@@ -28,6 +28,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
+use veneer_names::java_form;
 
 /// The most frames of a stack that plans can request.
 pub const MAX_DEPTH: i64 = 200;
@@ -221,7 +222,7 @@ impl CallStacks {
             (Some(name), _) if is_hidden(&name, &method) => FrameMeaning::Hidden,
             (Some(name), _) => {
                 let line = SourceLine {
-                    class: name.replace('/', ".").into(),
+                    class: java_form(&name).into(),
                     method: method.into(),
                     line: tool.line_of(frame),
                 };

@@ -297,16 +297,10 @@ impl Rings {
 
 fn decode(bytes: &[u8]) -> DrainedEvent {
     let event = data::decode_event(bytes);
-    let value = |value| match value {
-        data::LoggedValue::Null => EventValue::Null,
-        data::LoggedValue::Int(n) => EventValue::Int(n),
-        data::LoggedValue::Float(n) => EventValue::Float(n),
-        data::LoggedValue::Text(text) => EventValue::Text(text),
-    };
     DrainedEvent {
         time_ns: event.time_ns,
         thread: event.thread,
-        values: event.values.into_iter().map(value).collect(),
+        values: event.values,
     }
 }
 

@@ -9,6 +9,8 @@ use crate::jvm::jni::{Env, Global, JvmError, Reference, Static, i, j, jclass, jo
 use crate::jvm::runtime_table::{CLASSES, THREAD_ROWS};
 use std::sync::{Arc, OnceLock};
 use veneer_fragmenter::version::VersionClass;
+use veneer_names::MethodId;
+use veneer_names::java_form;
 
 mod direct_reads;
 
@@ -248,14 +250,14 @@ impl Library {
     pub fn install(
         &self,
         env: Env,
-        id: u32,
+        id: MethodId,
         version: jclass,
         token: jobject,
     ) -> Result<(), JvmError> {
         let what = "installing a version";
         expect_class_or_null(env, version, what)?;
         self.expect_token(env, token, what)?;
-        let arguments = [i(id as i32), l(version), l(token)];
+        let arguments = [i(id.as_java()), l(version), l(token)];
         // SAFETY: `install` takes an int, a class and a method handle.
         unsafe { env.void(&self.install, &arguments, || what.into()) }
     }
@@ -264,7 +266,7 @@ impl Library {
     pub fn install_resume(
         &self,
         env: Env,
-        id: u32,
+        id: MethodId,
         version: jclass,
         token: jobject,
         body: &str,
@@ -273,7 +275,7 @@ impl Library {
         expect_class_or_null(env, version, what)?;
         self.expect_token(env, token, what)?;
         let body = env.new_string(body)?;
-        let arguments = [i(id as i32), l(version), l(token), l(body)];
+        let arguments = [i(id.as_java()), l(version), l(token), l(body)];
         // SAFETY: `installResume` takes an int, a class, a method handle and a string.
         let result = unsafe { env.void(&self.install_resume, &arguments, || what.into()) };
         env.delete(body);
@@ -281,16 +283,16 @@ impl Library {
     }
 
     /// Sets a method's cell to the token of the armed body.
-    pub fn set_idle(&self, env: Env, id: u32) -> Result<(), JvmError> {
+    pub fn set_idle(&self, env: Env, id: MethodId) -> Result<(), JvmError> {
         let what = || "setting a cell to IDLE".into();
         // SAFETY: `idle(I)V` takes one int.
-        unsafe { env.void(&self.set_idle, &[i(id as i32)], what) }
+        unsafe { env.void(&self.set_idle, &[i(id.as_java())], what) }
     }
 
     /// Removes the entries of cells whose methods are unloaded. Fails if one of the cells is still
     /// in use.
-    pub fn forget(&self, env: Env, ids: std::ops::Range<u32>) -> Result<(), JvmError> {
-        let arguments = [i(ids.start as i32), i(ids.end as i32)];
+    pub fn forget(&self, env: Env, ids: std::ops::Range<MethodId>) -> Result<(), JvmError> {
+        let arguments = [i(ids.start.as_java()), i(ids.end.as_java())];
         // SAFETY: `forget(II)V` takes two ints.
         unsafe { env.void(&self.forget, &arguments, || "forgetting cells".into()) }
     }
@@ -366,7 +368,7 @@ impl Library {
     pub fn loaded(&self, env: Env, by: jclass, name: &str) -> Result<jclass, JvmError> {
         let what = || format!("looking for {name}");
         expect_class_or_null(env, by, "looking for a class")?;
-        let text = env.new_string(&name.replace('/', "."))?;
+        let text = env.new_string(&java_form(name))?;
         // SAFETY: `loaded` takes a class and a string, and returns a class or null.
         let found = unsafe { env.object(&self.loaded, &[l(by), l(text)], what) };
         env.delete(text);

@@ -26,6 +26,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use thiserror::Error;
+use veneer_names::java_form;
 
 pub use sys::jvalue;
 
@@ -412,7 +413,7 @@ impl Env {
         if !referrer.is_null() {
             self.expect_class(referrer, doing)?;
         }
-        let dotted = self.new_string(&name.replace('/', "."))?;
+        let dotted = self.new_string(&java_form(name))?;
         let class_of_string = self.class_of(dotted);
         let class_of_classes = self.class_of(class_of_string);
         let descriptor =

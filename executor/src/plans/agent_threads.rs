@@ -38,7 +38,11 @@ pub fn start_all(agent: &'static Agent, env: Env) -> Result<(), StartThreadError
 }
 
 /// Creates the versions that running activations request. Returns when the agent drops the sender.
-fn create_requested_versions(agent: &'static Agent, env: Env, ids: Receiver<u32>) {
+fn create_requested_versions(
+    agent: &'static Agent,
+    env: Env,
+    ids: Receiver<veneer_names::MethodId>,
+) {
     while let Ok(id) = ids.recv() {
         let done = catch_unwind(AssertUnwindSafe(|| {
             agent.methods.make_requested_osr_entry(agent, env, id)

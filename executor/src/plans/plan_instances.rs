@@ -259,7 +259,7 @@ mod tests {
         let mut table = InstrumentTable::default();
         let mut one = instrument(InstrumentKind::Timer);
         one.points = vec![point(1, 10, 1), point(1, 11, 2)];
-        one.methods = [10, 11].into();
+        one.methods = [10, 11].map(veneer_names::MethodId).into();
         one.unloaded_methods = 1;
         let id = table.add(one);
         let left = RemainingWork {

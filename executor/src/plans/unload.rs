@@ -143,7 +143,7 @@ fn restore(agent: &Agent, env: Env) -> Restored {
                     restored += 1;
                 }
                 Err(reason) => left.push(UnrestoredClass {
-                    class: known.dotted.clone(),
+                    class: known.dotted.to_string(),
                     reason: reason.to_string(),
                 }),
             }

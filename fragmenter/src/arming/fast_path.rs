@@ -36,12 +36,13 @@ use crate::classfile::{
     Attribute, ClassFile, Code, ConstantPool, ExceptionRange, Member, PoolEntry,
     remap_code_attributes,
 };
-use crate::descriptor::width;
 use crate::hotspot::{MAX_COMPILED_BYTES, MAX_INLINE_BYTES};
 use crate::osr_exit::ExitConstants;
 use crate::policy::Policy;
 use crate::refusal::Refusal;
 use crate::runtime;
+use veneer_names::MethodId;
+use veneer_names::raw::slots;
 
 /// Longest code in bytes that the fast path accepts. Below this limit, the branches of the armed
 /// body cannot exceed their 16-bit offsets.
@@ -137,7 +138,7 @@ struct ScannedMethod<'m> {
     /// The `StackMapTable`, if the method has one.
     stack_map: Option<&'m Attribute<'m>>,
     last_frame: LastFrame,
-    id: u32,
+    id: MethodId,
     /// Internal name of the class's anchor.
     anchor: &'m str,
     name: &'m str,
@@ -200,7 +201,7 @@ impl<'f> FastPath<'f> {
         &mut self,
         member: &Member,
         info: &[u8],
-        (policy, id, anchor): (&Policy, u32, &str),
+        (policy, id, anchor): (&Policy, MethodId, &str),
         pool: &mut ConstantPool,
     ) -> Result<Option<(Vec<u8>, String)>, Refusal> {
         let (Ok(name), Ok(descriptor)) = (
@@ -467,7 +468,7 @@ impl<'f> FastPath<'f> {
         let stub = parameters.words + 1 + u16::from(drops);
         let mut max_stack = code.max_stack.max(stub).max(2);
         if !self.code.exits.is_empty() {
-            max_stack = max_stack.max(width(&[parameters.result]) + 2);
+            max_stack = max_stack.max(slots(&[parameters.result]) + 2);
         }
         let armed = Code {
             max_stack,

@@ -49,13 +49,14 @@ use crate::types::{self, State, Type};
 use crate::{anchor, frames, osr_exit};
 use std::borrow::Cow;
 use std::sync::Arc;
+use veneer_names::MethodId;
 
 /// The parameters of arming one class.
 pub struct Request<'r> {
     /// Determines the capture points.
     pub policy: &'r Policy,
     /// Method number `i` of the class file gets the id `first_id + i`.
-    pub first_id: u32,
+    pub first_id: MethodId,
     /// The number of earlier anchors of the class; see [`anchor::name`].
     pub generation: u32,
     /// Whether to arm a method, by name and descriptor.
@@ -82,7 +83,7 @@ pub struct ArmedMethod {
     /// Position in the class file's method list.
     pub index: usize,
     /// The id of the method's cell.
-    pub id: u32,
+    pub id: MethodId,
     pub name: String,
     pub descriptor: String,
     /// Internal name of the anchor that declares the method.
@@ -166,7 +167,7 @@ fn arm_with(bytes: &[u8], request: &Request, use_fast_path: bool) -> Result<Arme
             continue;
         };
         let label = format!("{method_name}{descriptor}");
-        let id = request.first_id + index as u32;
+        let id = request.first_id.plus(index as u32);
         let forced = (request.forced)(&method_name, &descriptor);
         let known = request
             .earlier
@@ -249,7 +250,7 @@ fn arm_with(bytes: &[u8], request: &Request, use_fast_path: bool) -> Result<Arme
 fn arm_body(
     method: &Method,
     points: &[Point],
-    id: u32,
+    id: MethodId,
     anchor: &str,
     pool: &mut ConstantPool,
 ) -> Result<(Vec<u8>, String), Refusal> {

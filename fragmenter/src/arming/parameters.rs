@@ -3,8 +3,8 @@
 
 use crate::bytecode::opcode::*;
 use crate::classfile::ConstantPool;
-use crate::descriptor::field_length;
 use crate::refusal::Refusal;
+use veneer_names::raw::field_length;
 
 /// The parameters as local variables. Each load is a pair of opcode and slot.
 pub(super) struct Parameters {

@@ -3,8 +3,8 @@
 
 use super::opcode::*;
 use crate::classfile::{ConstantPool, PoolEntry};
-use crate::descriptor::{field_length, width};
 use std::sync::OnceLock;
+use veneer_names::raw::{field_length, slots};
 
 /// The words that an instruction pops from the operand stack and pushes onto it. For a member's
 /// descriptor, these are the words of the parameters and of the result or field.
@@ -72,14 +72,14 @@ impl<'f> MemberWords<'f> {
             rest = parameters;
             while !rest.starts_with(b")") {
                 let length = field_length(rest)?;
-                words.popped += width(rest);
+                words.popped += slots(rest);
                 rest = rest.get(length..)?;
             }
             rest = rest.get(1..)?;
         }
         words.pushed = match rest {
             b"V" => 0,
-            _ if field_length(rest)? == rest.len() => width(rest),
+            _ if field_length(rest)? == rest.len() => slots(rest),
             _ => return None,
         };
         *self.known.get_mut(usize::from(index))? = Some(words);

@@ -6,6 +6,7 @@ use crate::flowgraph::FragmentId;
 use crate::patch::{self, Edit};
 use crate::points::Point;
 use crate::version::VersionPlan;
+use veneer_names::MethodId;
 use veneer_probes::step::ProbeStep;
 
 /// The expected contents of a version class for one method.
@@ -14,7 +15,7 @@ pub struct Expected {
     /// Index in the host's method list.
     pub index: usize,
     /// Id of the method's cell.
-    pub id: u32,
+    pub id: MethodId,
     /// The edits, in the order of their application.
     pub edits: Vec<Edit>,
     /// The first pc of each fragment, by fragment number; edits refer to these fragments.

@@ -44,7 +44,7 @@ impl ClassListing {
     /// Sums up a class file.
     pub fn from_class_file(file: &ClassFile, policy: &Policy) -> ClassListing {
         let mut class = ClassListing {
-            class: file.name().unwrap_or_default().replace('/', "."),
+            class: veneer_names::java_form(&file.name().unwrap_or_default()),
             policy: format!("{policy:?}"),
             methods: 0,
             fragments: 0,

@@ -153,7 +153,7 @@ impl Runtime for Recorder {
 
     fn armed_methods(&self, _: &[MethodPattern], sample: Option<RandomSample>) -> Vec<ArmedMethod> {
         let method = |n: usize| ArmedMethod {
-            id: n as u32,
+            id: veneer_names::MethodId(n as u32),
             class: format!("a.C{n}"),
             method: "m(I[Ljava/lang/String;)V".into(),
         };
@@ -166,7 +166,7 @@ impl Runtime for Recorder {
     fn flow_graphs(&self, _: &[MethodPattern]) -> Vec<Graph> {
         vec![Graph {
             method: ArmedMethod {
-                id: 0,
+                id: veneer_names::MethodId(0),
                 class: "a.B".into(),
                 method: "m()V".into(),
             },

@@ -2,7 +2,7 @@
 
 use super::foot::render_with_foot;
 use super::place::{fragment_or_edge, line};
-use super::text::{self, format_count, format_duration};
+use super::text::{format_count, format_duration};
 use crate::{LogEvent, Measurement, PointRow};
 use veneer_text::{ColumnFormat, TextTable};
 
@@ -29,7 +29,7 @@ pub fn render_events(rows: &[PointRow], events: &[LogEvent], n: usize) -> String
             format_duration(event.time_ns),
             event.thread.to_string(),
             event.class.clone(),
-            text::format_signature(&event.method),
+            veneer_names::short_java_signature(&event.method),
             fragment_or_edge(event.fragment, None),
             line(event.line),
             values.join(" "),

@@ -101,7 +101,7 @@ fn table(rows: &[&PointRow], n: usize) -> String {
     for row in rows.iter().take(n) {
         let mut cells = value_cells(&row.data, total);
         cells.push(row.class.clone());
-        cells.push(text::format_signature(&row.method));
+        cells.push(veneer_names::short_java_signature(&row.method));
         cells.push(fragment_or_edge(row.fragment, row.to));
         cells.push(line(row.line));
         cells.extend(has_what.then(|| row.what.clone().unwrap_or_default()));

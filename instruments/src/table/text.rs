@@ -1,7 +1,5 @@
 //! Formats numbers, durations and names for readers.
 
-use crate::pattern::primitive_type_name;
-
 /// Formats a number with thousands separators: `1,234,567`.
 pub fn format_count(number: u64) -> String {
     let digits = number.to_string();
@@ -55,33 +53,6 @@ pub(super) fn format_share(part: u64, total: u64) -> String {
     format!("{:.1}%", part as f64 * 100.0 / total as f64)
 }
 
-/// Formats a method's name and descriptor as Java source, with simple type names:
-/// `m(ILjava/lang/String;)V` becomes `m(int, String)`. A text without a valid descriptor is
-/// unchanged.
-pub fn format_signature(method: &str) -> String {
-    parse_signature(method).unwrap_or_else(|| method.to_owned())
-}
-
-fn parse_signature(method: &str) -> Option<String> {
-    let (name, rest) = method.split_once('(')?;
-    let (mut rest, _) = rest.split_once(')')?;
-    let mut types = Vec::new();
-    while !rest.is_empty() {
-        let base = rest.trim_start_matches('[');
-        let brackets = "[]".repeat(rest.len() - base.len());
-        let (element, after) = match base.strip_prefix('L') {
-            Some(class) => {
-                let (class, after) = class.split_once(';')?;
-                (class.rsplit('/').next()?, after)
-            }
-            None => (primitive_type_name(base.chars().next()?)?, base.get(1..)?),
-        };
-        types.push(format!("{element}{brackets}"));
-        rest = after;
-    }
-    Some(format!("{name}({})", types.join(", ")))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,15 +93,4 @@ mod tests {
         assert_eq!(format_duration(u64::MAX), "5,124,095 h 34 m");
     }
 
-    #[test]
-    fn signatures() {
-        assert_eq!(
-            format_signature("m(I[[Ljava/lang/String;J)V"),
-            "m(int, String[][], long)"
-        );
-        assert_eq!(format_signature("<init>()V"), "<init>()");
-        for odd in ["m", "m(", "m(Q)V", "m(Ljava)V", "m([)V", "m(é)V"] {
-            assert_eq!(format_signature(odd), odd);
-        }
-    }
 }
