@@ -49,6 +49,7 @@ const LIST_JVMS: &str = "`veneer ps` shows the JVMs that run";
 #[derive(Debug, Error)]
 #[error("{}", error_text(self.problem(), Some(self.remedy())))]
 pub enum TargetError {
+    /// No process has this id.
     NoProcess(u32),
     /// The process is a zombie.
     Ended(u32),
@@ -56,16 +57,21 @@ pub enum TargetError {
     Reused(u32),
     /// The id is the id of a thread, not of a process.
     Thread {
+        /// The id, which belongs to a thread.
         pid: u32,
         /// The process of the thread.
         process: u32,
     },
     /// The process belongs to another user.
     Foreign {
+        /// The inspected process.
         pid: u32,
+        /// The owner of the process.
         uid: uid_t,
     },
+    /// The process does not run a JVM.
     NoJvm {
+        /// The inspected process.
         pid: u32,
         /// The name of the executable.
         name: String,
@@ -74,12 +80,16 @@ pub enum TargetError {
     NotHotSpot(u32),
     /// The JVM is older than [`MIN_JAVA_VERSION`].
     TooOld {
+        /// The process of the JVM.
         pid: u32,
+        /// The JVM's feature release, such as 11.
         feature: u32,
     },
     /// The system denies access to `/proc/PID`.
     Hidden {
+        /// The inspected process.
         pid: u32,
+        /// The error of reading from `/proc`.
         source: io::Error,
     },
 }
@@ -262,9 +272,9 @@ impl Target {
 
     /// Sends a signal to exactly the process that was inspected.
     pub fn signal(&self, signal: c_int) -> io::Result<()> {
-        // SAFETY: both system calls take plain numbers and access no memory of ours. With a null
-        // `siginfo_t`, `pidfd_send_signal` has the effect of `kill`.
         let result = match &self.pidfd {
+            // SAFETY: the system call takes plain numbers, an open file descriptor and a null
+            // pointer, which gives it the effect of `kill`. It accesses no memory of ours.
             Some(pidfd) => unsafe {
                 libc::syscall(
                     libc::SYS_pidfd_send_signal,
@@ -274,6 +284,7 @@ impl Target {
                     0,
                 ) as c_int
             },
+            // SAFETY: the system call takes plain numbers and accesses no memory of ours.
             None => unsafe { libc::kill(self.pid as libc::pid_t, signal) },
         };
         if result == 0 {

@@ -11,6 +11,7 @@ use crate::classfile::{Attribute, ClassFile, ClassFileError, ConstantPool, annot
 pub struct Outline {
     /// The class name in dotted form.
     pub name: String,
+    /// The access flags (JVMS table 4.1-B).
     pub access: u16,
     /// The superclass and the direct superinterfaces, in dotted form.
     pub above: Vec<String>,
@@ -23,8 +24,11 @@ pub struct Outline {
 /// The summary of one method.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MethodOutline {
+    /// The simple name of the method.
     pub name: String,
+    /// The descriptor of the method.
     pub descriptor: String,
+    /// The access flags (JVMS table 4.6-A).
     pub access: u16,
     /// Types of the annotations, in dotted form.
     pub annotations: Vec<String>,

@@ -15,11 +15,26 @@ use std::fmt;
 #[serde(rename_all = "snake_case")]
 pub enum EditKind {
     /// The edge `from`→`to` leads to `target` instead of `to`.
-    Redirect { from: u32, to: u32, target: u32 },
+    Redirect {
+        /// The fragment at which the edge begins.
+        from: u32,
+        /// The fragment to which the edge leads before the edit.
+        to: u32,
+        /// The fragment to which the edge leads after the edit.
+        target: u32,
+    },
     /// The code of `fragment` is removed. Control continues at its successor.
-    Skip { fragment: u32 },
+    Skip {
+        /// The fragment that is skipped.
+        fragment: u32,
+    },
     /// `fragment` executes the code of fragment `by` instead of its own.
-    Replace { fragment: u32, by: u32 },
+    Replace {
+        /// The fragment that gets other code.
+        fragment: u32,
+        /// The fragment whose code is executed.
+        by: u32,
+    },
 }
 
 impl fmt::Display for EditKind {
@@ -39,6 +54,8 @@ impl fmt::Display for EditKind {
 pub struct EditSpec {
     /// The file name of the plan that makes the edits.
     pub plan: String,
+    /// The patterns of the methods to edit.
     pub patterns: Vec<MethodPattern>,
+    /// The edits of each selected method, in the order of their application.
     pub edits: Vec<EditKind>,
 }

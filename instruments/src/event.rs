@@ -10,7 +10,9 @@ pub struct LogEvent {
     pub class: String,
     /// The method's name and descriptor.
     pub method: String,
+    /// The number of the fragment; `None` for a point that is no fragment.
     pub fragment: Option<u32>,
+    /// The source line, if the class has a line number table.
     pub line: Option<u16>,
     /// The id of the Java thread (`Thread.getId()`).
     pub thread: u64,
@@ -20,9 +22,11 @@ pub struct LogEvent {
     pub values: Vec<(String, EventValue)>,
 }
 
+/// A logged value of a variable.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum EventValue {
+    /// A null reference.
     Null,
     /// A boolean (0 or 1), byte, char, short, int or long.
     Int(i64),

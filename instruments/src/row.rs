@@ -21,6 +21,7 @@ pub struct PointRow {
     pub what: Option<String>,
     /// The first source line of the fragment, if the class has a line number table.
     pub line: Option<u16>,
+    /// The readings of the point.
     #[serde(flatten)]
     pub data: Measurement,
 }
@@ -32,18 +33,26 @@ pub enum Measurement {
     /// A timer: the number of finished intervals, and their times in nanoseconds. If `count` is 0,
     /// the times are 0.
     Time {
+        /// The number of finished intervals.
         count: u64,
+        /// The sum of the intervals, in nanoseconds.
         total_ns: u64,
+        /// The shortest interval, in nanoseconds.
         min_ns: u64,
+        /// The longest interval, in nanoseconds.
         max_ns: u64,
     },
+    /// A counter: the number of passes.
     Count {
+        /// The number of times that a thread has passed the point.
         hits: u64,
     },
     /// A value log: the number of events, and how many of them were dropped because a ring buffer
     /// was full.
     Log {
+        /// The number of events, without the dropped ones.
         events: u64,
+        /// The number of events that found no room in a ring buffer.
         dropped: u64,
     },
 }
@@ -125,6 +134,7 @@ pub struct RefusalRow {
 /// One attached or detached instrument, as lists show it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InstrumentSummary {
+    /// The id of the instrument.
     pub id: InstrumentId,
     /// The name given by the plan, or the display form of the spec.
     pub name: String,

@@ -15,6 +15,7 @@ pub const SCHEMA_VERSION: u32 = 1;
 pub struct Report {
     /// The report format, [`SCHEMA_VERSION`].
     pub schema: u32,
+    /// The JVM of the run.
     pub jvm: JvmInfo,
     /// All instruments of the run, including detached ones, in the order of attachment.
     pub instruments: Vec<Instrument>,
@@ -86,6 +87,7 @@ pub struct Instrument {
     pub plan: String,
     /// Whether the instrument was attached when the agent wrote the report.
     pub attached: bool,
+    /// The points with their readings.
     pub points: Vec<PointReadings>,
 }
 
@@ -165,11 +167,26 @@ pub struct Patch {
 #[serde(tag = "edit", rename_all = "lowercase")]
 pub enum Edit {
     /// Redirects the edge `from` → `to` to `target`.
-    Redirect { from: u32, to: u32, target: u32 },
+    Redirect {
+        /// The fragment at which the edge begins.
+        from: u32,
+        /// The fragment to which the edge leads before the edit.
+        to: u32,
+        /// The fragment to which the edge leads after the edit.
+        target: u32,
+    },
     /// Skips the fragment: control continues at the fragment's successor.
-    Skip { fragment: u32 },
+    Skip {
+        /// The fragment that is skipped.
+        fragment: u32,
+    },
     /// Runs the code of `by` instead of the code of `fragment`.
-    Replace { fragment: u32, by: u32 },
+    Replace {
+        /// The fragment that gets other code.
+        fragment: u32,
+        /// The fragment whose code is executed.
+        by: u32,
+    },
 }
 
 /// A class or method that the agent refused to change, with the reason.
@@ -192,6 +209,7 @@ pub struct Refusal {
 pub struct Problem {
     /// The plan that caused the error; empty for an error of the agent itself.
     pub plan: String,
+    /// The error as a sentence.
     pub message: String,
 }
 

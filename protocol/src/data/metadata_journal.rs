@@ -56,7 +56,9 @@ pub enum Record {
         id: u32,
         /// The name in the plan, or a name that the agent derives from kind and pattern.
         name: String,
+        /// The kind of instrument.
         kind: InstrumentKind,
+        /// The name of the plan.
         plan: String,
     },
     /// The instrument will be installed at these points of a method.
@@ -68,6 +70,7 @@ pub enum Record {
         class: String,
         /// Name and descriptor.
         method: String,
+        /// The points of the method.
         points: Vec<PointRecord>,
         /// The flow graph from which the counts of the points are derived, if any. A point is a
         /// node of the graph, or an edge if it has a `t`. A point also has its own counter, which
@@ -183,6 +186,7 @@ pub struct RecordedPoint {
     pub class: String,
     /// Name and descriptor.
     pub method: String,
+    /// The position in the method.
     pub at: PointRecord,
     /// The flow graph of the `flow` field in [`Record::Installed`].
     pub flow: Option<Arc<CountedGraph>>,
@@ -197,10 +201,13 @@ pub struct RecordedInstrument {
     pub id: u32,
     /// The name in the plan, or a name that the agent derives from kind and pattern.
     pub name: String,
+    /// The kind of instrument.
     pub kind: InstrumentKind,
+    /// The name of the plan.
     pub plan: String,
     /// Whether the journal has no `detached` record of the instrument.
     pub attached: bool,
+    /// The points at which the instrument was installed.
     pub points: Vec<RecordedPoint>,
 }
 
