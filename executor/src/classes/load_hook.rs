@@ -385,7 +385,6 @@ mod tests {
         };
         let armed = modern.arm(&request, check).expect("armed");
         assert!(!armed.methods.is_empty());
-        assert_eq!(armed.refusals, []);
         ClassFile::parse_count() - before
     }
 

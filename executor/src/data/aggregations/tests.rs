@@ -4,7 +4,7 @@
 use super::*;
 use crate::data::monotonic::monotonic;
 use crate::data::scratch::ScratchDirectory;
-use veneer_instruments::{LinearBuckets, RATE_RING_SECONDS, Tally, TallyEntry, TallyKey};
+use veneer_instruments::{LinearBuckets, RATE_RING_SECONDS, Rate, Tally, TallyEntry, TallyKey};
 
 struct Fixture {
     _directory: ScratchDirectory,
@@ -400,9 +400,13 @@ fn a_rate_has_the_seconds_of_its_ring() {
             (second + 1, 20)
         ]
     );
-    // The oldest second is outside the window of 60 seconds.
-    assert_eq!(rate.counts_by_age().len(), 2);
-    assert_eq!(rate.complete_seconds(60), rate.now - second);
+    // Five seconds later, the oldest second is outside the window of 60 seconds.
+    let later = Rate {
+        now: second + 5,
+        ..rate
+    };
+    assert_eq!(later.counts_by_age().len(), 2);
+    assert_eq!(later.complete_seconds(60), 5);
     // While the first value is being counted, its second is not known yet.
     table.set_value(1, 1, 0);
     let rate = table.read().entries[0].rate.clone().expect("a rate");
