@@ -131,15 +131,23 @@ pub enum ControlError {
     /// another user could have placed a socket in it.
     Unsafe(PathBuf),
     /// Connecting to the Unix socket failed.
-    Connect { path: PathBuf, source: io::Error },
+    Connect {
+        /// The path of the socket.
+        path: PathBuf,
+        /// The error of the connection attempt.
+        source: io::Error,
+    },
     /// Connecting to the TCP port failed.
     Port {
+        /// The address that was tried.
         address: SocketAddr,
+        /// The error of the connection attempt.
         source: io::Error,
     },
     /// The address is not a loopback address and there is no certificate. The client refuses to
     /// send the token unencrypted over a network.
     Plain(SocketAddr),
+    /// The encrypted connection cannot be made.
     #[error(transparent)]
     Tls(#[from] TlsError),
     /// The agent refused the connection with this message, for instance because of a wrong token.
@@ -147,9 +155,15 @@ pub enum ControlError {
     /// The agent could not execute the request; the message of its reply `failed`.
     Refused(String),
     /// The agent did not answer within the timeout.
-    Silent { pid: u32, seconds: u64 },
+    Silent {
+        /// The process of the agent.
+        pid: u32,
+        /// The length of the wait in seconds.
+        seconds: u64,
+    },
     /// The agent has another version of the protocol.
     Version {
+        /// The process of the agent.
         pid: u32,
         /// The agent's version of the protocol.
         theirs: u32,
@@ -161,7 +175,12 @@ pub enum ControlError {
     /// The agent closed the connection, or its JVM ended.
     Closed(u32),
     /// Reading or writing a message failed.
-    Wire { pid: u32, source: WireError },
+    Wire {
+        /// The process of the agent.
+        pid: u32,
+        /// The error of reading or writing.
+        source: WireError,
+    },
 }
 
 impl ControlError {
@@ -380,6 +399,7 @@ impl Client {
         }
     }
 
+    /// Sends a request. Waits for no reply.
     pub fn send(&mut self, request: &Request) -> Result<(), ControlError> {
         self.sender().send(request)
     }

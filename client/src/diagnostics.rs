@@ -52,6 +52,7 @@ impl Severity {
 pub struct Finding {
     /// The checked subject, for instance `agent library`.
     pub what: &'static str,
+    /// The severity of the finding.
     pub state: Severity,
     /// The observed fact or the problem.
     pub found: String,

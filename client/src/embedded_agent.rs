@@ -31,7 +31,9 @@ use crate::target::Target;
 #[derive(Debug, Error)]
 #[error("{directory}: {reason}", directory = .directory.display())]
 pub struct RejectedDirectory {
+    /// The path of the rejected directory.
     pub directory: PathBuf,
+    /// The reason for the rejection.
     pub reason: io::Error,
 }
 

@@ -55,6 +55,7 @@ const LIST_JVMS: &str = "`veneer ps` shows the JVMs that run";
 #[derive(Debug, Error)]
 #[error("{}", error_text(self.problem(), Some(self.remedy())))]
 pub enum TargetError {
+    /// No process has this id.
     NoProcess(u32),
     /// The process is a zombie.
     Ended(u32),
@@ -62,16 +63,21 @@ pub enum TargetError {
     Reused(u32),
     /// The id is the id of a thread, not of a process.
     Thread {
+        /// The id, which belongs to a thread.
         pid: u32,
         /// The process of the thread.
         process: u32,
     },
     /// The process belongs to another user.
     Foreign {
+        /// The inspected process.
         pid: u32,
+        /// The owner of the process.
         uid: uid_t,
     },
+    /// The process does not run a JVM.
     NoJvm {
+        /// The inspected process.
         pid: u32,
         /// The name of the executable.
         name: String,
@@ -80,12 +86,16 @@ pub enum TargetError {
     NotHotSpot(u32),
     /// The JVM is older than [`MIN_JAVA_VERSION`].
     TooOld {
+        /// The process of the JVM.
         pid: u32,
+        /// The JVM's feature release, such as 11.
         feature: u32,
     },
     /// The system denies access to `/proc/PID`.
     Hidden {
+        /// The inspected process.
         pid: u32,
+        /// The error of reading from `/proc`.
         source: io::Error,
     },
 }

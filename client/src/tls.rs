@@ -46,9 +46,11 @@ const MAX_BUFFERED_BYTES: usize = 64 << 10;
 pub enum TlsError {
     /// The file is missing, or does not contain the expected PEM item.
     File {
+        /// The path of the file.
         path: PathBuf,
         /// The expected item: `certificate` or `private key`.
         what: &'static str,
+        /// The error of the file system or of the PEM parser.
         reason: String,
     },
     /// The TLS library rejected the configuration, for instance because certificate and key are not

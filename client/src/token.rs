@@ -14,10 +14,16 @@ use veneer_protocol::TOKEN_CHARS;
 pub enum TokenFileError {
     /// The file cannot be read or written.
     #[error("the token file {path}: {source}; choose another one for --token-file", path = .path.display())]
-    File { path: PathBuf, source: io::Error },
+    File {
+        /// The path of the token file.
+        path: PathBuf,
+        /// The error of the file system.
+        source: io::Error,
+    },
     /// Users other than the owner can access the file.
     #[error("the token file {path} can be read by others (mode {mode:o}); remove it, it is made anew", path = .path.display())]
     Exposed {
+        /// The path of the token file.
         path: PathBuf,
         /// The permission bits of the file.
         mode: u32,

@@ -33,7 +33,10 @@ pub unsafe fn hook(jni: *mut JNIEnv, throwable: jclass, walk: jclass) -> jboolea
 pub fn request(id: jint) {
     guarded("a request", (), || {
         if let Some(agent) = Agent::get() {
-            let _ = agent.requests.lock().send(veneer_names::MethodId(id as u32));
+            let _ = agent
+                .requests
+                .lock()
+                .send(veneer_names::MethodId(id as u32));
         }
     });
 }

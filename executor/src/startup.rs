@@ -83,6 +83,7 @@ pub enum StartError {
     DataFiles {
         /// The data directory of the configuration.
         directory: PathBuf,
+        /// The error of the file system.
         source: io::Error,
     },
     /// A Java call of the agent has failed.

@@ -58,6 +58,7 @@ pub struct MetricFamily {
     pub name: &'static str,
     /// A sentence that describes the metric.
     pub help: &'static str,
+    /// The type in OpenMetrics.
     pub kind: MetricType,
     /// Whether the values are nanoseconds, which are exported as seconds.
     pub is_time: bool,
@@ -78,7 +79,9 @@ pub enum MetricValue {
         count: u64,
         /// Sum of the values.
         sum: u128,
+        /// The smallest of the values.
         min: u64,
+        /// The largest of the values.
         max: u64,
     },
     /// The value of a histogram.
@@ -87,7 +90,9 @@ pub enum MetricValue {
         count: u64,
         /// Sum of the values, modulo 2⁶⁴.
         sum: i64,
+        /// The smallest of the values.
         min: i64,
+        /// The largest of the values.
         max: i64,
         /// The largest value of each bucket and the number of values in the bucket, in ascending
         /// order. For `histogram`, the last bucket is the highest non-empty one; for `linear`, all

@@ -57,6 +57,7 @@ pub fn is_anchor(name: &str) -> bool {
 
 /// A method that has a cell in the anchor.
 pub struct MethodWithCell {
+    /// The id of the method's cell.
     pub id: MethodId,
     /// Simple name of the application's method.
     pub name: String,

@@ -32,7 +32,9 @@ pub mod access {
 pub struct Variable {
     /// The name in the source code.
     pub name: String,
+    /// The number of the local variable.
     pub slot: u16,
+    /// The descriptor of the variable's type.
     pub descriptor: String,
     /// First pc of the scope.
     pub start: u16,
@@ -48,11 +50,13 @@ pub struct Method<'a> {
     pub class: Arc<str>,
     /// Position in the class file's method list.
     pub index: usize,
+    /// The simple name of the method.
     pub name: String,
     /// The descriptor as text.
     pub descriptor: String,
     /// The descriptor as verification types.
     pub signature: MethodType,
+    /// The access flags (JVMS table 4.6-A).
     pub access: u16,
     /// The `Code` attribute.
     pub code: Code<'a>,
@@ -75,6 +79,7 @@ pub struct Method<'a> {
     /// Verification types before some single instructions, by index: the returns, and the first
     /// instruction after `super(…)`.
     pub state_at: indexmap::IndexMap<usize, State>,
+    /// Natural loops and irreducible cycles of `flow`.
     pub loops: LoopForest,
     /// Use and def of each fragment.
     pub effects: Vec<UseDef>,
@@ -336,6 +341,7 @@ impl<'a> Method<'a> {
         self.access & access::STATIC != 0
     }
 
+    /// Whether the method is a constructor.
     pub fn is_constructor(&self) -> bool {
         self.name == "<init>"
     }

@@ -12,6 +12,7 @@ use veneer_names::{class_in_type_descriptor, java_form};
 pub struct Outline {
     /// The class name in dotted form.
     pub name: String,
+    /// The access flags (JVMS table 4.1-B).
     pub access: u16,
     /// The superclass and the direct superinterfaces, in dotted form.
     pub above: Vec<String>,
@@ -24,8 +25,11 @@ pub struct Outline {
 /// The summary of one method.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MethodOutline {
+    /// The simple name of the method.
     pub name: String,
+    /// The descriptor of the method.
     pub descriptor: String,
+    /// The access flags (JVMS table 4.6-A).
     pub access: u16,
     /// Types of the annotations, in dotted form.
     pub annotations: Vec<String>,

@@ -32,6 +32,7 @@ pub enum Policy {
     Loop,
     /// Cuts at loops and at matching calls, like the RMI policy of the original paper.
     Call(CallFilter),
+    /// Cuts at loops, and puts a point at every basic block.
     Block,
 }
 

@@ -48,6 +48,7 @@ pub struct ArmedClass {
 /// The properties of an armed method that a plan can query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DescribedMethod {
+    /// The name of the method, with its class and id.
     pub method: ArmedMethod,
     /// The access flags, as in the class file.
     pub flags: u16,
@@ -60,6 +61,7 @@ pub struct DescribedMethod {
 /// The flow graph of an armed method.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Graph {
+    /// The name of the method, with its class and id.
     #[serde(flatten)]
     pub method: ArmedMethod,
     /// The number of fragments. Fragments are numbered from 0.

@@ -14,6 +14,8 @@ use veneer_measurements::EditKind;
 pub struct EditSpec {
     /// The file name of the plan that makes the edits.
     pub plan: String,
+    /// The patterns of the methods to edit.
     pub patterns: Vec<MethodPattern>,
+    /// The edits of each selected method, in the order of their application.
     pub edits: Vec<EditKind>,
 }

@@ -10,7 +10,9 @@ pub struct LogEvent {
     pub class: String,
     /// The method's name and descriptor.
     pub method: String,
+    /// The number of the fragment; `None` for a point that is no fragment.
     pub fragment: Option<u32>,
+    /// The source line, if the class has a line number table.
     pub line: Option<u16>,
     /// The id of the Java thread (`Thread.getId()`).
     pub thread: u64,

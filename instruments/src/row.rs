@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 /// One attached or detached instrument, as lists show it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InstrumentSummary {
+    /// The id of the instrument.
     pub id: InstrumentId,
     /// The name given by the plan, or the display form of the spec.
     pub name: String,

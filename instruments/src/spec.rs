@@ -22,7 +22,9 @@ pub struct InstrumentSpec {
     pub only: Option<BTreeMap<MethodId, Vec<u32>>>,
     /// The points in each selected method.
     pub place: PointSelector,
+    /// The side of the points on which the instrument acts.
     pub when: AdviceKind,
+    /// The action at each point.
     pub kind: InstrumentKind,
     /// The maximum number of points. [`Runtime::attach`](crate::Runtime::attach) fails if the
     /// selection has more points.
@@ -49,6 +51,7 @@ pub struct InstrumentSpec {
 /// The maximum number of times that an instrument acts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HitQuota {
+    /// The largest number of times.
     pub most: u64,
     /// Whether the limit applies to each point separately.
     pub each: bool,

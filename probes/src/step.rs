@@ -9,10 +9,15 @@ pub struct Label(pub u32);
 /// The JVM's computational type of a value, in local variables and on the operand stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ComputationalType {
+    /// A value of 32 bits: `int` or a smaller type.
     Int,
+    /// An integer of 64 bits, which takes two words.
     Long,
+    /// A floating-point number of 32 bits.
     Float,
+    /// A floating-point number of 64 bits, which takes two words.
     Double,
+    /// A reference to an object or an array.
     Reference,
 }
 
@@ -53,7 +58,9 @@ pub struct Callee {
     pub owner: String,
     /// Whether the owner is an interface.
     pub is_interface: bool,
+    /// The simple name of the method.
     pub name: String,
+    /// The descriptor of the method.
     pub descriptor: String,
 }
 
@@ -89,8 +96,11 @@ pub enum ProbeStep {
     Plain(u8),
     /// Calls a static method of a runtime class.
     Helper {
+        /// The class that declares the method.
         of: HelperClass,
+        /// The simple name of the method.
         name: &'static str,
+        /// The descriptor of the method.
         descriptor: String,
     },
     /// Treats the object on the stack as an instance of this class (internal name, or the

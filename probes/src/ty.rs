@@ -54,10 +54,12 @@ impl Ty {
         1 + u16::from(matches!(self, Self::Long | Self::Double | Self::Stack))
     }
 
+    /// Whether values of this type are references.
     pub fn is_reference(&self) -> bool {
         matches!(self, Self::Object(_) | Self::Array(_) | Self::Null)
     }
 
+    /// Whether this is the type `java.lang.String`.
     pub fn is_text(&self) -> bool {
         matches!(self, Self::Object(class) if class == STRING)
     }

@@ -54,6 +54,7 @@ pub enum Request {
     Exec {
         /// The name that error messages use.
         name: String,
+        /// The source text of the plan.
         source: String,
         /// Values that `param(…)` returns in the program, by parameter name.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -74,6 +75,7 @@ pub enum Request {
         /// user typed it. The agent itself opens no file.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         file: Option<String>,
+        /// The source text of the plan.
         source: String,
         /// Source texts of the imported modules, by path, as in [`Request::Exec`].
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

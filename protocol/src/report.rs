@@ -16,6 +16,7 @@ pub const SCHEMA_VERSION: u32 = 1;
 pub struct Report {
     /// The report format, [`SCHEMA_VERSION`].
     pub schema: u32,
+    /// The JVM of the run.
     pub jvm: JvmInfo,
     /// All instruments of the run, including detached ones, in the order of attachment.
     pub instruments: Vec<Instrument>,
@@ -87,6 +88,7 @@ pub struct Instrument {
     pub plan: String,
     /// Whether the instrument was attached when the agent wrote the report.
     pub attached: bool,
+    /// The points with their readings.
     pub points: Vec<PointRow>,
 }
 
@@ -112,6 +114,7 @@ pub struct Patch {
 pub struct Problem {
     /// The plan that caused the error; empty for an error of the agent itself.
     pub plan: String,
+    /// The error as a sentence.
     pub message: String,
 }
 

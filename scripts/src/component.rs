@@ -57,7 +57,9 @@ pub struct Component {
 /// The report of an analyser.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Analysis {
+    /// The name of the component.
     pub name: String,
+    /// The version of the component, if it has one.
     pub version: Option<String>,
     /// The report as `print` shows it; empty for `()`.
     pub text: String,

@@ -11,6 +11,7 @@ use veneer_instruments::{AttachError, InstrumentId, PatchId, Runtime};
 /// An instrument or an edit that is attached and can be removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attachment {
+    /// An instrument with its id.
     Instrument(InstrumentId),
     /// An edit of flow graphs.
     Patch(PatchId),

@@ -35,7 +35,8 @@ pub fn complete(tool: Tool, env: Env, text: &str, limit: usize) -> Vec<String> {
                 None => found.extend(complete_class_name(&dotted, text)),
             }
         }
-        env.delete(class);
+        // SAFETY: `loaded` has made the local reference, which is not used again.
+        unsafe { env.delete(class) };
     }
     found.into_iter().take(limit).collect()
 }

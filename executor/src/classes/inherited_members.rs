@@ -37,15 +37,18 @@ pub fn inherited_protected_members(
             .class_name(superclass)
             .is_some_and(|name| package(&name) == own_package)
             && env.same(own_loader, loader);
-        env.delete(loader);
+        // SAFETY: `Tool::loader` has made the local reference, which is not used again.
+        unsafe { env.delete(loader) };
         if !same_package {
             members.extend(tool.protected_members(superclass));
         }
         let next = env.superclass(superclass);
-        env.delete(superclass);
+        // SAFETY: `superclass` has made the local reference, which is not used again.
+        unsafe { env.delete(superclass) };
         superclass = next;
     }
-    env.delete(own_loader);
+    // SAFETY: `Tool::loader` has made the local reference, which is not used again.
+    unsafe { env.delete(own_loader) };
     let members = Arc::new(members);
     class.state().protected = Some(members.clone());
     members

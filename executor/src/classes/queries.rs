@@ -81,7 +81,8 @@ fn describe_class(
     let facts = selection::class_metadata(agent.tool, env, class)?;
     let local = class.local(env)?;
     let is_initialised = agent.tool.is_initialised(local);
-    env.delete(local);
+    // SAFETY: `Class::local` has made the local reference, which is not used again.
+    unsafe { env.delete(local) };
     let methods = class.state().methods.clone();
     let describe = |m: &arming::ArmedMethod| {
         let known = facts.method(&m.name, &m.descriptor)?;

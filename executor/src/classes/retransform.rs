@@ -90,7 +90,8 @@ pub fn arm_loaded_classes(agent: &Agent, env: Env, patterns: &[MethodPattern]) -
             if is_first_walk && record_of(agent, env, &class).is_none() {
                 unarmed.add(&class.name);
             }
-            env.delete(class.class);
+            // SAFETY: `loaded` has made the local reference, which is not used again.
+            unsafe { env.delete(class.class) };
         }
     }
     retransform(agent, &wanted);
@@ -99,7 +100,8 @@ pub fn arm_loaded_classes(agent: &Agent, env: Env, patterns: &[MethodPattern]) -
             Some(known) => known.mark_prepared(agent.tool, env, class.class),
             None => unarmed.add(&class.name),
         }
-        env.delete(class.class);
+        // SAFETY: as above.
+        unsafe { env.delete(class.class) };
     }
     if is_first_walk {
         unarmed.mark_complete();
@@ -118,7 +120,8 @@ fn loaded_classes(agent: &Agent, env: Env) -> Vec<LoadedClass> {
                 dotted: java_form(&name),
                 name,
             }),
-            None => env.delete(class),
+            // SAFETY: `loaded` has made the local reference, which is not used again.
+            None => unsafe { env.delete(class) },
         }
     }
     loaded
@@ -162,7 +165,8 @@ fn matching_classes(
 fn record_of(agent: &Agent, env: Env, class: &LoadedClass) -> Option<Arc<Class>> {
     let loader = agent.tool.loader(class.class);
     let known = agent.registry.find(env, &class.name, loader);
-    env.delete(loader);
+    // SAFETY: `Tool::loader` has made the local reference, which is not used again.
+    unsafe { env.delete(loader) };
     known
 }
 

@@ -65,7 +65,8 @@ fn find_needed_classes(env: Env, loader: jobject, referrer: jclass) -> Result<()
     IS_CHECKING.set(true);
     let failure = needed.find_map(|name| {
         let found = env.find_in(&name, loader, referrer);
-        found.map(|class| env.delete(class)).err()
+        // SAFETY: `find_in` has made the local reference, which is not used again.
+        found.map(|class| unsafe { env.delete(class) }).err()
     });
     IS_CHECKING.set(false);
     failure.map_or(Ok(()), |e| Err(e.to_string().into()))

@@ -240,7 +240,8 @@ impl CallStacks {
             }
             (None, None) => FrameMeaning::Hidden,
         };
-        env.delete(class);
+        // SAFETY: `method_of` has made the local reference, which is not used again.
+        unsafe { env.delete(class) };
         meaning
     }
 }

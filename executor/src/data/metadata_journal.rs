@@ -135,6 +135,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri starts no process")]
     fn records_wait_for_room_and_are_written_in_order() {
         let name = "data::metadata_journal::tests::records_wait_for_room_and_are_written_in_order";
         in_own_process(name, || {
@@ -155,6 +156,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri starts no process")]
     fn a_journal_with_too_much_waiting_ends_early_and_has_no_hole() {
         let name = "data::metadata_journal::tests::a_journal_with_too_much_waiting_ends_early_and_has_no_hole";
         in_own_process(name, || {

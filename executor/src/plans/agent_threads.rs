@@ -6,7 +6,7 @@
 //! reported as a problem, and the thread continues with the next round.
 
 use crate::agent::Agent;
-use crate::jvm::jni::Env;
+use crate::jvm::jni::{Env, take_leaked_globals};
 use crate::jvm::threads::{self, Run, StartThreadError};
 use crate::plans::jobs::PlanJob;
 use crate::plans::plan_loop::PlanLoop;
@@ -76,8 +76,19 @@ fn drain_events(agent: &'static Agent, env: Env) {
     }
 }
 
+/// Reports the global references that no thread of the JVM could delete.
+fn report_leaked_globals(agent: &Agent) {
+    let count = take_leaked_globals();
+    if count > 0 {
+        agent.report_problem(
+            "",
+            &format!("{count} references to Java objects were dropped by threads that the JVM does not know: the objects stay in memory until the JVM ends; please report this"),
+        );
+    }
+}
+
 /// One round: drains the rings, shows that the agent is alive, and once a second retries the
-/// metadata journal and looks for unloaded classes.
+/// metadata journal, and looks for unloaded classes and for leaked references.
 fn drain_round(agent: &Agent, env: Env, round: u64) {
     agent.rings.drain();
     agent
@@ -91,6 +102,7 @@ fn drain_round(agent: &Agent, env: Env, round: u64) {
         );
     }
     if round.is_multiple_of(DRAINS_PER_CHECK) {
+        report_leaked_globals(agent);
         // Records that wait for room on the disk may find some now.
         agent.append_records(&[]);
         if agent.registry.has_unloaded_classes(env) {

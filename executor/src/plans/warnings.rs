@@ -20,7 +20,8 @@ pub fn similar_classes(agent: &Agent, env: Env, pattern: &MethodPattern) -> Vec<
         {
             names.push(java_form(&name));
         }
-        env.delete(class);
+        // SAFETY: `loaded` has made the local reference, which is not used again.
+        unsafe { env.delete(class) };
     }
     nearest(pattern, names.iter().map(String::as_str), MAX_SUGGESTIONS)
         .into_iter()

@@ -219,15 +219,20 @@ impl<'a> SiteScope<'a> {
     fn resolve(&self, by: jclass, name: &str) {
         let found = self.agent.library.loaded(self.env, by, name);
         if let Some(class) = found.ok().filter(|class| !class.is_null()) {
-            self.add_resolved(name, class);
+            // SAFETY: `loaded` has made the local reference, which is not used again.
+            unsafe { self.add_resolved(name, class) };
         }
     }
 
     /// Records that a name means a class. Returns whether it means this class only.
-    fn add_resolved(&self, name: &str, class: jclass) -> bool {
+    ///
+    /// # Safety
+    /// `class` must be a local reference that the caller does not use afterwards.
+    unsafe fn add_resolved(&self, name: &str, class: jclass) -> bool {
         let mut resolved = self.resolved.borrow_mut();
         match resolved.get(name) {
-            Some(Some(other)) if self.env.same(*other, class) => self.env.delete(class),
+            // SAFETY: given by the caller; the recorded reference is another one.
+            Some(Some(other)) if self.env.same(*other, class) => unsafe { self.env.delete(class) },
             Some(_) => {
                 resolved.insert(name.into(), None);
                 return false;
@@ -260,7 +265,8 @@ impl<'a> SiteScope<'a> {
             for class in self.agent.tool.loaded(self.env) {
                 match self.agent.tool.class_name(class) {
                     Some(loaded) if loaded == name => all.push(class),
-                    _ => self.env.delete(class),
+                    // SAFETY: `loaded` has made the local reference, which is not used again.
+                    _ => unsafe { self.env.delete(class) },
                 }
             }
             match all[..] {
@@ -595,7 +601,9 @@ impl Scope for SiteScope<'_> {
             return Err(not_loaded());
         }
         let what = match self.agent.library.type_number(self.env, found) {
-            Ok(Some(number)) if self.add_resolved(class, found) => return Ok(number),
+            // SAFETY: `loaded_class` or `unique_class` has made the local reference, which is not used
+            // again.
+            Ok(Some(number)) if unsafe { self.add_resolved(class, found) } => return Ok(number),
             Ok(Some(_)) => return Err(several(2)),
             Ok(None) => "no further class can be given to as_a in this JVM".into(),
             Err(e) => e.to_string(),

@@ -147,7 +147,8 @@ impl WovenMethods {
         }
         let loader = agent.tool.loader(frame.class);
         let class = agent.registry.find(env, frame.class_name, loader);
-        env.delete(loader);
+        // SAFETY: `Tool::loader` has made the local reference, which is not used again.
+        unsafe { env.delete(loader) };
         let Some(class) = class else {
             return false;
         };

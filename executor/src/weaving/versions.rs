@@ -87,7 +87,8 @@ pub fn check_osr_entry(
         .local(env)
         .ok_or_else(|| Refusal::NotArmed("its class is gone".into()))?;
     let protected = inherited_protected_members(agent.tool, env, class, host);
-    env.delete(host);
+    // SAFETY: `Class::local` has made the local reference, which is not used again.
+    unsafe { env.delete(host) };
     let anchor = class.state().anchor.clone();
     let plan = VersionPlan {
         method: &analysed.method,
@@ -313,7 +314,8 @@ impl WovenMethods {
                 token: Arc::new(env.global(token)),
             }),
         });
-        env.delete(token);
+        // SAFETY: `token` has made the local reference, which is not used again.
+        unsafe { env.delete(token) };
         Ok(())
     }
 
@@ -551,7 +553,8 @@ fn make_tokens(agent: &Agent, env: Env, count: usize) -> Result<Vec<Global>, Ref
             .token(env, &[])
             .map_err(|e| Refusal::Internal(e.to_string()))?;
         tokens.push(env.global(token));
-        env.delete(token);
+        // SAFETY: `token` has made the local reference, which is not used again.
+        unsafe { env.delete(token) };
     }
     Ok(tokens)
 }

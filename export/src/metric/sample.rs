@@ -45,6 +45,7 @@ fn table(
     }
 }
 
+/// A report with one instrument of each kind.
 pub fn report() -> Report {
     let mut report = Report::new(JvmInfo {
         pid: 4711,

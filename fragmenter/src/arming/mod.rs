@@ -78,13 +78,16 @@ pub struct Earlier<'r> {
     pub methods: &'r [ArmedMethod],
 }
 
+/// A method that has been armed, with its cell and its capture points.
 #[derive(Clone, Debug)]
 pub struct ArmedMethod {
     /// Position in the class file's method list.
     pub index: usize,
     /// The id of the method's cell.
     pub id: MethodId,
+    /// The simple name of the method.
     pub name: String,
+    /// The descriptor of the method.
     pub descriptor: String,
     /// Internal name of the anchor that declares the method.
     pub anchor: Arc<str>,
@@ -116,19 +119,28 @@ pub struct Armed {
 /// # Errors
 /// If the class file is malformed or cannot be raised to version 51 (Java 7).
 pub fn arm(bytes: &[u8], request: &Request) -> Result<Armed, Refusal> {
-    arm_with(bytes, request, true)
+    let modern = crate::inference::upgrade_class_file(bytes)?;
+    arm_class_file(&ClassFile::parse(&modern)?, request)
+}
+
+/// Arms a parsed class file. The class file must be modern: no method of a class file that
+/// [`upgrade_class_file`](crate::inference::upgrade_class_file) would convert is armed.
+///
+/// # Errors
+/// If the class file is malformed.
+pub fn arm_class_file(file: &ClassFile, request: &Request) -> Result<Armed, Refusal> {
+    arm_with(file, request, true)
 }
 
 /// Like [`arm`], but always uses the full path with an analysis of every method. Versions are
 /// emitted for the layout of the full path, so the fast path must produce the same code and tables.
 /// Only the numbers of constants may differ.
 pub fn arm_analysed(bytes: &[u8], request: &Request) -> Result<Armed, Refusal> {
-    arm_with(bytes, request, false)
+    let modern = crate::inference::upgrade_class_file(bytes)?;
+    arm_with(&ClassFile::parse(&modern)?, request, false)
 }
 
-fn arm_with(bytes: &[u8], request: &Request, use_fast_path: bool) -> Result<Armed, Refusal> {
-    let bytes = &*crate::inference::upgrade_class_file(bytes)?;
-    let file = ClassFile::parse(bytes)?;
+fn arm_with(file: &ClassFile, request: &Request, use_fast_path: bool) -> Result<Armed, Refusal> {
     file.check_closed()?;
     file.check_names()?;
     let name = file.name()?.into_owned();
@@ -142,14 +154,14 @@ fn arm_with(bytes: &[u8], request: &Request, use_fast_path: bool) -> Result<Arme
         refusals: Vec::new(),
     };
     if file.major < crate::inference::MODERN {
-        // An older class file has no method with code: `upgrade_class_file` would have raised it.
+        // A class file of this age has no method with code, or has not been converted.
         return Ok(armed);
     }
     let mut pool = file.pool.clone();
     let mut methods = file.methods.clone();
     let mut methods_with_cells = Vec::new();
     let class = armed.name.clone();
-    let mut fast_path = use_fast_path.then(|| FastPath::new(&file, &class));
+    let mut fast_path = use_fast_path.then(|| FastPath::new(file, &class));
     for index in 0..file.methods.len() {
         let member = &file.methods[index];
         let (method_name, descriptor) = (
@@ -180,7 +192,7 @@ fn arm_with(bytes: &[u8], request: &Request, use_fast_path: bool) -> Result<Arme
             }
             None => None,
         };
-        let analyse = || Method::analyse(&file, index, &|i, p| request.policy.cuts(i, p));
+        let analyse = || Method::analyse(file, index, &|i, p| request.policy.cuts(i, p));
         let result = match armed_fast {
             Some((code, entry)) if request.points => analyse()
                 .and_then(|method| layout::layout(&method, request.policy, forced))
@@ -238,7 +250,7 @@ fn arm_with(bytes: &[u8], request: &Request, use_fast_path: bool) -> Result<Arme
             fields: file.fields.clone(),
             this_class,
             super_class,
-            ..file
+            ..*file
         };
         armed.bytes = out.to_bytes()?;
     }

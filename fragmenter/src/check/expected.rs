@@ -20,9 +20,11 @@ pub struct Expected {
     pub edits: Vec<Edit>,
     /// The first pc of each fragment, by fragment number; edits refer to these fragments.
     pub fragments: Vec<u16>,
+    /// The capture points of the armed body, with their numbers.
     pub points: Vec<Point>,
     /// The points that only versions have, with their numbers; see [`crate::edit_points`].
     pub edit_points: Vec<Point>,
+    /// Whether the version has no probes and no edits; see [`VersionPlan::clean`].
     pub clean: bool,
     /// Word indices in the thread's counters at which probes of the method may count or measure.
     pub counters: Vec<u32>,

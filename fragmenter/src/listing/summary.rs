@@ -18,6 +18,7 @@ pub struct ClassListing {
     pub policy: String,
     /// Number of methods with code.
     pub methods: usize,
+    /// Number of fragments of all methods.
     pub fragments: usize,
     /// Number of natural loops.
     pub loops: usize,

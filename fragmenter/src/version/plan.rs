@@ -15,6 +15,7 @@ pub type ProtectedMembers = HashSet<(String, String)>;
 
 /// The input for emitting one method.
 pub struct VersionPlan<'p> {
+    /// The method with its analyses.
     pub method: &'p Method<'p>,
     /// The id of the method's cell.
     pub id: MethodId,

@@ -29,6 +29,7 @@ pub struct VersionClass {
 /// The fragment to which an activation belongs at a range of pcs. The range ends at the next span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
+    /// First pc of the range.
     pub pc: u16,
     /// The fragment into which the activation was counted, if any.
     pub fragment: Option<FragmentId>,

@@ -130,7 +130,7 @@ fn raise(bytes: &[u8], verifies: bool) {
         earlier: None,
     };
     if let Err(refusal @ (Refusal::Unverifiable(_) | Refusal::Internal(_))) =
-        verify::guard::arm(&modern, &request)
+        verify::guard::arm(&file, &request)
     {
         assert!(!verifies, "arming: {refusal}");
     }

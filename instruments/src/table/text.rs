@@ -92,5 +92,4 @@ mod tests {
         }
         assert_eq!(format_duration(u64::MAX), "5,124,095 h 34 m");
     }
-
 }

@@ -53,20 +53,25 @@ pub enum Record {
     },
     /// A plan attached an instrument.
     Instrument {
+        /// The id of the instrument.
         id: InstrumentId,
         /// The name in the plan, or a name that the agent derives from kind and pattern.
         name: String,
+        /// The kind of instrument.
         kind: InstrumentKind,
+        /// The name of the plan.
         plan: String,
     },
     /// The instrument will be installed at these points of a method.
     #[serde(rename = "stands")]
     Installed {
+        /// The id of the instrument.
         id: InstrumentId,
         /// The class name with dots.
         class: String,
         /// Name and descriptor.
         method: String,
+        /// The points of the method.
         points: Vec<PointRecord>,
         /// The flow graph from which the counts of the points are derived, if any. A point is a
         /// node of the graph, or an edge if it has a `t`. A point also has its own counter, which
@@ -78,6 +83,7 @@ pub enum Record {
     /// record [`Record::Installed`] for the method.
     #[serde(rename = "leaves")]
     NotInstalled {
+        /// The id of the instrument.
         id: InstrumentId,
         /// The class name with dots.
         class: String,
@@ -86,6 +92,7 @@ pub enum Record {
     },
     /// The instrument was detached; its readings are final.
     Detached {
+        /// The id of the instrument.
         id: InstrumentId,
         /// The final readings of each point, by the point's first counter.
         readings: Vec<(u32, Measurement)>,
@@ -94,6 +101,7 @@ pub enum Record {
     /// From here on the agent reuses the points' counters for other points.
     #[serde(rename = "buried")]
     Finalized {
+        /// The id of the instrument.
         id: InstrumentId,
         /// The final readings of each point, by the point's first counter.
         readings: Vec<(u32, Measurement)>,
@@ -179,6 +187,7 @@ pub struct RecordedPoint {
     pub class: String,
     /// Name and descriptor.
     pub method: String,
+    /// The position in the method.
     pub at: PointRecord,
     /// The flow graph of the `flow` field in [`Record::Installed`].
     pub flow: Option<Arc<CountedGraph>>,
@@ -189,13 +198,17 @@ pub struct RecordedPoint {
 /// An instrument, assembled from its records.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordedInstrument {
+    /// The id of the instrument.
     pub id: InstrumentId,
     /// The name in the plan, or a name that the agent derives from kind and pattern.
     pub name: String,
+    /// The kind of instrument.
     pub kind: InstrumentKind,
+    /// The name of the plan.
     pub plan: String,
     /// Whether the journal has no `detached` record of the instrument.
     pub attached: bool,
+    /// The points at which the instrument was installed.
     pub points: Vec<RecordedPoint>,
 }
 

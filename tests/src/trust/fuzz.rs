@@ -169,10 +169,11 @@ fn fuzz(seconds: u32, part: &mut Part) -> Result<Vec<Run>, TrustError> {
         .limit(limit)
         .run()?;
     if !matches!(output.code, 0 | 1) {
-        return Err(TrustError::Other(format!(
-            "build/fuzz.sh ended with {}: {}",
-            output.code, output.err
-        )));
+        return Err(TrustError::ExitCode {
+            program: "build/fuzz.sh".into(),
+            code: output.code,
+            output: output.err,
+        });
     }
     let logs = std::env::var_os("CARGO_TARGET_DIR")
         .map_or_else(|| workspace().join("target"), PathBuf::from)

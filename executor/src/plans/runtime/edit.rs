@@ -80,7 +80,8 @@ impl RuntimeHandle {
             let Some(local) = class.local(env) else {
                 continue;
             };
-            env.delete(local);
+            // SAFETY: `Class::local` has made the local reference, which is not used again.
+            unsafe { env.delete(local) };
             let (original, methods) = {
                 let state = class.state();
                 (state.original.clone(), state.methods.clone())

@@ -86,7 +86,10 @@ impl RuntimeHandle {
             // If the JVM refuses, the classes only keep their profiles.
             let _ = agent.tool.retransform(part);
         }
-        cold.into_iter().for_each(|class| env.delete(class));
+        for class in cold {
+            // SAFETY: `Class::local` has made the local reference, which is not used again.
+            unsafe { env.delete(class) };
+        }
     }
 
     /// Gives every point a counter of its own. Called when a virtual thread has counted: the agent
