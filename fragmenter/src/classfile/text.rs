@@ -19,6 +19,13 @@ pub fn decode(bytes: &[u8]) -> Cow<'_, str> {
 
 /// True if decoding and encoding these bytes returns the same bytes.
 pub fn is_proper(bytes: &[u8]) -> bool {
+    // ASCII without U+0000 is the same in both encodings.
+    if bytes
+        .iter()
+        .fold(true, |plain, byte| plain & (1..=0x7f).contains(byte))
+    {
+        return true;
+    }
     *encode(&decode(bytes)) == *bytes
 }
 
