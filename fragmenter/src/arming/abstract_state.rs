@@ -4,7 +4,7 @@
 //! Each function returns `None` for code that no verifier accepts, and for code that it does not
 //! know. The full path then analyses the method, and refuses it by name if necessary.
 
-use super::word::{PlainEffect, Word, plain_effects};
+use super::word::{PLAIN_EFFECTS, PlainEffect, Word};
 use crate::bytecode::opcode::*;
 use crate::classfile::{ConstantPool, PoolEntry};
 use crate::descriptor::{field_length, width};
@@ -88,6 +88,7 @@ fn read_effect(pool: &ConstantPool, index: u16) -> Option<MemberEffect> {
 }
 
 impl AbstractState {
+    #[inline]
     pub fn push(&mut self, word: Word) {
         self.stack.push(word);
         if word.is_wide() {
@@ -150,7 +151,7 @@ impl AbstractState {
         op: u8,
         members: &mut MemberEffects,
     ) -> Option<()> {
-        if let Some(PlainEffect { popped, pushed }) = plain_effects()[usize::from(op)] {
+        if let Some(PlainEffect { popped, pushed }) = PLAIN_EFFECTS[usize::from(op)] {
             self.drop_words(usize::from(popped))?;
             if let Some(word) = pushed {
                 self.push(word);

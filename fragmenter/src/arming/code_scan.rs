@@ -17,6 +17,8 @@ const CUT: u8 = 4;
 pub(super) struct CodeScan {
     /// The pcs of all instructions, in rising order.
     pub starts: Vec<u16>,
+    /// The branches and switches, as indices of `starts`.
+    pub jumps: Vec<u32>,
     /// By pc, up to and including the length of the code.
     pub marks: Vec<u8>,
     pub calls: bool,
@@ -89,6 +91,7 @@ impl CodeScan {
         is_cut: &mut dyn FnMut(u8, u16) -> bool,
     ) -> Option<()> {
         self.starts.clear();
+        self.jumps.clear();
         self.marks.clear();
         self.marks.resize(bytes.len() + 1, 0);
         (self.calls, self.enters_monitor, self.switches) = (false, false, 0);
@@ -98,16 +101,23 @@ impl CodeScan {
         while let Some(&op) = bytes.get(pc) {
             self.starts.push(pc as u16);
             self.marks[pc] |= START;
+            let plain = PLAIN_LENGTHS[usize::from(op)];
+            if plain != 0 {
+                pc += usize::from(plain);
+                continue;
+            }
             let length = instruction_bytes(bytes, pc, op)?;
             let next = pc + length;
             match op {
                 IFEQ..=GOTO | IFNULL | IFNONNULL => {
+                    self.jumps.push(self.starts.len() as u32 - 1);
                     let offset = u2(bytes, pc + 1)? as i16;
                     self.mark_target(pc, i32::from(offset))?;
                     self.mark_next(next);
                 }
                 TABLESWITCH | LOOKUPSWITCH => {
                     self.switches += 1;
+                    self.jumps.push(self.starts.len() as u32 - 1);
                     // The full path separates a switch at the end from the stubs.
                     (next < bytes.len()).then_some(())?;
                     for at in SwitchTable::read(bytes, pc)?.offsets() {
@@ -175,6 +185,29 @@ impl CodeScan {
     pub fn is_leader(&self, pc: u16) -> bool {
         self.marks[usize::from(pc)] & LEADER != 0
     }
+}
+
+/// The lengths in bytes of the opcodes for which [`CodeScan::read`] does nothing else. All other
+/// opcodes have 0.
+static PLAIN_LENGTHS: [u8; 256] = plain_lengths();
+
+const fn plain_lengths() -> [u8; 256] {
+    let mut lengths = [0; 256];
+    let mut op = 0u8;
+    while op < JSR_W {
+        lengths[op as usize] = match op {
+            LDC | NEWARRAY => 2,
+            LDC2_W | IINC | NEW | ANEWARRAY | CHECKCAST | INSTANCEOF => 3,
+            GETSTATIC..=PUTFIELD => 3,
+            MULTIANEWARRAY => 4,
+            BIPUSH | SIPUSH | LDC_W | ILOAD..=ALOAD | ISTORE..=ASTORE => 0,
+            IFEQ..=RETURN | INVOKEVIRTUAL..=INVOKEDYNAMIC | ATHROW | MONITORENTER | WIDE => 0,
+            IFNULL..=GOTO_W => 0,
+            _ => 1,
+        };
+        op += 1;
+    }
+    lengths
 }
 
 /// The length in bytes of the instruction at a pc. Returns `None` if the full path must handle the

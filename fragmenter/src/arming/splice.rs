@@ -18,6 +18,7 @@ use crate::bytecode::opcode::*;
 use crate::classfile::ExceptionRange;
 use crate::osr_exit::{EMPTY_FRAME_INDEX, ExitForm, add_index, run_lengths};
 use crate::points::PointKind;
+use std::ops::Range;
 
 /// The largest code in bytes in which no branch exceeds its 16-bit offset.
 const MAX_SHORT_BRANCH_BYTES: usize = i16::MAX as usize;
@@ -134,9 +135,23 @@ impl Splice {
             out.extend(method.to_be_bytes());
         };
         self.branches.clear();
+        let (starts, jumps) = (&method.scan.starts, &method.scan.jumps);
         let mut points = points.iter().peekable();
-        for (n, start) in (0u32..).zip(&method.scan.starts) {
-            let place = usize::from(*start);
+        let mut jumps = jumps.iter().copied().peekable();
+        // The bytes before this pc are written.
+        let mut written = 0;
+        loop {
+            // The next instruction that has a check or changes.
+            let n = match (points.peek(), jumps.peek()) {
+                (Some(p), Some(jump)) => p.instruction.min(*jump),
+                (Some(p), None) => p.instruction,
+                (None, Some(jump)) => *jump,
+                (None, None) => break,
+            };
+            let start = *starts.get(n as usize)?;
+            let place = usize::from(start);
+            out.extend_from_slice(&bytes[written..place]);
+            written = place;
             while let Some(p) = points.next_if(|p| p.instruction == n) {
                 let is_entry = p.kind == PointKind::Entry;
                 if is_entry {
@@ -151,28 +166,42 @@ impl Splice {
                     out.push(POP);
                 }
             }
-            let end = method.scan.starts.get(n as usize + 1);
-            let end = end.map_or(bytes.len(), |next| usize::from(*next));
-            let here = out.len();
-            if let Some(offset) = branch_offset(bytes, *start) {
-                let offset = self.new_offset(*start, i32::from(offset as i16));
-                out.push(bytes[place]);
-                out.extend((offset as i16).to_be_bytes());
-            } else if let TABLESWITCH | LOOKUPSWITCH = bytes[place] {
-                let table = SwitchTable::read(bytes, place)?;
-                out.push(bytes[place]);
-                let padding = 3 - (here - begin) % 4;
-                out.extend(std::iter::repeat_n(0, padding));
-                let operands = out.len();
-                out.extend_from_slice(&bytes[table.default..end]);
-                for at in table.offsets() {
-                    let offset = self.new_offset(*start, i4(bytes, at)?);
-                    let to = operands + at - table.default;
-                    out[to..to + 4].copy_from_slice(&offset.to_be_bytes());
-                }
-            } else {
-                out.extend_from_slice(&bytes[place..end]);
+            if jumps.next_if_eq(&n).is_some() {
+                let end = starts.get(n as usize + 1);
+                let end = end.map_or(bytes.len(), |next| usize::from(*next));
+                self.write_jump(bytes, start..end as u16, (begin, out))?;
+                written = end;
             }
+        }
+        out.extend_from_slice(&bytes[written..]);
+        Some(())
+    }
+
+    /// Writes a branch or a switch with new offsets.
+    fn write_jump(
+        &self,
+        bytes: &[u8],
+        jump: Range<u16>,
+        (begin, out): (usize, &mut Vec<u8>),
+    ) -> Option<()> {
+        let place = usize::from(jump.start);
+        let op = bytes[place];
+        if let Some(offset) = branch_offset(bytes, jump.start) {
+            let offset = self.new_offset(jump.start, i32::from(offset as i16));
+            let [high, low] = (offset as i16).to_be_bytes();
+            out.extend([op, high, low]);
+            return Some(());
+        }
+        let table = SwitchTable::read(bytes, place)?;
+        let padding = 3 - (out.len() - begin) % 4;
+        out.push(op);
+        out.extend(std::iter::repeat_n(0, padding));
+        let operands = out.len();
+        out.extend_from_slice(&bytes[table.default..usize::from(jump.end)]);
+        for at in table.offsets() {
+            let offset = self.new_offset(jump.start, i4(bytes, at)?);
+            let to = operands + at - table.default;
+            out[to..to + 4].copy_from_slice(&offset.to_be_bytes());
         }
         Some(())
     }

@@ -97,11 +97,12 @@ impl TypedScan {
                 let here = self.record();
                 self.at_blocks.push(here);
             }
-            if let Some(block) = blocks.get_mut(block) {
-                note_locals(block, code.bytes, at, op)?;
+            let access = LocalAccess::read(code.bytes, at, op)?;
+            if let (Some(access), Some(block)) = (&access, blocks.get_mut(block)) {
+                note_locals(block, access)?;
             }
             let was_before_entry = self.entry.is_none();
-            self.step(code, at, op, members)?;
+            self.step(code, (at, op), access, members)?;
             if self.state.stack.len() > max_stack {
                 return None;
             }
@@ -205,11 +206,11 @@ impl TypedScan {
     fn step(
         &mut self,
         code: &ScannedCode,
-        at: usize,
-        op: u8,
+        (at, op): (usize, u8),
+        access: Option<LocalAccess>,
         members: &mut MemberEffects,
     ) -> Option<()> {
-        if let Some(access) = LocalAccess::read(code.bytes, at, op)? {
+        if let Some(access) = access {
             let slot = usize::from(access.slot);
             match access.op {
                 ILOAD..=ALOAD => self.state.load(access.op - ILOAD, slot)?,
@@ -312,6 +313,7 @@ struct LocalAccess {
 impl LocalAccess {
     /// Reads the instruction at a pc. The result is `Some(None)` for other instructions, and `None`
     /// if the code ends inside the instruction.
+    #[inline]
     fn read(bytes: &[u8], at: usize, op: u8) -> Option<Option<LocalAccess>> {
         let (op, slot) = match op {
             ILOAD..=ALOAD | ISTORE..=ASTORE | IINC => (op, u16::from(*bytes.get(at + 1)?)),
@@ -325,19 +327,16 @@ impl LocalAccess {
 }
 
 /// Adds what an instruction reads and writes to its fragment; see [`crate::use_def`].
-fn note_locals(block: &mut Block, bytes: &[u8], at: usize, op: u8) -> Option<()> {
-    let Some(LocalAccess { op, slot }) = LocalAccess::read(bytes, at, op)? else {
-        return Some(());
-    };
-    let one = 1u64.checked_shl(u32::from(slot))?;
-    let slots = match op {
+fn note_locals(block: &mut Block, LocalAccess { op, slot }: &LocalAccess) -> Option<()> {
+    let one = 1u64.checked_shl(u32::from(*slot))?;
+    let slots = match *op {
         LLOAD | DLOAD | LSTORE | DSTORE => one | one << 1,
         _ => one,
     };
-    if op < ISTORE || op == IINC {
+    if *op < ISTORE || *op == IINC {
         block.uses |= slots & !block.defs;
     }
-    if op >= ISTORE {
+    if *op >= ISTORE {
         block.defs |= slots;
     }
     Some(())

@@ -4,8 +4,7 @@
 //! object without a finished constructor. All initialised objects are one kind, so no class name is
 //! compared or copied.
 
-use crate::bytecode::opcode::*;
-use std::sync::OnceLock;
+use crate::bytecode::opcode::signature;
 
 /// The kind of a word. The numbers are the tags of the stack map (JVMS §4.7.4). An object that was
 /// created by a `new` and is not yet initialised also has the pc of this `new`.
@@ -87,25 +86,37 @@ pub(super) struct PlainEffect {
 }
 
 /// The effects of all opcodes of [`signature`].
-pub(super) fn plain_effects() -> &'static [Option<PlainEffect>; 256] {
-    static EFFECTS: OnceLock<[Option<PlainEffect>; 256]> = OnceLock::new();
-    EFFECTS.get_or_init(|| {
-        let mut table = [None; 256];
-        for (op, effect) in (0u8..=255).zip(&mut table) {
-            let Some((pops, pushes)) = signature(op).and_then(|types| types.split_once(':')) else {
-                continue;
-            };
-            let words = |letter: u8| 1 + u8::from(matches!(letter, b'L' | b'D'));
-            *effect = Some(PlainEffect {
-                popped: pops.bytes().map(words).sum(),
-                pushed: pushes.bytes().next().map(|letter| match letter {
-                    b'L' => Word::LONG,
-                    b'F' => Word::FLOAT,
-                    b'D' => Word::DOUBLE,
-                    _ => Word::INT,
-                }),
-            });
+pub(super) static PLAIN_EFFECTS: [Option<PlainEffect>; 256] = plain_effects();
+
+const fn plain_effects() -> [Option<PlainEffect>; 256] {
+    let mut table = [None; 256];
+    let mut op = 0;
+    while op < table.len() {
+        if let Some(types) = signature(op as u8) {
+            table[op] = Some(plain_effect(types.as_bytes()));
         }
-        table
-    })
+        op += 1;
+    }
+    table
+}
+
+/// Reads the effect from the letters of [`signature`].
+const fn plain_effect(types: &[u8]) -> PlainEffect {
+    let (mut popped, mut at) = (0, 0);
+    while types[at] != b':' {
+        popped += if matches!(types[at], b'L' | b'D') {
+            2
+        } else {
+            1
+        };
+        at += 1;
+    }
+    let pushed = match types.split_at(at + 1).1 {
+        [] => None,
+        [b'L', ..] => Some(Word::LONG),
+        [b'F', ..] => Some(Word::FLOAT),
+        [b'D', ..] => Some(Word::DOUBLE),
+        [_, ..] => Some(Word::INT),
+    };
+    PlainEffect { popped, pushed }
 }

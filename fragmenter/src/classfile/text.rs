@@ -55,7 +55,10 @@ fn decode_slowly(bytes: &[u8]) -> String {
 /// U+FFFF.
 pub fn encode(text: &str) -> Cow<'_, [u8]> {
     // A four-byte sequence of UTF-8 begins with F0 or a larger byte.
-    if text.bytes().all(|byte| byte != 0 && byte < 0xf0) {
+    if text
+        .bytes()
+        .fold(true, |same, byte| same & (1..0xf0).contains(&byte))
+    {
         return Cow::Borrowed(text.as_bytes());
     }
     let mut out = Vec::with_capacity(text.len() + text.len() / 2);
