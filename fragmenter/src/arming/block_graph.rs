@@ -265,9 +265,16 @@ impl BlockGraph {
         held.clear();
         held.resize(scan.starts.len(), 0);
         let mut at_start: Vec<Option<u8>> = vec![None; self.blocks.len()];
-        at_start[0] = Some(0);
-        let mut work = vec![0usize];
-        while let Some(n) = work.pop() {
+        let mut work: Vec<usize> = Vec::new();
+        let mut roots = 0..self.blocks.len();
+        loop {
+            // Code that the entry does not reach begins without a monitor.
+            let next = work.pop().or_else(|| {
+                let root = roots.find(|n| at_start[*n].is_none())?;
+                at_start[root] = Some(0);
+                Some(root)
+            });
+            let Some(n) = next else { break };
             let mut depth = at_start[n].unwrap_or(0);
             let instructions = self.blocks[n].first as usize..self.end_instruction(n, scan);
             for i in instructions.clone() {
