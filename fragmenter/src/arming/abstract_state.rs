@@ -16,7 +16,7 @@ pub(super) struct AbstractState {
     pub stack: Vec<Word>,
 }
 
-/// What a field access or a call pops and pushes, from the descriptor of the member.
+/// The operands of a field access or a call, from the descriptor of the member.
 #[derive(Clone, Copy)]
 pub(super) struct MemberEffect {
     /// Words of the parameters, without the receiver.

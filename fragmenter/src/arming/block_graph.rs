@@ -19,7 +19,7 @@ const MAX_MONITORS: u8 = 64;
 /// Marks a node that the search from the entry has not reached.
 const UNREACHED: u32 = u32::MAX;
 
-/// A fragment.
+/// A fragment with the local variables that it reads and writes.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Block {
     pub pc: u16,

@@ -46,7 +46,7 @@ pub(super) struct FastPoints {
     held: Vec<u8>,
 }
 
-/// What the fast path knows about a method when it chooses points.
+/// The facts about a method from which the fast path chooses points.
 pub(super) struct PointScan<'m> {
     pub bytes: &'m [u8],
     pub exceptions: &'m [ExceptionRange],
