@@ -6,6 +6,7 @@
 
 #![allow(missing_docs)]
 
+use std::borrow::Cow;
 use veneer_names::MethodId;
 use veneer_probes::step::HelperClass;
 
@@ -73,7 +74,12 @@ pub fn method_id(body: &str) -> Option<MethodId> {
 /// A method's name in a form that may be part of another name. Characters that a method name must
 /// not contain (as in `<init>`) are removed or replaced. So are characters that modified UTF-8 and
 /// UTF-8 encode differently.
-fn sanitized(method: &str) -> String {
+fn sanitized(method: &str) -> Cow<'_, str> {
+    let name = method.trim_matches(['<', '>']);
+    let is_plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'-');
+    if name.len() <= 200 && name.bytes().all(is_plain) {
+        return Cow::Borrowed(name);
+    }
     let plain = |c: char| {
         if u32::from(c) < 0x1_0000 && c.is_alphanumeric() || "_$-".contains(c) {
             c
@@ -81,12 +87,7 @@ fn sanitized(method: &str) -> String {
             '_'
         }
     };
-    method
-        .trim_matches(['<', '>'])
-        .chars()
-        .take(200)
-        .map(plain)
-        .collect()
+    Cow::Owned(name.chars().take(200).map(plain).collect())
 }
 
 /// Name of the anchor's method that casts the instance of a version to the anchor, so that an armed
