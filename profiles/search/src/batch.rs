@@ -13,7 +13,9 @@ const MAX_LENGTH: u32 = 8;
 /// The autocorrelation above which batches become longer.
 const MAX_CORRELATION: f64 = 0.5;
 /// The number of batches after which the autocorrelation is examined.
-const EXAMINED: usize = 12;
+const EXAMINED: usize = 8;
+/// The number of batches of which the autocorrelation is calculated.
+const REMEMBERED: usize = 40;
 
 /// Windows that wait to become a batch.
 #[derive(Clone, Debug)]
@@ -52,11 +54,13 @@ impl Batches {
         let mean = Share::between(self.low / count, self.high / count);
         (self.windows, self.low, self.high) = (0, 0.0, 0.0);
         self.recent.push(mean.low);
-        if self.recent.len() >= EXAMINED {
-            if self.length < MAX_LENGTH && autocorrelation(&self.recent) > MAX_CORRELATION {
-                self.length *= 2;
-            }
+        let is_due = self.recent.len().is_multiple_of(EXAMINED) && self.length < MAX_LENGTH;
+        if is_due && autocorrelation(&self.recent) > MAX_CORRELATION {
+            self.length *= 2;
             self.recent.clear();
+        }
+        if self.recent.len() >= REMEMBERED {
+            self.recent.drain(..EXAMINED);
         }
         Some(mean)
     }
@@ -89,8 +93,8 @@ mod tests {
     #[test]
     fn batches_grow_if_windows_have_phases_and_stay_if_not() {
         let (mut phases, mut noise) = (Batches::default(), Batches::default());
-        for i in 0..200u32 {
-            phases.add(Share::exact(f64::from((i / 6) % 2)), 1);
+        for i in 0..1000u32 {
+            phases.add(Share::exact(f64::from((i / 20) % 2)), 1);
             noise.add(Share::exact(f64::from(i * 7919 % 13) / 13.0), 1);
         }
         assert_eq!(phases.length(), 8);

@@ -175,9 +175,17 @@ impl Candidate {
         let present = (self.test.mean(), self.test.bounds());
         if self.held.is_some() {
             let is_present = self.holds && self.decided;
-            return if is_present { present } else { self.yes.unwrap_or(present) };
+            return if is_present {
+                present
+            } else {
+                self.yes.unwrap_or(present)
+            };
         }
-        if self.decided { present } else { self.no.unwrap_or(present) }
+        if self.decided {
+            present
+        } else {
+            self.no.unwrap_or(present)
+        }
     }
 
     /// Returns whether any test was decided.

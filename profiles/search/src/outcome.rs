@@ -151,7 +151,11 @@ impl Outcome {
 impl Search {
     /// Returns all results until now. It may be called at any time.
     pub fn outcome(&self) -> Outcome {
-        let held: Vec<&Candidate> = self.candidates.iter().filter(|c| self.is_finding(c)).collect();
+        let held: Vec<&Candidate> = self
+            .candidates
+            .iter()
+            .filter(|c| self.is_finding(c))
+            .collect();
         let is_held = |h: &Hypothesis| held.iter().any(|c| c.hypothesis == *h);
         let own = self.tally.innermost(|m| is_held(&Hypothesis::method(m)));
         let mut findings: Vec<(usize, Finding)> = Vec::new();
@@ -374,16 +378,21 @@ impl Search {
         let mut causes: Vec<Cause> =
             std::iter::successors(Some(hypothesis.cause), |c| c.parent()).collect();
         causes.reverse();
-        path.extend(causes.iter().map(|c| step(Axis::Why, "cause", c.name(), None)));
+        path.extend(
+            causes
+                .iter()
+                .map(|c| step(Axis::Why, "cause", c.name(), None)),
+        );
         let group = hypothesis.group.map(|group| self.group_name(group));
         path.extend(group.map(|name| step(Axis::Who, "group", &name, None)));
         path
     }
 
     fn ruled_out(&self) -> Vec<RuledOut> {
-        let out = self.candidates.iter().filter(|c| {
-            c.was_decided() && !self.is_finding(c)
-        });
+        let out = self
+            .candidates
+            .iter()
+            .filter(|c| c.was_decided() && !self.is_finding(c));
         let mut all: Vec<RuledOut> = out
             .map(|candidate| {
                 let (share, (low, high)) = candidate.figures();
@@ -408,9 +417,10 @@ impl Search {
     }
 
     fn not_looked_at(&self) -> Vec<NotLookedAt> {
-        let open = self.candidates.iter().filter(|c| {
-            !c.was_decided() && !self.is_finding(c)
-        });
+        let open = self
+            .candidates
+            .iter()
+            .filter(|c| !c.was_decided() && !self.is_finding(c));
         let mut all: Vec<NotLookedAt> = open
             .map(|candidate| {
                 let (_, (low, high)) = candidate.figures();

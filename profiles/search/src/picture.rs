@@ -122,7 +122,10 @@ impl Search {
             } else {
                 format!("{:.1} %", share * 100.0)
             };
-            let name = self.method_name(*method).replace('\\', "\\\\").replace('"', "\\\"");
+            let name = self
+                .method_name(*method)
+                .replace('\\', "\\\\")
+                .replace('"', "\\\"");
             // Writing to a string cannot fail.
             let _ = writeln!(
                 text,

@@ -40,7 +40,9 @@ pub struct MethodName {
 impl MethodName {
     /// Returns the package of the class, without the last dot. The default package is empty.
     pub fn package(&self) -> &str {
-        self.class.rsplit_once('.').map_or("", |(package, _)| package)
+        self.class
+            .rsplit_once('.')
+            .map_or("", |(package, _)| package)
     }
 
     /// Returns the class without its package, and the method: `Desk.serve`.

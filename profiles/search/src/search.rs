@@ -343,7 +343,8 @@ impl Search {
                 let attached = u32::try_from(self.window - since).unwrap_or(u32::MAX);
                 let windows = reading.windows.min(attached).max(1);
                 let active = self.active_of_last(windows) as f64;
-                let share = Share::between(reading.low as f64 / active, reading.high as f64 / active);
+                let share =
+                    Share::between(reading.low as f64 / active, reading.high as f64 / active);
                 (active > 0.0).then_some((share, windows, true))
             }),
             _ => None,
@@ -455,7 +456,11 @@ impl Search {
             let i = self.index.get(&Hypothesis::method(caller))?;
             Some(self.candidates[*i].depth.saturating_add(1))
         };
-        self.graph.callers(method).filter_map(depth).min().unwrap_or(0)
+        self.graph
+            .callers(method)
+            .filter_map(depth)
+            .min()
+            .unwrap_or(0)
     }
 
     fn open_callees(&mut self, method: MethodId) {
@@ -485,7 +490,10 @@ impl Search {
     pub(crate) fn parent(&self, hypothesis: Hypothesis) -> Option<Hypothesis> {
         if hypothesis.group.is_some() {
             let group = None;
-            return Some(Hypothesis { group, ..hypothesis });
+            return Some(Hypothesis {
+                group,
+                ..hypothesis
+            });
         }
         if let Some(cause) = hypothesis.cause.parent() {
             return Some(Hypothesis {
@@ -548,7 +556,10 @@ impl Search {
     /// Begins new tests for all decided candidates at the end of an epoch. A place that was ruled
     /// out gets a timer again only if its samples are frequent, or if there are no samples.
     fn end_epoch(&mut self) {
-        if !self.window.is_multiple_of(u64::from(self.settings.epoch_windows)) {
+        if !self
+            .window
+            .is_multiple_of(u64::from(self.settings.epoch_windows))
+        {
             return;
         }
         for i in 0..self.candidates.len() {
@@ -674,8 +685,8 @@ impl Search {
                     return None;
                 };
                 let share = candidate.mean().high;
-                let is_low = share < self.settings.threshold * DETAIL_PART
-                    || candidate.windows() == 0;
+                let is_low =
+                    share < self.settings.threshold * DETAIL_PART || candidate.windows() == 0;
                 let is_long = self.window - since >= u64::from(long);
                 let holds = candidate.is_decided();
                 (holds || is_long && is_low).then_some((holds, share, probe))

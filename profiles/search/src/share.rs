@@ -20,8 +20,16 @@ impl Share {
     /// Returns a share between two bounds, which are clamped to 0 and 1 and ordered. A bound that
     /// is not a number becomes the weakest bound.
     pub fn between(low: f64, high: f64) -> Share {
-        let low = if low.is_nan() { 0.0 } else { low.clamp(0.0, 1.0) };
-        let high = if high.is_nan() { 1.0 } else { high.clamp(0.0, 1.0) };
+        let low = if low.is_nan() {
+            0.0
+        } else {
+            low.clamp(0.0, 1.0)
+        };
+        let high = if high.is_nan() {
+            1.0
+        } else {
+            high.clamp(0.0, 1.0)
+        };
         Share {
             low,
             high: high.max(low),

@@ -1,7 +1,7 @@
 //! The sequential decision whether a share of time exceeds the threshold.
 
 use crate::batch::Batches;
-use crate::betting::{Capital, ConfidenceSequence, Claim};
+use crate::betting::{Capital, Claim, ConfidenceSequence};
 use crate::share::Share;
 
 /// The decision about a hypothesis.
@@ -88,10 +88,7 @@ impl ShareTest {
     pub fn mean(&self) -> Share {
         match self.windows {
             0 => Share::UNKNOWN,
-            n => Share::between(
-                self.sum.low / f64::from(n),
-                self.sum.high / f64::from(n),
-            ),
+            n => Share::between(self.sum.low / f64::from(n), self.sum.high / f64::from(n)),
         }
     }
 

@@ -81,7 +81,10 @@ impl SampleTally {
         // A method that several groups run is also examined for each group.
         if hypothesis.is_node() && of_group.len() > 1 {
             let group = Some(group);
-            let key = Hypothesis { group, ..hypothesis };
+            let key = Hypothesis {
+                group,
+                ..hypothesis
+            };
             *self.hits.entry(key).or_default() += 1;
         }
     }
