@@ -13,7 +13,8 @@
 //!                                        └─ socket
 //! ```
 //!
-//! A cause is measured at a place only if its parent holds there (Fig. 5 of Brear et al., *Search
+//! A probe measures a cause at a place only if its parent holds there, and a cause is reported only
+//! if all its parents hold. Stack samples show causes without a further instrument (Fig. 5 of Brear et al., *Search
 //! strategies for Java bottleneck location by dynamic instrumentation*, IEE Proc. Software, 2003).
 
 use serde::{Deserialize, Serialize};

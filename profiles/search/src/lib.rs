@@ -18,8 +18,9 @@
 //!
 //! **Hypotheses.** A hypothesis says that a place takes more than a threshold (5 %) of the active
 //! time. Places are methods, loops and blocks; causes and thread groups refine them. The time of
-//! idle threads, which wait for work, is not active. A hypothesis is examined only if the one above
-//! it holds, except for *deep starters*: methods that stack samples name, wherever they are.
+//! idle threads, which wait for work, is not active. A probe is attached for a hypothesis only if the
+//! one above it holds, except for *deep starters*: methods that stack samples name, wherever they
+//! are.
 //!
 //! **Decisions.** In each window of a few hundredths of a second, a probe or the stack samples give
 //! the share of a place. A sequential test by [betting] decides when these shares are enough. The

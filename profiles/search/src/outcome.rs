@@ -194,10 +194,23 @@ impl Search {
     }
 
     /// Returns whether a candidate is reported: it holds, or it held for long enough to exceed the
-    /// threshold over the whole search.
+    /// threshold over the whole search, and so do all hypotheses above it.
     pub(crate) fn is_finding(&self, candidate: &Candidate) -> bool {
+        self.exceeds(candidate) && self.parents_exceed(candidate)
+    }
+
+    fn exceeds(&self, candidate: &Candidate) -> bool {
         let held = candidate.held(self.seconds).is_some();
         candidate.holds() || held && candidate.overall().low > self.settings.threshold
+    }
+
+    fn parents_exceed(&self, candidate: &Candidate) -> bool {
+        let mut parents =
+            std::iter::successors(self.parent(candidate.hypothesis), |h| self.parent(*h));
+        parents.all(|parent| {
+            let i = self.index.get(&parent);
+            i.is_some_and(|i| self.exceeds(&self.candidates[*i]))
+        })
     }
 
     /// Returns whether the time of a candidate is not explained by other findings.
@@ -213,9 +226,10 @@ impl Search {
         let mut unexplained = share(candidate);
         if hypothesis.is_node() {
             let method = hypothesis.place.method();
-            let all = self.tally.all_active();
+            let all = self.tally.samples_of(hypothesis.place, Cause::Time);
             unexplained = if all > 0 {
-                own.get(&method).copied().unwrap_or(0) as f64 / all as f64
+                let own = own.get(&method).copied().unwrap_or(0);
+                unexplained * own as f64 / all as f64
             } else {
                 let callees = self.graph.callees(method).filter(|(m, _)| *m != method);
                 let callees = callees.filter_map(|(m, _)| {
@@ -392,7 +406,7 @@ impl Search {
         let out = self
             .candidates
             .iter()
-            .filter(|c| c.was_decided() && !self.is_finding(c));
+            .filter(|c| self.parents_exceed(c) && c.was_decided() && !self.exceeds(c));
         let mut all: Vec<RuledOut> = out
             .map(|candidate| {
                 let (share, (low, high)) = candidate.figures();
@@ -420,7 +434,7 @@ impl Search {
         let open = self
             .candidates
             .iter()
-            .filter(|c| !c.was_decided() && !self.is_finding(c));
+            .filter(|c| self.parents_exceed(c) && !c.was_decided());
         let mut all: Vec<NotLookedAt> = open
             .map(|candidate| {
                 let (_, (low, high)) = candidate.figures();

@@ -470,14 +470,18 @@ impl Search {
         }
     }
 
-    /// Opens loops, blocks, causes and thread groups below hypotheses that hold.
+    /// Opens loops, blocks, causes and thread groups that samples show. Samples need no further
+    /// instrument, so a frequent one is examined together with the hypothesis above it; it is
+    /// reported only if that one holds.
     fn open_details(&mut self) {
-        for hypothesis in self.tally.frequent(self.settings.threshold * DETAIL_PART) {
-            let is_open = match self.parent(hypothesis) {
-                Some(parent) => self.holds(&parent) && self.settings.examines(hypothesis.cause),
-                None => false,
+        let threshold = self.settings.threshold;
+        for hypothesis in self.tally.frequent(threshold * DETAIL_PART) {
+            let Some(parent) = self.parent(hypothesis) else {
+                continue;
             };
-            if is_open {
+            let is_frequent = self.tally.recent_share(&hypothesis) >= threshold;
+            let is_open = self.holds(&parent) || is_frequent && self.index.contains_key(&parent);
+            if is_open && self.settings.examines(hypothesis.cause) {
                 self.open(hypothesis);
             }
         }
@@ -568,6 +572,22 @@ impl Search {
                 self.candidates[i].restart(test, self.seconds);
             }
         }
+        self.open_new_callees();
+    }
+
+    /// Opens the callees that became known after their caller was found.
+    fn open_new_callees(&mut self) {
+        if !self.settings.strategy.goes_down() {
+            return;
+        }
+        let nodes = self
+            .candidates
+            .iter()
+            .filter(|c| c.holds() && c.hypothesis.is_node());
+        let focus: Vec<MethodId> = nodes.map(|c| c.hypothesis.place.method()).collect();
+        for method in focus {
+            self.open_callees(method);
+        }
     }
 
     fn detach(&mut self, probe: ProbeId) {
@@ -614,7 +634,8 @@ impl Search {
         }
         queue.sort_unstable();
         for (.., i) in queue {
-            if !self.attach(i) && !(self.make_room() && self.attach(i)) {
+            let is_attached = self.attach(i) || self.make_room() && self.attach(i);
+            if !is_attached {
                 break;
             }
         }

@@ -320,7 +320,7 @@ impl Simulation {
             });
             own.map(|(_, nanos)| nanos).sum()
         };
-        nanos as f64 / totals.active.max(1) as f64
+        (nanos as f64 / totals.active.max(1) as f64).min(1.0)
     }
 }
 
