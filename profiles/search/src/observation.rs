@@ -36,7 +36,7 @@ pub struct StackSample {
     pub idle: bool,
 }
 
-/// One observation.
+/// One fact that a driver tells the search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Observation {

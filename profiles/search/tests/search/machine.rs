@@ -17,7 +17,7 @@ pub struct Piece {
     pub idle: bool,
 }
 
-/// An activation.
+/// An activation on the stack of a simulated thread.
 #[derive(Clone, Copy, Debug)]
 pub struct Activation {
     pub method: usize,

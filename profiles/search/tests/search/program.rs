@@ -48,7 +48,7 @@ pub struct Method {
     pub is_static: bool,
 }
 
-/// A program.
+/// A simulated program.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
     pub methods: Vec<Method>,
