@@ -18,7 +18,10 @@ const SAMPLES_PART: f64 = 0.5;
 pub struct Budget {
     ceiling: f64,
     reserved: BTreeMap<ProbeId, f64>,
-    samples: f64,
+    /// The rate of stack samples, per second.
+    hertz: f64,
+    /// The time for which one sample of all stacks stops the program, in seconds, if known.
+    sample_seconds: Option<f64>,
     spent_nanos: f64,
     active_nanos: f64,
 }
@@ -29,7 +32,8 @@ impl Budget {
         Budget {
             ceiling,
             reserved: BTreeMap::new(),
-            samples: 0.0,
+            hertz: 0.0,
+            sample_seconds: None,
             spent_nanos: 0.0,
             active_nanos: 0.0,
         }
@@ -37,7 +41,8 @@ impl Budget {
 
     /// Returns the sum of all reservations.
     pub fn reserved(&self) -> f64 {
-        self.samples + self.reserved.values().sum::<f64>()
+        let samples = self.hertz * self.sample_seconds.unwrap_or(0.0);
+        samples + self.reserved.values().sum::<f64>()
     }
 
     /// Returns the fraction of the active time that all instruments took since the beginning.
@@ -75,26 +80,30 @@ impl Budget {
         self.reserved.remove(&probe);
     }
 
-    /// Adds the cost of a window. `samples` and `all` are nanoseconds.
-    pub fn window(&mut self, samples: u64, all: u64, active: u64) {
+    /// Adds the cost of a window of `nanos` nanoseconds. The other numbers are nanoseconds of all
+    /// threads: the cost of `sampled` samples of all stacks, the whole cost, and the active time.
+    pub fn window(&mut self, nanos: u64, samples: (u64, u32), all: u64, active: u64) {
         self.spent_nanos += all as f64;
         self.active_nanos += active as f64;
-        if active > 0 {
-            let share = samples as f64 / active as f64;
-            self.samples = self.samples * 0.8 + share * 0.2;
+        let (cost, sampled) = samples;
+        if sampled > 0 && active > 0 {
+            let threads = active as f64 / nanos.max(1) as f64;
+            let seconds = cost as f64 / f64::from(sampled) / threads / 1e9;
+            let known = self.sample_seconds.unwrap_or(seconds);
+            self.sample_seconds = Some(0.7 * known + 0.3 * seconds);
         }
     }
 
-    /// Returns the next rate of stack samples for a present rate, in samples per second.
-    pub fn sample_rate(&self, present: f64, most: f64) -> f64 {
-        let part = self.ceiling * SAMPLES_PART;
-        if self.samples > part {
-            (present * 0.5 * (part / self.samples).min(1.0)).max(0.0)
-        } else if self.samples < part / 4.0 {
-            (present * 2.0).max(0.1).min(most)
+    /// Sets and returns the rate of stack samples, at most `most` per second: the highest rate whose
+    /// cost fits into the samples' part of the ceiling.
+    pub fn sample_rate(&mut self, most: f64) -> f64 {
+        let seconds = self.sample_seconds.unwrap_or(0.0);
+        self.hertz = if seconds * most > self.ceiling * SAMPLES_PART {
+            self.ceiling * SAMPLES_PART / seconds
         } else {
-            present
-        }
+            most
+        };
+        self.hertz
     }
 
     /// Returns the probe with the highest reservation if the sum exceeds the ceiling.
@@ -118,19 +127,23 @@ mod tests {
         assert!(!budget.reserve(ProbeId(2), 0.006));
         budget.measured(ProbeId(1), 0.1);
         assert_eq!(budget.excess(), Some(ProbeId(1)));
-        budget.window(0, 100, 1000);
+        budget.window(1000, (0, 0), 100, 1000);
         budget.release(ProbeId(1));
         assert!(!budget.fits(0.001), "10 % was spent");
-        budget.window(0, 0, 10_000);
+        budget.window(10_000, (0, 0), 0, 10_000);
         assert!(budget.fits(0.001));
     }
 
     #[test]
-    fn expensive_samples_become_rare() {
+    fn the_rate_of_samples_follows_from_their_cost() {
         let mut budget = Budget::new(0.02);
-        (0..20).for_each(|_| budget.window(100, 100, 1000));
-        assert!(budget.sample_rate(20.0, 20.0) < 2.0);
-        (0..100).for_each(|_| budget.window(0, 0, 1000));
-        assert!(budget.sample_rate(1.0, 20.0) > 1.9);
+        assert_eq!(budget.sample_rate(20.0), 20.0);
+        // A sample stops two threads for 10 ms: once a second is 1 %.
+        (0..20).for_each(|_| budget.window(100_000_000, (20_000_000, 1), 0, 200_000_000));
+        let rate = budget.sample_rate(20.0);
+        assert!((0.99..1.01).contains(&rate), "{rate}");
+        assert!((0.0099..0.0101).contains(&budget.reserved()));
+        (0..60).for_each(|_| budget.window(100_000_000, (2_000, 1), 0, 200_000_000));
+        assert_eq!(budget.sample_rate(20.0), 20.0);
     }
 }

@@ -449,8 +449,8 @@ impl Search {
                     "not measured yet".to_string()
                 };
                 let reason = match &candidate.measurement {
-                    Measurement::Impossible { reason } => format!("{reason}; {state}"),
-                    Measurement::None => format!("waits for room under the cost ceiling; {state}"),
+                    Measurement::Impossible { reason } => format!("{state}; {reason}"),
+                    Measurement::None => format!("{state}; waits for room under the cost ceiling"),
                     Measurement::Counter(_) | Measurement::Timer { .. } => state,
                 };
                 NotLookedAt {

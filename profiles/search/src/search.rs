@@ -54,6 +54,8 @@ struct Reading {
 #[derive(Clone, Copy, Debug, Default)]
 struct WindowCost {
     samples: u64,
+    /// The number of samples of all stacks.
+    sampled: u32,
     overhead: u64,
 }
 
@@ -155,6 +157,7 @@ impl Search {
                 cost_nanos,
             } => {
                 self.cost.samples = self.cost.samples.saturating_add(cost_nanos);
+                self.cost.sampled = self.cost.sampled.saturating_add(1);
                 samples.iter().for_each(|sample| self.add_sample(sample));
             }
             Observation::Reading {
@@ -279,7 +282,7 @@ impl Search {
         self.active_seconds += active_nanos as f64 / 1e9;
         self.recent_active.push_front(active_nanos);
         self.recent_active.truncate(MAX_READING_WINDOWS);
-        self.note_costs(active_nanos);
+        self.note_costs(nanos, active_nanos);
         self.feed();
         self.read_counters(active_nanos);
         let decay = 0.5f64.powf(2.0 / f64::from(self.settings.epoch_windows));
@@ -290,18 +293,19 @@ impl Search {
         self.end_epoch();
         self.readings.clear();
         self.cost = WindowCost::default();
+        self.adapt_sampling();
         self.detach_excess();
         self.fill();
-        self.adapt_sampling();
     }
 
-    fn note_costs(&mut self, active_nanos: u64) {
+    fn note_costs(&mut self, nanos: u64, active_nanos: u64) {
         let probes = self.readings.values().map(|r| r.cost);
         let probes = probes.fold(0u64, u64::saturating_add);
         let all = probes
             .saturating_add(self.cost.samples)
             .saturating_add(self.cost.overhead);
-        self.budget.window(self.cost.samples, all, active_nanos);
+        let samples = (self.cost.samples, self.cost.sampled);
+        self.budget.window(nanos, samples, all, active_nanos);
         for (probe, reading) in &self.readings {
             let active = self.active_of_last(reading.windows);
             if active > 0 {
@@ -727,10 +731,7 @@ impl Search {
         if self.hertz <= 0.0 {
             return;
         }
-        let next = self
-            .budget
-            .sample_rate(self.hertz, self.settings.max_hertz)
-            .max(0.05);
+        let next = self.budget.sample_rate(self.settings.max_hertz);
         if next != self.hertz {
             self.hertz = next;
             self.requests.push(Request::Sample { hertz: next });

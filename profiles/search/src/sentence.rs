@@ -107,7 +107,7 @@ pub fn sentences(outcome: &Outcome) -> Vec<String> {
     }
     if !outcome.not_looked_at.is_empty() {
         all.push(format!(
-            "{} places are undecided:",
+            "Undecided places: {}.",
             outcome.not_looked_at.len()
         ));
         for open in outcome.not_looked_at.iter().take(MAX_NAMED) {
@@ -122,7 +122,7 @@ pub fn sentences(outcome: &Outcome) -> Vec<String> {
         }
     }
     all.push(format!(
-        "The search took {:.1} s, ruled out {} places, and cost {:.2} % of the active time.",
+        "The search took {:.1} s, ruled out {} hypotheses, and cost {:.2} % of the active time.",
         outcome.seconds,
         outcome.ruled_out.len(),
         outcome.cost.share * 100.0
