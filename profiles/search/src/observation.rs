@@ -13,6 +13,7 @@ use crate::request::ProbeId;
 /// One frame of a stack sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Frame {
+    /// The method.
     pub method: MethodId,
     /// The line in the source file, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -25,6 +26,7 @@ pub struct Frame {
 /// The stack of one thread at one moment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StackSample {
+    /// The thread group of the sampled thread.
     pub group: GroupId,
     /// The frames, the outermost first. The last one is the innermost frame that the driver wants
     /// to blame; a driver leaves out the frames of a library that it called.
@@ -41,31 +43,59 @@ pub struct StackSample {
 #[serde(rename_all = "snake_case")]
 pub enum Observation {
     /// Declares the name of a method.
-    Method { id: MethodId, name: MethodName },
+    Method {
+        /// The number that the driver chose.
+        id: MethodId,
+        /// The name, as users read it.
+        name: MethodName,
+    },
     /// Declares the name of a thread group.
-    Group { id: GroupId, name: String },
+    Group {
+        /// The number that the driver chose.
+        id: GroupId,
+        /// The name, as users read it.
+        name: String,
+    },
     /// The methods at which threads begin: the answer to `Request::Roots`.
-    Roots { methods: Vec<MethodId> },
+    Roots {
+        /// The methods, in any order.
+        methods: Vec<MethodId>,
+    },
     /// The callees of a method: the answer to `Request::Callees` and `Request::Receivers`.
     Callees {
+        /// The method whose callees are meant.
         of: MethodId,
+
+        /// The methods that are called.
         callees: Vec<MethodId>,
         /// Whether there are no other callees, for instance at virtual call sites.
         complete: bool,
     },
     /// The driver cannot attach a probe. The search never asks for the same probe again.
-    Refused { probe: ProbeId, reason: String },
+    Refused {
+        /// The probe that the search asked for.
+        probe: ProbeId,
+        /// The reason, as users read it.
+        reason: String,
+    },
     /// The driver cannot sample stacks.
-    SamplingRefused { reason: String },
+    SamplingRefused {
+        /// The reason, as users read it.
+        reason: String,
+    },
     /// Stacks of all threads at one or more moments of the current window.
     Stacks {
+        /// The stacks of all threads.
         samples: Vec<StackSample>,
         /// The time that sampling took from the program, in nanoseconds.
         cost_nanos: u64,
     },
     /// The result of a probe for the last `windows` windows, the current one included.
     Reading {
+        /// The probe that the search asked for.
         probe: ProbeId,
+
+        /// The number of windows.
         windows: u32,
         /// At least this much time passed inside the place, in nanoseconds, in all threads.
         low_nanos: u64,
@@ -78,7 +108,10 @@ pub enum Observation {
         cost_nanos: u64,
     },
     /// Time that attaching and detaching took from the program in this window, in nanoseconds.
-    Overhead { nanos: u64 },
+    Overhead {
+        /// The time in nanoseconds.
+        nanos: u64,
+    },
     /// The current window ends.
     WindowEnd {
         /// The length of the window in nanoseconds.
@@ -87,5 +120,8 @@ pub enum Observation {
         active_nanos: u64,
     },
     /// The program ended, or the driver was detached. Nothing more is measured.
-    Ended { reason: String },
+    Ended {
+        /// The reason, as users read it.
+        reason: String,
+    },
 }

@@ -32,19 +32,29 @@ const MAX_CALLERS: usize = 6;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Axis {
+    /// The place in the program.
     Where,
+
+    /// The cause of the time.
     Why,
+
+    /// The period of the search.
     When,
+
+    /// The threads.
     Who,
 }
 
 /// One step of a path, from general to special.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
+    /// The axis of the step.
     pub axis: Axis,
     /// The kind of the step: `module`, `package`, `class`, `method`, `loop`, `block`, `cause`,
     /// `group` or `period`.
     pub kind: String,
+
+    /// The name of the module, class, line, cause, group or period.
     pub name: String,
     /// The line in the source file.
     pub line: Option<u32>,
@@ -57,12 +67,15 @@ pub struct Evidence {
     pub source: String,
     /// The number of windows that the source covers.
     pub windows: u64,
+
+    /// The fact in words.
     pub text: String,
 }
 
 /// The part of a thread group in the samples of a finding.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Threads {
+    /// The name of the module, class, line, cause, group or period.
     pub name: String,
     /// The fraction of the finding's samples.
     pub share: f64,
@@ -71,25 +84,39 @@ pub struct Threads {
 /// A period in seconds since the beginning of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Window {
+    /// The beginning of the period, in seconds.
     pub from: f64,
+
+    /// The end of the period, in seconds.
     pub to: f64,
 }
 
 /// A place that takes more than the threshold.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
+    /// The steps from general to special, on all axes.
     pub path: Vec<Step>,
+
+    /// The most special cause of the hypothesis.
     pub why: Cause,
     /// The mean share while the finding held.
     pub share: f64,
     /// The confidence interval of the share.
     pub low: f64,
+
+    /// The upper bound, from 0 to 1.
     pub high: f64,
     /// Whether no other finding explains this one. A method whose callees explain it is not
     /// specific.
     pub specific: bool,
+
+    /// The thread groups in the samples, the most frequent first.
     pub threads: Vec<Threads>,
+
+    /// The period in which the finding held.
     pub window: Window,
+
+    /// The facts that support the finding.
     pub evidence: Vec<Evidence>,
     /// The method in the numbers of the driver.
     pub method: MethodId,
@@ -98,10 +125,19 @@ pub struct Finding {
 /// A place that takes less than the threshold.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RuledOut {
+    /// The steps from general to special, on all axes.
     pub path: Vec<Step>,
+
+    /// The most special cause of the hypothesis.
     pub why: Cause,
+
+    /// The mean share, as a fraction of the active time.
     pub share: f64,
+
+    /// The lower bound, from 0 to 1.
     pub low: f64,
+
+    /// The upper bound, from 0 to 1.
     pub high: f64,
     /// A remark, for instance that the place held for a short period.
     pub reason: Option<String>,
@@ -110,8 +146,13 @@ pub struct RuledOut {
 /// A hypothesis without a decision.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NotLookedAt {
+    /// The steps from general to special, on all axes.
     pub path: Vec<Step>,
+
+    /// The most special cause of the hypothesis.
     pub why: Cause,
+
+    /// The reason, as users read it.
     pub reason: String,
 }
 
@@ -127,15 +168,26 @@ pub struct Cost {
 /// The result of a search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
+    /// The version of the schema.
     pub schema: u32,
     /// The specific findings first, each group by the lower bound of the share.
     pub findings: Vec<Finding>,
+
+    /// The places below the threshold, the largest share first.
     pub ruled_out: Vec<RuledOut>,
+
+    /// The hypotheses without a decision.
     pub not_looked_at: Vec<NotLookedAt>,
+
+    /// The cost of the search.
     pub cost: Cost,
+
+    /// The length of the search in seconds.
     pub seconds: f64,
     /// The mean number of active threads.
     pub active: f64,
+
+    /// The share above which a place is a bottleneck, as a fraction.
     pub threshold: f64,
     /// Why the search ended before its time, if it did.
     pub ended: Option<String>,

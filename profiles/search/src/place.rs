@@ -62,9 +62,19 @@ pub enum Place {
     /// A method with everything that it calls.
     Method(MethodId),
     /// The own code of a method in the loop whose header is at `line`.
-    Loop { method: MethodId, line: u32 },
+    Loop {
+        /// The method.
+        method: MethodId,
+        /// The line in the source file.
+        line: u32,
+    },
     /// The own code of a method at `line`.
-    Block { method: MethodId, line: u32 },
+    Block {
+        /// The method.
+        method: MethodId,
+        /// The line in the source file.
+        line: u32,
+    },
 }
 
 impl Place {

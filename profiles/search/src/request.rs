@@ -27,18 +27,37 @@ pub enum Request {
     /// Report the methods at which threads begin.
     Roots,
     /// Sample the stacks of all threads `hertz` times a second. Zero stops sampling.
-    Sample { hertz: f64 },
+    Sample {
+        /// The rate per second.
+        hertz: f64,
+    },
     /// Report the callees of a method from its bytecode, without an instrument.
-    Callees { of: MethodId },
+    Callees {
+        /// The method whose callees are meant.
+        of: MethodId,
+    },
     /// Count the receivers at the virtual call sites of a method, which is in the focus.
-    Receivers { of: MethodId },
+    Receivers {
+        /// The method whose callees are meant.
+        of: MethodId,
+    },
     /// Attach a probe. A probe of a cause other than time measures the method's own code only.
     Attach {
+        /// The probe that the search asked for.
         probe: ProbeId,
+
+        /// The place to measure.
         place: Place,
+
+        /// The cause to measure.
         cause: Cause,
+
+        /// The quantity to measure.
         measure: Measure,
     },
     /// Detach a probe. Readings that arrive later are ignored.
-    Detach { probe: ProbeId },
+    Detach {
+        /// The probe that the search asked for.
+        probe: ProbeId,
+    },
 }

@@ -47,18 +47,32 @@ impl Strategy {
 pub enum SettingsError {
     /// A share or a probability is not between 0 and 1.
     #[error("{name} is {value}, and must be more than 0 and less than 1")]
-    OutOfRange { name: &'static str, value: f64 },
+    OutOfRange {
+        /// The name of the setting.
+        name: &'static str,
+        /// The value that was given.
+        value: f64,
+    },
     /// A number of windows is zero.
     #[error("{name} must be at least 1")]
-    Zero { name: &'static str },
+    Zero {
+        /// The name of the setting.
+        name: &'static str,
+    },
     /// A rate or a cost is negative or not a number.
     #[error("{name} is {value}, and must be a number from 0 on")]
-    Negative { name: &'static str, value: f64 },
+    Negative {
+        /// The name of the setting.
+        name: &'static str,
+        /// The value that was given.
+        value: f64,
+    },
 }
 
 /// The settings of a search. All shares and costs are fractions, not percentages.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
+    /// The order in which methods are examined.
     pub strategy: Strategy,
     /// A place is a bottleneck if its share of the active time exceeds this fraction.
     pub threshold: f64,

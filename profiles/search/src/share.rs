@@ -6,7 +6,10 @@ use serde::{Deserialize, Serialize};
 /// has equal bounds. A late timer, whose activation began before the timer, has only a lower bound.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Share {
+    /// The lower bound, from 0 to 1.
     pub low: f64,
+
+    /// The upper bound, from 0 to 1.
     pub high: f64,
 }
 
