@@ -23,11 +23,16 @@ mod description;
 pub mod estimate;
 mod hash;
 mod hierarchy;
+mod histogram;
+mod lackey;
 mod ledger;
+mod lifetimes;
 mod machine;
 mod preset;
+pub mod profile;
 mod reuse;
 mod sampling;
+mod sharing;
 mod simulation;
 
 pub use access::{Access, AccessKind, Origin};
@@ -37,9 +42,18 @@ pub use description::{
 };
 pub use estimate::Estimate;
 pub use hierarchy::{Hierarchy, Lookups, Outcome, Request, Traffic};
+pub use histogram::{BUCKETS, LogHistogram};
+pub use lackey::{LackeyReader, TracedAccess};
 pub use ledger::{MAX_ORIGINS, References};
+pub use lifetimes::{
+    AllocationKey, CLOCK_NAMES, CLOCKS, LifetimeTracker, Lifetimes, Moment, ObjectLife, Span,
+};
 pub use machine::{CACHE_FOLDER, MachineError, read_caches};
 pub use preset::{PRESETS, Preset, parse as parse_description};
 pub use reuse::{MissRatioCurve, StackDistances};
 pub use sampling::{SampledAccount, SampledSimulation, SamplingError, SetSample};
+pub use sharing::{
+    LineMisses, MAX_SHARED_LINE_SHIFT, MAX_SHARED_LINES, SharedMisses, SharingDetector, SitePair,
+    Strides,
+};
 pub use simulation::{Account, Simulation};

@@ -53,7 +53,7 @@ const PATTERNS: [Pattern; 6] = [
 fn structured_sequences_have_the_outcomes_of_the_naive_model() {
     for description in descriptions() {
         for pattern in PATTERNS {
-            compare(&description, Sequence::new(pattern, 7).take(20_000), 9_000);
+            compare(&description, Sequence::new(pattern, 7).take(6_000), 2_500);
         }
     }
 }
