@@ -54,10 +54,15 @@ pub enum DescriptionError {
     Empty,
     #[error("the cache description has {0} characters; the limit is {MAX_DESCRIPTION_CHARS}")]
     TooLong(usize),
-    #[error("`{0}` is no part of a cache description; the parts are L1, L2, L3, L4, L1I, TLB, TLB2 and rules")]
+    #[error(
+        "`{0}` is no part of a cache description; the parts are L1, L2, L3, L4, L1I, TLB, TLB2 and rules"
+    )]
     UnknownPart(String),
     #[error("`{part}` is malformed; write {expected}")]
-    Malformed { part: String, expected: &'static str },
+    Malformed {
+        part: String,
+        expected: &'static str,
+    },
     #[error("`{part}`: `{number}` is no positive number, optionally with K, M or G")]
     NotANumber { part: String, number: String },
     #[error("`{part}`: the policy `{policy}` is unknown; the policies are wb, wt, wa, na and lru")]
@@ -70,7 +75,9 @@ pub enum DescriptionError {
     Twice(String),
     #[error("{missing} is missing below {level}")]
     LevelMissing { level: String, missing: String },
-    #[error("{level}: {bytes} bytes of a line or page; it must be a power of two from {min} to {max}")]
+    #[error(
+        "{level}: {bytes} bytes of a line or page; it must be a power of two from {min} to {max}"
+    )]
     LineSize {
         level: String,
         bytes: u64,
@@ -547,7 +554,10 @@ mod tests {
         assert_eq!(parse("L1:32K/8/64/wb/wa/lru"), Ok(short.clone()));
         assert_eq!(short.levels[0].geometry.sets, 64);
         let full = parse("L1:4K/full/64").expect("parses");
-        assert_eq!((full.levels[0].geometry.sets, full.levels[0].geometry.ways), (1, 64));
+        assert_eq!(
+            (full.levels[0].geometry.sets, full.levels[0].geometry.ways),
+            (1, 64)
+        );
         let three_quarters = parse("L1:48K/8/64").expect("96 sets are allowed");
         assert_eq!(three_quarters.levels[0].geometry.sets, 96);
     }

@@ -25,9 +25,7 @@
 
 use crate::access::{Access, AccessKind};
 use crate::cache::Cache;
-use crate::description::{
-    CacheDescription, Level, MAX_LEVELS, MAX_TLB_LEVELS, Rules, WritePolicy,
-};
+use crate::description::{CacheDescription, Level, MAX_LEVELS, MAX_TLB_LEVELS, Rules, WritePolicy};
 
 /// Counted lookups of one level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -174,7 +172,9 @@ impl Hierarchy {
                 .get(first)
                 .map_or(0, |level| level.geometry.line_shift()),
             instructions: description.instructions.as_ref().map(CacheLevel::new),
-            tlbs: tlbs.map(|tlb| (Cache::new(tlb), tlb.line_shift())).collect(),
+            tlbs: tlbs
+                .map(|tlb| (Cache::new(tlb), tlb.line_shift()))
+                .collect(),
             rules: description.rules,
             shortest_line: description.shortest_line(),
             traffic: Traffic::default(),

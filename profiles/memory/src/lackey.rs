@@ -123,7 +123,14 @@ mod tests {
         );
         let seen: Vec<_> = all
             .iter()
-            .map(|a| (a.access.kind, a.access.address, a.access.bytes, a.instruction))
+            .map(|a| {
+                (
+                    a.access.kind,
+                    a.access.address,
+                    a.access.bytes,
+                    a.instruction,
+                )
+            })
             .collect();
         assert_eq!(
             seen,

@@ -262,8 +262,14 @@ mod tests {
         assert_eq!((row.objects, row.bytes, row.void), (3, 112, 1));
         assert_eq!((row.alive, row.alive_bytes), (1, 64));
         let only = |histogram: &LogHistogram| -> Vec<u64> {
-            let filled = histogram.counts().iter().enumerate().filter(|(_, n)| **n > 0);
-            filled.map(|(bucket, _)| LogHistogram::lower_bound(bucket)).collect()
+            let filled = histogram
+                .counts()
+                .iter()
+                .enumerate()
+                .filter(|(_, n)| **n > 0);
+            filled
+                .map(|(bucket, _)| LogHistogram::lower_bound(bucket))
+                .collect()
         };
         // Accesses: objects 1 and 3 were used for 7 each, 1 dragged for 13 and 2 for 19.
         assert_eq!(only(&row.used[1]), [4]);

@@ -175,7 +175,8 @@ mod tests {
     }
 
     #[test]
-    fn a_fully_associative_cache_has_its_ways_from_its_size() -> Result<(), Box<dyn std::error::Error>> {
+    fn a_fully_associative_cache_has_its_ways_from_its_size()
+    -> Result<(), Box<dyn std::error::Error>> {
         let folder = folder(&[["1", "Data", "4K", "0", "64", "1"]])?;
         assert_eq!(read_caches(folder.path())?.to_string(), "L1:4K/64/64");
         Ok(())

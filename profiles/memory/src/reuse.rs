@@ -114,7 +114,8 @@ impl StackDistances {
 
     /// Renumbers the last accesses from 0 in their order.
     fn renumber(&mut self) {
-        let mut order: Vec<(usize, u64)> = self.last.iter().map(|(line, at)| (*at, *line)).collect();
+        let mut order: Vec<(usize, u64)> =
+            self.last.iter().map(|(line, at)| (*at, *line)).collect();
         order.sort_unstable();
         self.tree = Fenwick::new((order.len() * 2).max(MIN_TIMES));
         for (time, (_, line)) in order.iter().enumerate() {

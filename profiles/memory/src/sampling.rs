@@ -39,14 +39,18 @@ pub enum SamplingError {
     Rate(u32),
     #[error("there is no level L{level} to sample; the description has {levels} levels")]
     NoSuchLevel { level: usize, levels: usize },
-    #[error("the levels have {clusters} independent groups of sets from L{level} on, of which {sampled} would be sampled; \
-             an error can be stated for {MIN_GROUPS} or more: sample more, or from a later level on")]
+    #[error(
+        "the levels have {clusters} independent groups of sets from L{level} on, of which {sampled} would be sampled; \
+             an error can be stated for {MIN_GROUPS} or more: sample more, or from a later level on"
+    )]
     TooFewSets {
         level: usize,
         clusters: u64,
         sampled: u64,
     },
-    #[error("the rules of Cachegrind look whole accesses up, which can touch two sets; sample with rules:lines")]
+    #[error(
+        "the rules of Cachegrind look whole accesses up, which can touch two sets; sample with rules:lines"
+    )]
     CachegrindRules,
 }
 

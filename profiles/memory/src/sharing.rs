@@ -104,8 +104,16 @@ impl SharingDetector {
         let blocks = access.blocks(self.shift);
         let (first, last) = (*blocks.start(), *blocks.end());
         for line in blocks {
-            let from = if line == first { access.address & low } else { 0 };
-            let to = if line == last { access.last() & low } else { low };
+            let from = if line == first {
+                access.address & low
+            } else {
+                0
+            };
+            let to = if line == last {
+                access.last() & low
+            } else {
+                low
+            };
             let bytes = (u128::MAX >> (127 - (to - from))) << from;
             self.access_line(line, bytes, is_write, thread, site);
         }
@@ -316,7 +324,9 @@ mod tests {
         let (mut columns, mut random, mut rows) = <(Strides, Strides, Strides)>::default();
         let mut state = 1u64;
         for i in 0..1000u64 {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
             columns.add(i % 100 * 800 + i / 100 * 8);
             rows.add(i * 8);
             random.add(state >> 40);

@@ -112,7 +112,8 @@ fn the_first_level_elsewhere_and_the_others_here_are_the_whole() {
         }
         let rows = |simulation: &Simulation| -> Vec<_> {
             let rows = simulation.accounts();
-            rows.map(|(origin, account)| (*origin, account.clone())).collect()
+            rows.map(|(origin, account)| (*origin, account.clone()))
+                .collect()
         };
         assert_eq!(rows(&whole), rows(&below), "{description}");
     }
@@ -137,7 +138,12 @@ fn several_descriptions_in_one_run_do_not_influence_each_other() {
         assert_eq!(simulation.total().outcomes[0], total.outcomes[index]);
         assert_eq!(simulation.traffic()[0], together.traffic()[index]);
     }
-    assert!(total.outcomes.iter().all(|outcome| outcome.levels[0].misses > 0));
+    assert!(
+        total
+            .outcomes
+            .iter()
+            .all(|outcome| outcome.levels[0].misses > 0)
+    );
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use veneer_memory::profile::{
-    AccessRow, AllocationRow, CacheCounts, Dimension, LevelCount, MAGIC, MemoryProfile, ProfileFile,
-    SharingRow, Site,
+    AccessRow, AllocationRow, CacheCounts, Dimension, LevelCount, MAGIC, MemoryProfile,
+    ProfileFile, SharingRow, Site,
 };
 use veneer_memory::{Lifetimes, Moment, ObjectLife, References};
 
@@ -43,7 +43,11 @@ fn counts() -> impl Strategy<Value = CacheCounts> {
         margin,
     });
     let levels = |most| proptest::collection::vec(level.clone(), 0..=most);
-    (levels(4), levels(2)).prop_map(|(levels, tlbs)| CacheCounts { levels, tlbs })
+    (levels(4), levels(1), levels(2)).prop_map(|(levels, instructions, tlbs)| CacheCounts {
+        levels,
+        instructions,
+        tlbs,
+    })
 }
 
 fn access(sites: u32, types: u32, caches: usize) -> impl Strategy<Value = AccessRow> {
@@ -76,12 +80,17 @@ fn optional() -> impl Strategy<Value = Option<u64>> {
 
 fn profiles() -> impl Strategy<Value = MemoryProfile> {
     (1u32..6, 1u32..4, 0usize..3).prop_flat_map(|(sites, types, caches)| {
-        let site = (texts(), texts(), proptest::option::of(any::<u32>()), texts());
+        let site = (
+            texts(),
+            texts(),
+            proptest::option::of(any::<u32>()),
+            texts(),
+        );
         let site = site.prop_map(|(class, method, line, field)| Site {
-            class,
-            method,
+            class: class.into(),
+            method: method.into(),
             line,
-            field,
+            field: field.into(),
         });
         let allocation = (
             (0..sites, 0..types, any::<u64>(), any::<u64>()),
@@ -107,30 +116,34 @@ fn profiles() -> impl Strategy<Value = MemoryProfile> {
         (
             (texts(), proptest::collection::vec(texts(), caches)),
             proptest::collection::vec(site, sites as usize),
-            proptest::collection::vec(texts(), types as usize),
+            proptest::collection::vec(texts().prop_map(|name| name.into()), types as usize),
             proptest::collection::vec(access(sites, types, caches), 0..8),
             proptest::collection::vec(allocation, 0..4),
             proptest::collection::vec(sharing, 0..4),
             proptest::collection::vec(texts(), 0..3),
         )
-            .prop_map(|((program, caches), sites, types, accesses, allocations, sharing, notes)| {
-                MemoryProfile {
-                    program,
-                    caches,
-                    sites,
-                    types,
-                    accesses,
-                    allocations,
-                    sharing,
-                    notes,
-                }
-            })
+            .prop_map(
+                |((program, caches), sites, types, accesses, allocations, sharing, notes)| {
+                    MemoryProfile {
+                        program,
+                        caches,
+                        sites,
+                        types,
+                        accesses,
+                        allocations,
+                        sharing,
+                        notes,
+                    }
+                },
+            )
     })
 }
 
 fn bytes_of(profile: &MemoryProfile) -> Vec<u8> {
     let mut bytes = Vec::new();
-    profile.write(&mut bytes).expect("a vector accepts all bytes");
+    profile
+        .write(&mut bytes)
+        .expect("a vector accepts all bytes");
     bytes
 }
 
@@ -206,7 +219,10 @@ fn sections_of_the_future_are_skipped_or_refused_by_name() {
     assert_eq!(file.skipped, ["newx"]);
     assert!(!file.is_truncated);
     let error = ProfileFile::from_bytes(&with_section(*b"NEWX", b"anything"));
-    assert_eq!(error.map_err(|e| e.code()).err(), Some("ProfileUnknownSection"));
+    assert_eq!(
+        error.map_err(|e| e.code()).err(),
+        Some("ProfileUnknownSection")
+    );
     let mut bytes = bytes_of(&MemoryProfile::default());
     bytes[MAGIC.len()] = 2;
     let error = ProfileFile::from_bytes(&bytes);
@@ -243,12 +259,16 @@ fn views_sum_the_rows_of_one_property() {
                 misses,
                 margin: 1,
             }],
-            tlbs: Vec::new(),
+            ..CacheCounts::default()
         }],
     };
     let profile = MemoryProfile {
         caches: vec!["L1:32K/8/64".into()],
-        sites: vec![site("m()V", 3, "a.B.x"), site("m()V", 4, ""), site("n()V", 9, "a.B.x")],
+        sites: vec![
+            site("m()V", 3, "a.B.x"),
+            site("m()V", 4, ""),
+            site("n()V", 9, "a.B.x"),
+        ],
         types: vec!["a.B".into(), "int[]".into()],
         accesses: vec![
             row(0, Some(0), Some(2), 10, 1),
@@ -266,13 +286,29 @@ fn views_sum_the_rows_of_one_property() {
         .collect()
     };
     let row = |name: &str, reads, misses, margin| (name.to_string(), reads, misses, margin);
-    assert_eq!(view(Dimension::Method), [row("a.B::m()V", 30, 6, 2), row("a.B::n()V", 40, 2, 1)]);
-    assert_eq!(view(Dimension::Type), [row("int[]", 20, 5, 1), row("a.B", 50, 3, 2)]);
-    assert_eq!(view(Dimension::Field), [row("(none)", 20, 5, 1), row("a.B.x", 50, 3, 2)]);
-    assert_eq!(view(Dimension::Object), [row("(none)", 20, 5, 1), row("a.B::n()V:9", 50, 3, 2)]);
+    assert_eq!(
+        view(Dimension::Method),
+        [row("a.B::m()V", 30, 6, 2), row("a.B::n()V", 40, 2, 1)]
+    );
+    assert_eq!(
+        view(Dimension::Type),
+        [row("int[]", 20, 5, 1), row("a.B", 50, 3, 2)]
+    );
+    assert_eq!(
+        view(Dimension::Field),
+        [row("(none)", 20, 5, 1), row("a.B.x", 50, 3, 2)]
+    );
+    assert_eq!(
+        view(Dimension::Object),
+        [row("(none)", 20, 5, 1), row("a.B::n()V:9", 50, 3, 2)]
+    );
     assert_eq!(view(Dimension::Line)[0], row("a.B::m()V:4", 20, 5, 1));
     assert_eq!(view(Dimension::Site)[1], row("a.B::n()V:9 a.B.x", 40, 2, 1));
-    let lines: Vec<u32> = profile.lines_of("a.B").iter().map(|(line, _)| *line).collect();
+    let lines: Vec<u32> = profile
+        .lines_of("a.B")
+        .iter()
+        .map(|(line, _)| *line)
+        .collect();
     assert_eq!(lines, [3, 4, 9]);
     assert_eq!(profile.total().references.reads, 70);
 }

@@ -15,12 +15,13 @@ const PATTERNS: [Pattern; 5] = [
     Pattern::Chasing(20_000),
     Pattern::Mixed,
 ];
-const ACCESSES: usize = 60_000;
+const ACCESSES: usize = 24_000;
 const DESCRIPTION: &str = "L1:4K/2/64,L2:128K/4/64,L3:512K/8/64";
 
 fn accesses(pattern: Pattern) -> Vec<Access> {
     let all = Sequence::new(pattern, 17).take(ACCESSES);
-    all.filter(|access| access.kind != AccessKind::Fetch).collect()
+    all.filter(|access| access.kind != AccessKind::Fetch)
+        .collect()
 }
 
 /// Counts for how many of 100 seeds the misses of a level lie within the stated error. The list
@@ -55,7 +56,11 @@ fn sampled_misses_are_within_the_stated_error_in_99_of_100_runs() {
     for pattern in PATTERNS {
         // L2 has 512 sets: 32 of them are sampled.
         for (level, outside) in outside(pattern, 16, 1).iter().enumerate() {
-            assert!(outside.len() <= 1, "{pattern:?} L{}: {outside:?}", level + 1);
+            assert!(
+                outside.len() <= 1,
+                "{pattern:?} L{}: {outside:?}",
+                level + 1
+            );
         }
     }
 }
@@ -65,7 +70,11 @@ fn sampling_from_l1_is_within_the_stated_error_in_99_of_100_runs() {
     for pattern in PATTERNS {
         // L1 has 32 sets: 8 of them are sampled.
         for (level, outside) in outside(pattern, 4, 0).iter().enumerate() {
-            assert!(outside.len() <= 1, "{pattern:?} L{}: {outside:?}", level + 1);
+            assert!(
+                outside.len() <= 1,
+                "{pattern:?} L{}: {outside:?}",
+                level + 1
+            );
         }
     }
 }
@@ -98,14 +107,19 @@ fn a_sample_of_all_sets_is_exact() {
 fn samples_without_an_error_are_refused() {
     let code = |text: &str, denominator, first| {
         let description: CacheDescription = text.parse().expect(text);
-        SetSample::new(&description, denominator, first, 0).map_err(|e| e.code()).err()
+        SetSample::new(&description, denominator, first, 0)
+            .map_err(|e| e.code())
+            .err()
     };
     assert_eq!(code("L1:4K/8/64", 1, 0), None, "8 sets");
     assert_eq!(code("L1:4K/8/64", 2, 0), Some("SampleTooFewSets"));
     assert_eq!(code("L1:4K/full/64", 1, 0), Some("SampleTooFewSets"));
     assert_eq!(code("L1:4K/4/64", 1, 1), Some("SampleNoSuchLevel"));
     assert_eq!(code("L1:4K/4/64", 0, 0), Some("SampleRate"));
-    assert_eq!(code("L1:4K/4/64,rules:cachegrind", 1, 0), Some("SampleCachegrindRules"));
+    assert_eq!(
+        code("L1:4K/4/64,rules:cachegrind", 1, 0),
+        Some("SampleCachegrindRules")
+    );
     assert_eq!(code("L1:32K/4/32,L2:1M/8/128", 1, 0), None);
 }
 
@@ -132,14 +146,22 @@ fn the_curve_has_the_misses_of_each_size() {
         for lines in [1, 2, 7, 64, 333, 2048] {
             let misses = curve.misses(lines);
             assert_eq!(misses.margin, Some(0.0));
-            assert_eq!(misses.value as u64, simulated(lines, accesses), "{pattern:?} {lines}");
+            assert_eq!(
+                misses.value as u64,
+                simulated(lines, accesses),
+                "{pattern:?} {lines}"
+            );
         }
     }
 }
 
 #[test]
 fn sampled_curves_are_within_the_stated_error_in_99_of_100_runs() {
-    for pattern in [Pattern::Uniform(1 << 20), Pattern::Skewed(1 << 22), Pattern::Mixed] {
+    for pattern in [
+        Pattern::Uniform(1 << 20),
+        Pattern::Skewed(1 << 22),
+        Pattern::Mixed,
+    ] {
         let accesses = accesses(pattern);
         let mut exact = StackDistances::exact(6);
         accesses.iter().for_each(|access| exact.access(access));

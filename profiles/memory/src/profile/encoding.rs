@@ -1,6 +1,6 @@
 //! Numbers, texts and sections as bytes.
 
-use super::reader::ProfileError;
+use super::error::ProfileError;
 
 /// Appends a number as LEB128: 7 bits per byte, the lowest first; the top bit marks a next byte.
 pub(super) fn write_number(to: &mut Vec<u8>, mut number: u64) {

@@ -4,12 +4,16 @@
 //! [`ProfileFile::read`] implement it.
 
 mod encoding;
+mod error;
 mod reader;
 mod view;
 mod writer;
 
-pub use reader::{MAX_PROFILE_BYTES, ProfileError, ProfileFile};
+pub use error::{MAX_PROFILE_BYTES, ProfileError};
+pub use reader::ProfileFile;
 pub use view::{Dimension, ViewRow};
+
+use std::sync::Arc;
 
 use crate::ledger::References;
 use crate::lifetimes::Lifetimes;
@@ -23,17 +27,18 @@ pub const MINOR: u8 = 0;
 /// The margin of a count about which a sample says nothing.
 pub const UNKNOWN_MARGIN: u64 = u64::MAX;
 
-/// An instruction of the program, or a place outside any method.
+/// An instruction of the program, or a place outside any method. Sites share their names, so that a
+/// small file cannot name a long class a million times and fill the memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Site {
     /// The class in Java form (`a.b.C`); empty for code that is not Java.
-    pub class: String,
+    pub class: Arc<str>,
     /// Name and descriptor of the method; for code that is not Java, the address.
-    pub method: String,
+    pub method: Arc<str>,
     /// The source line.
     pub line: Option<u32>,
     /// The field as `a.b.C.name`, or the element type as `int[]`. Empty if the site accesses none.
-    pub field: String,
+    pub field: Arc<str>,
 }
 
 /// Lookups of one level, exact or estimated.
@@ -59,6 +64,8 @@ impl LevelCount {
 pub struct CacheCounts {
     /// The data caches, from L1 on.
     pub levels: Vec<LevelCount>,
+    /// The first-level cache for instructions: one element or none.
+    pub instructions: Vec<LevelCount>,
     pub tlbs: Vec<LevelCount>,
 }
 
@@ -67,6 +74,7 @@ impl CacheCounts {
     pub fn add(&mut self, other: &CacheCounts) {
         for (sums, more) in [
             (&mut self.levels, &other.levels),
+            (&mut self.instructions, &other.instructions),
             (&mut self.tlbs, &other.tlbs),
         ] {
             sums.resize(sums.len().max(more.len()), LevelCount::default());
@@ -128,7 +136,7 @@ pub struct MemoryProfile {
     pub caches: Vec<String>,
     pub sites: Vec<Site>,
     /// Types in Java form.
-    pub types: Vec<String>,
+    pub types: Vec<Arc<str>>,
     pub accesses: Vec<AccessRow>,
     pub allocations: Vec<AllocationRow>,
     pub sharing: Vec<SharingRow>,

@@ -1,10 +1,10 @@
 //! Reads a profile from a file of any content.
 
-use std::io::{self, Read};
-
-use thiserror::Error;
+use std::io::Read;
+use std::sync::Arc;
 
 use super::encoding::Bytes;
+use super::error::{MAX_PROFILE_BYTES, ProfileError};
 use super::{
     AccessRow, AllocationRow, CacheCounts, LevelCount, MAGIC, MAJOR, MemoryProfile, SharingRow,
     Site,
@@ -14,43 +14,10 @@ use crate::histogram::{BUCKETS, LogHistogram};
 use crate::ledger::References;
 use crate::lifetimes::Lifetimes;
 
-/// The largest file that is read, in bytes. The whole file is in memory while it is read.
-pub const MAX_PROFILE_BYTES: u64 = 1 << 30;
 /// The most cache descriptions of a profile.
 const MAX_CACHES: usize = 64;
 /// Length of the magic number and the version.
 const HEADER_BYTES: usize = MAGIC.len() + 2;
-
-/// Why a file cannot be used.
-#[derive(Debug, Error)]
-pub enum ProfileError {
-    #[error("the file cannot be read: {0}")]
-    Unreadable(#[from] io::Error),
-    #[error("the file is no memory profile of Veneer")]
-    NotAProfile,
-    #[error("the file has the format version {major}; this command reads version {MAJOR}. A newer `veneer` reads it")]
-    Version { major: u8 },
-    #[error("the file has the section `{section}`, which this command does not know and which is essential; a newer `veneer` reads it")]
-    UnknownSection { section: String },
-    #[error("the section `{section}` is damaged")]
-    Damaged { section: String },
-    #[error("the file has more than {MAX_PROFILE_BYTES} bytes")]
-    TooLarge,
-}
-
-impl ProfileError {
-    /// Returns the stable name of the error, for programs.
-    pub fn code(&self) -> &'static str {
-        match self {
-            ProfileError::Unreadable(_) => "ProfileUnreadable",
-            ProfileError::NotAProfile => "ProfileNotAProfile",
-            ProfileError::Version { .. } => "ProfileVersion",
-            ProfileError::UnknownSection { .. } => "ProfileUnknownSection",
-            ProfileError::Damaged { .. } => "ProfileDamaged",
-            ProfileError::TooLarge => "ProfileTooLarge",
-        }
-    }
-}
 
 /// A profile that was read, and how complete the file was.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -130,7 +97,7 @@ fn next_section(bytes: &[u8]) -> Result<Option<(Bytes<'_>, &[u8])>, ProfileError
 #[derive(Default)]
 struct Reading {
     profile: MemoryProfile,
-    names: Vec<String>,
+    names: Vec<Arc<str>>,
     is_complete: bool,
     skipped: Vec<String>,
 }
@@ -146,7 +113,7 @@ impl Reading {
                     return Err(bytes.contradiction());
                 }
             }
-            b"NAME" => self.names = texts(bytes)?,
+            b"NAME" => self.names = texts(bytes)?.into_iter().map(Arc::from).collect(),
             b"SITE" => self.sites(bytes)?,
             b"TYPE" => {
                 for _ in 0..bytes.count()? {
@@ -186,7 +153,7 @@ impl Reading {
         Ok(())
     }
 
-    fn name(&self, bytes: &mut Bytes<'_>) -> Result<String, ProfileError> {
+    fn name(&self, bytes: &mut Bytes<'_>) -> Result<Arc<str>, ProfileError> {
         let index = bytes.index(self.names.len())?;
         Ok(self.names[index as usize].clone())
     }
@@ -229,6 +196,7 @@ impl Reading {
         for _ in 0..caches {
             row.caches.push(CacheCounts {
                 levels: levels(bytes, MAX_LEVELS)?,
+                instructions: levels(bytes, 1)?,
                 tlbs: levels(bytes, MAX_TLB_LEVELS)?,
             });
         }

@@ -55,8 +55,10 @@ impl ViewRow {
     /// Adds the counts of a row of the profile.
     pub fn add(&mut self, row: &AccessRow) {
         self.references.add(&row.references);
-        self.caches
-            .resize(self.caches.len().max(row.caches.len()), CacheCounts::default());
+        self.caches.resize(
+            self.caches.len().max(row.caches.len()),
+            CacheCounts::default(),
+        );
         for (sum, more) in self.caches.iter_mut().zip(&row.caches) {
             sum.add(more);
         }
@@ -70,7 +72,9 @@ impl ViewRow {
 
     fn first_level_misses(&self) -> u64 {
         let levels = self.caches.first().map(|counts| counts.levels.as_slice());
-        levels.and_then(<[_]>::first).map_or(0, |level| level.misses)
+        levels
+            .and_then(<[_]>::first)
+            .map_or(0, |level| level.misses)
     }
 }
 
@@ -113,7 +117,7 @@ impl MemoryProfile {
         let mut lines: IndexMap<u32, ViewRow, RandomState> = IndexMap::default();
         for row in &self.accesses {
             let site = self.sites.get(row.site as usize);
-            if let Some(line) = site.filter(|s| s.class == class).and_then(|s| s.line) {
+            if let Some(line) = site.filter(|s| *s.class == *class).and_then(|s| s.line) {
                 let sum = || ViewRow::new(line.to_string());
                 lines.entry(line).or_insert_with(sum).add(row);
             }
@@ -129,11 +133,11 @@ impl MemoryProfile {
             Dimension::Line => site(row.site).map(Site::line_name),
             Dimension::Site => site(row.site).map(Site::name),
             Dimension::Field => site(row.site)
-                .map(|site| site.field.clone())
+                .map(|site| site.field.to_string())
                 .filter(|field| !field.is_empty()),
             Dimension::Type => row
                 .type_id
-                .and_then(|index| self.types.get(index as usize).cloned()),
+                .and_then(|index| self.types.get(index as usize).map(ToString::to_string)),
             Dimension::Object => row.allocated_at.and_then(site).map(Site::line_name),
         };
         name.unwrap_or_else(|| NONE.into())
@@ -144,7 +148,7 @@ impl Site {
     /// Returns `a.b.C::m(I)V`, or the method alone if the site has no class.
     pub fn method_name(&self) -> String {
         match self.class.is_empty() {
-            true => self.method.clone(),
+            true => self.method.to_string(),
             false => format!("{}::{}", self.class, self.method),
         }
     }

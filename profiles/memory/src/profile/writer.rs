@@ -28,10 +28,10 @@ impl MemoryProfile {
         let mut names = IndexSet::new();
         for site in &self.sites {
             for text in [&site.class, &site.method, &site.field] {
-                names.insert(text.as_str());
+                names.insert(&**text);
             }
         }
-        names.extend(self.types.iter().map(String::as_str));
+        names.extend(self.types.iter().map(|name| &**name));
         let index = |text: &str| names.get_index_of(text).unwrap_or(0) as u64;
         payload.clear();
         write_number(&mut payload, names.len() as u64);
@@ -134,7 +134,7 @@ fn write_access(to: &mut Vec<u8>, row: &AccessRow) {
 }
 
 fn write_counts(to: &mut Vec<u8>, counts: &CacheCounts) {
-    for levels in [&counts.levels, &counts.tlbs] {
+    for levels in [&counts.levels, &counts.instructions, &counts.tlbs] {
         write_number(to, levels.len() as u64);
         for LevelCount {
             lookups,
@@ -176,14 +176,21 @@ fn write_lifetimes(to: &mut Vec<u8>, lives: &Lifetimes) {
         write_number(to, number);
     }
     for span in [&lives.used, &lives.drag, &lives.life] {
-        span.iter().for_each(|histogram| write_histogram(to, histogram));
+        span.iter()
+            .for_each(|histogram| write_histogram(to, histogram));
     }
     write_histogram(to, &lives.survived);
 }
 
 /// Writes the number of filled buckets, and each bucket with its count.
 fn write_histogram(to: &mut Vec<u8>, histogram: &LogHistogram) {
-    let filled = || histogram.counts().iter().enumerate().filter(|(_, n)| **n > 0);
+    let filled = || {
+        histogram
+            .counts()
+            .iter()
+            .enumerate()
+            .filter(|(_, n)| **n > 0)
+    };
     write_number(to, filled().count() as u64);
     for (bucket, count) in filled() {
         write_number(to, bucket as u64);

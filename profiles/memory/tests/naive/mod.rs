@@ -1,7 +1,7 @@
 //! A naive model of caches: a list of lines with the time of their last use for each set. It shares
 //! no code with the simulator, which keeps lines in order of use.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use veneer_memory::{
     Access, AccessKind, CacheDescription, Geometry, Level, Lookups, Outcome, Rules, WritePolicy,
@@ -10,21 +10,22 @@ use veneer_memory::{
 /// A line with the time of its last use.
 #[derive(Clone, Copy)]
 struct Line {
+    address: u64,
     used: u64,
     dirty: bool,
 }
 
-/// One level: the lines of each set by their addresses.
+/// One level: the lines of each set, in no order.
 struct Sets {
     geometry: Geometry,
-    lines: BTreeMap<u64, BTreeMap<u64, Line>>,
+    lines: Vec<Vec<Line>>,
 }
 
 impl Sets {
     fn new(geometry: Geometry) -> Sets {
         Sets {
             geometry,
-            lines: BTreeMap::new(),
+            lines: vec![Vec::new(); geometry.sets as usize],
         }
     }
 
@@ -33,14 +34,18 @@ impl Sets {
         address - address % self.geometry.line_bytes
     }
 
-    fn set(&mut self, line: u64) -> &mut BTreeMap<u64, Line> {
+    fn set(&mut self, line: u64) -> &mut Vec<Line> {
         let set = line / self.geometry.line_bytes % self.geometry.sets;
-        self.lines.entry(set).or_default()
+        &mut self.lines[set as usize]
+    }
+
+    fn clear(&mut self) {
+        self.lines.iter_mut().for_each(Vec::clear);
     }
 
     /// Uses a line that is present.
     fn use_line(&mut self, line: u64, now: u64, dirty: bool) -> bool {
-        match self.set(line).get_mut(&line) {
+        match self.set(line).iter_mut().find(|l| l.address == line) {
             None => false,
             Some(found) => {
                 found.used = now;
@@ -56,11 +61,15 @@ impl Sets {
         let set = self.set(line);
         let mut left = None;
         if set.len() == ways {
-            let oldest = set.iter().min_by_key(|(_, l)| l.used).map(|(a, _)| *a);
-            left = oldest.and_then(|a| set.remove(&a).map(|l| (a, l.dirty)));
+            let oldest = (0..ways).min_by_key(|i| set[*i].used);
+            left = oldest.map(|i| set.swap_remove(i));
         }
-        set.insert(line, Line { used: now, dirty });
-        left
+        set.push(Line {
+            address: line,
+            used: now,
+            dirty,
+        });
+        left.map(|l| (l.address, l.dirty))
     }
 
     /// Uses a line and puts it there if it is missing.
@@ -81,6 +90,8 @@ pub struct Naive {
     rules: Rules,
     shortest: u64,
     now: u64,
+    /// Messages that are not delivered yet.
+    pending: VecDeque<Message>,
 }
 
 /// A message from one level to the next.
@@ -109,15 +120,16 @@ impl Naive {
             rules: description.rules,
             shortest: description.shortest_line(),
             now: 0,
+            pending: VecDeque::new(),
         }
     }
 
     pub fn flush(&mut self) {
         for (sets, _) in &mut self.levels {
-            sets.lines.clear();
+            sets.clear();
         }
         for sets in self.tlbs.iter_mut().chain(&mut self.instructions) {
-            sets.lines.clear();
+            sets.clear();
         }
     }
 
@@ -147,7 +159,10 @@ impl Naive {
                 let bytes = first.geometry.line_bytes;
                 for line in lines(access.address, u64::from(access.bytes), first) {
                     self.now += 1;
-                    let hit = self.instructions.as_mut().is_some_and(|c| c.fetch(line, self.now));
+                    let hit = self
+                        .instructions
+                        .as_mut()
+                        .is_some_and(|c| c.fetch(line, self.now));
                     count(&mut outcome.instructions, hit);
                     if !hit {
                         self.deliver(message(1, line, bytes, false, true), &mut outcome);
@@ -167,8 +182,8 @@ impl Naive {
 
     /// Delivers a message and, in order, all messages that follow from it.
     fn deliver(&mut self, first: Message, outcome: &mut Outcome) {
-        let mut pending = VecDeque::from([first]);
-        while let Some(m) = pending.pop_front() {
+        self.pending.push_back(first);
+        while let Some(m) = self.pending.pop_front() {
             let Some((sets, level)) = self.levels.get_mut(m.to) else {
                 continue;
             };
@@ -197,7 +212,7 @@ impl Naive {
                 next.push(message(m.to + 1, m.address, m.bytes, true, m.is_demand));
             }
             for message in next.into_iter().rev() {
-                pending.push_front(message);
+                self.pending.push_front(message);
             }
         }
     }
@@ -244,14 +259,7 @@ fn message(to: usize, address: u64, bytes: u64, is_write: bool, is_demand: bool)
 }
 
 /// The addresses of the lines that a range touches.
-fn lines(address: u64, bytes: u64, sets: &Sets) -> Vec<u64> {
-    let size = sets.geometry.line_bytes;
+fn lines(address: u64, bytes: u64, sets: &Sets) -> impl Iterator<Item = u64> + use<> {
     let last = sets.line_of(address.saturating_add(bytes.max(1) - 1));
-    let mut line = sets.line_of(address);
-    let mut found = vec![line];
-    while line < last {
-        line += size;
-        found.push(line);
-    }
-    found
+    (sets.line_of(address)..=last).step_by(sets.geometry.line_bytes as usize)
 }
