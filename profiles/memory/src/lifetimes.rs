@@ -295,8 +295,8 @@ mod tests {
         let life = |n: u64| ObjectLife {
             bytes: n,
             birth: at(n),
-            last_use: (n % 3 > 0).then(|| at(n * 2)),
-            death: (n % 4 > 0).then(|| at(n * 5)),
+            last_use: (!n.is_multiple_of(3)).then(|| at(n * 2)),
+            death: (!n.is_multiple_of(4)).then(|| at(n * 5)),
             survived: n % 6,
         };
         let (mut whole, mut a, mut b) = <(Lifetimes, Lifetimes, Lifetimes)>::default();

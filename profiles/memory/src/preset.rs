@@ -13,7 +13,7 @@ pub struct Preset {
     pub source: &'static str,
 }
 
-/// All presets.
+/// All presets, in no order.
 pub const PRESETS: [Preset; 1] = [Preset {
     name: "dj",
     text: "L1:32K/4/32,L2:1M/8/128",
