@@ -12,8 +12,8 @@
 //! the number of lines and an access costs O(log lines).
 //!
 //! **Sampling.** SHARDS (Waldspurger et al., FAST 2015) keeps the lines whose hash is below a
-//! threshold, and divides distances by the sampling rate. The error is stated as in
-//! [`crate::estimate`], with lines instead of sets.
+//! threshold, and divides distances by the sampling rate. The error is that of [`crate::estimate`],
+//! with lines instead of sets, plus the error of the scaled distances: see [`MissRatioCurve::misses`].
 
 use std::collections::HashMap;
 
@@ -23,6 +23,8 @@ use crate::access::{Access, AccessKind};
 use crate::estimate::{Estimate, GroupCount, MAX_GROUPS, ratio_estimate};
 use crate::hash::mix;
 
+/// The two-sided 99.9 % quantile of the normal distribution.
+const NORMAL_QUANTILE: f64 = 3.291;
 /// The least number of times between two renumberings.
 const MIN_TIMES: usize = 1024;
 
@@ -171,7 +173,28 @@ impl MissRatioCurve {
     }
 
     /// Returns the misses of a cache with this number of lines.
+    ///
+    /// In a sample, the number of sampled lines within a distance of `n` lines is binomial, so that
+    /// scaled distances have the standard deviation `sqrt(n * (denominator - 1))`. The lines of all
+    /// groups share this error. Therefore the margin also covers the misses of caches that are
+    /// smaller or larger by 3.3 standard deviations (99.9 %).
     pub fn misses(&self, lines: u64) -> Estimate {
+        let estimate = self.misses_at(lines);
+        if self.denominator == 1 {
+            return estimate;
+        }
+        let deviation = (lines as f64 * (self.denominator - 1) as f64).sqrt();
+        let shift = (NORMAL_QUANTILE * deviation).ceil() as u64;
+        let smaller = self.misses_at(lines.saturating_sub(shift));
+        let larger = self.misses_at(lines.saturating_add(shift));
+        let spread = (smaller.value - estimate.value).max(estimate.value - larger.value);
+        Estimate {
+            margin: estimate.margin.map(|margin| margin + spread),
+            ..estimate
+        }
+    }
+
+    fn misses_at(&self, lines: u64) -> Estimate {
         let distance = usize::try_from(lines.div_ceil(self.denominator)).unwrap_or(usize::MAX);
         let count = |group: &CurveGroup| GroupCount {
             arrivals: group.references,
