@@ -3,6 +3,7 @@
 mod control;
 mod export;
 mod generated;
+mod memory;
 mod shell;
 mod top;
 mod values;
@@ -13,6 +14,10 @@ pub use control::{
 };
 pub use export::{ExportArguments, Format};
 pub use generated::{CompletionsArguments, ManArguments};
+pub use memory::{
+    CacheArgument, KeyOfAccess, MemoryArguments, MemoryCommand, SampleArgument, ShowArguments,
+    SimulateArguments,
+};
 pub use shell::ShellArguments;
 
 use std::collections::BTreeMap;
@@ -204,6 +209,8 @@ pub enum Command {
     /// Show the measurements in a data directory, even if its JVM was killed; or a component's
     /// analysis.
     Report(ReportArguments),
+    /// Show memory profiles, and simulate caches on address traces.
+    Memory(MemoryArguments),
     /// Show the fragments of methods in class files.
     Fragments(FragmentsArguments),
     /// List what would be refused in class files, and check that the code for everything else is

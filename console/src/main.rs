@@ -11,6 +11,7 @@
 //!        ├─ export ─┤     veneer_export
 //!        ├─ refusals┘     table
 //!        ├─ report ── post_mortem
+//!        ├─ memory ── veneer_memory
 //!        ├─ fragments ─ inputs
 //!        └─ check ──────┘
 //! ```
@@ -40,6 +41,7 @@ mod inputs;
 mod java;
 mod list;
 mod matching;
+mod memory;
 mod modules;
 mod output;
 mod patches;
@@ -87,6 +89,7 @@ fn main() -> ExitCode {
         Command::Export(arguments) => export::run(arguments),
         Command::Refusals(arguments) => refusals::run(arguments),
         Command::Report(arguments) => report::run(arguments),
+        Command::Memory(arguments) => memory::run(arguments),
         Command::Fragments(arguments) => fragments::run(arguments),
         Command::Check(arguments) => check::run(arguments),
         Command::Completions(arguments) => generated::completions(arguments),

@@ -9,20 +9,27 @@
 //!   plans      any text ─▶ a plan loaded, its timers run ─▶ within the limits, or an error
 //!   protocol   any bytes in any pieces ─▶ messages ─▶ the same messages again, or an error
 //!   patterns   any text ─▶ a pattern ─▶ text ─▶ the same pattern, or an error
+//!   caches     a description + accesses ─▶ the outcomes of the naive model, or an error
+//!   profiles   any bytes ─▶ a memory profile ─▶ the same profile again, or an error
 //! ```
 //!
 //! A body panics if and only if the tested code breaks a promise. [`memory`] counts allocated
 //! bytes, so the memory bounds are checked both by libFuzzer and by `cargo test`.
 
+pub mod caches;
 pub mod maps;
 pub mod memory;
 pub mod mutation;
 pub mod patterns;
 pub mod pipeline;
 pub mod plans;
+pub mod profiles;
 pub mod protocol;
 pub mod reader;
 mod recorder;
 
 #[path = "../../../fragmenter/tests/arming_support/mod.rs"]
 mod verifier;
+
+#[path = "../../../profiles/memory/tests/naive/mod.rs"]
+mod naive;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use veneer_fuzz_bodies::{maps, patterns, pipeline, plans, protocol, reader};
+use veneer_fuzz_bodies::{caches, maps, patterns, pipeline, plans, profiles, protocol, reader};
 
 /// Runs a target over its corpus. A failure names the input.
 fn replay(target: &str, run: fn(&[u8])) {
@@ -50,4 +50,14 @@ fn the_protocol() {
 #[test]
 fn patterns_of_any_text() {
     replay("patterns", patterns::run);
+}
+
+#[test]
+fn caches_of_any_description() {
+    replay("caches", caches::run);
+}
+
+#[test]
+fn memory_profiles_of_any_bytes() {
+    replay("profiles", profiles::run);
 }

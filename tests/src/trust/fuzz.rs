@@ -1,5 +1,5 @@
 //! The part `fuzz`: libFuzzer on the class-file reader, the pipeline, stack maps, plans, the
-//! protocol and patterns.
+//! protocol, patterns, caches and memory profiles.
 //!
 //! In quick scope, only the saved corpora are run, with the stable compiler. In full scope, the
 //! part uses the figures of the last `make fuzz` from `fuzz/runs.json` if the sources have not
@@ -15,7 +15,7 @@ use crate::folder::{files, workspace};
 use crate::process::Process;
 
 /// The targets, and the property that each target checks.
-const TARGETS: [(&str, &str); 6] = [
+const TARGETS: [(&str, &str); 8] = [
     (
         "reader",
         "class-file reader and decoders: no panic, memory bounded by the input, the same bytes again",
@@ -40,15 +40,27 @@ const TARGETS: [(&str, &str); 6] = [
          again is the same",
     ),
     ("patterns", "method patterns: text to pattern to text"),
+    (
+        "caches",
+        "cache descriptions and accesses: no panic, text to description to text, the outcomes of \
+         the naive model",
+    ),
+    (
+        "profiles",
+        "memory profiles: no panic, memory bounded by the input, a profile read and written again \
+         is the same",
+    ),
 ];
 
 /// The folders with the sources of the targets.
-const SOURCES: [&str; 8] = [
+const SOURCES: [&str; 10] = [
     "liveness/src",
     "fragmenter/src",
     "fragmenter/tests/arming_support",
     "instruments/src",
     "protocol/src",
+    "profiles/memory/src",
+    "profiles/memory/tests/naive",
     "scripts/src",
     "fuzz/bodies/src",
     "fuzz/fuzz_targets",
