@@ -14,8 +14,10 @@
 //! The idea is that of JPMT: Harkema et al., "Performance Monitoring of Java Applications" (WOSP
 //! 2002).
 
+pub mod analysis;
 pub mod error;
 pub mod format;
+pub mod query;
 pub mod reader;
 pub mod writer;
 

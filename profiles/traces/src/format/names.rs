@@ -44,7 +44,10 @@ impl ClockRecord {
         if self.numerator == self.denominator {
             return ticks;
         }
-        let (n, d) = (u64::from(self.numerator), u64::from(self.denominator.max(1)));
+        let (n, d) = (
+            u64::from(self.numerator),
+            u64::from(self.denominator.max(1)),
+        );
         match ticks.checked_mul(n) {
             Some(product) => product / d,
             None => {

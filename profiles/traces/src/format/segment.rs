@@ -143,10 +143,7 @@ mod tests {
             assert_eq!(SegmentHeader::parse(&bad), HeaderState::Damaged, "{at}");
         }
         for length in 1..HEADER_BYTES {
-            assert_eq!(
-                SegmentHeader::parse(&bytes[..length]),
-                HeaderState::Damaged
-            );
+            assert_eq!(SegmentHeader::parse(&bytes[..length]), HeaderState::Damaged);
         }
         assert_eq!(SegmentHeader::parse(&[0; 64]), HeaderState::Absent);
     }

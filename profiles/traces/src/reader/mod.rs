@@ -29,6 +29,6 @@ pub use index::{FrameShare, SegmentSummary, ThreadIndex};
 pub use name_table::{FrameSlot, Names, UNKNOWN_FRAME};
 pub use pyramid::{ZoomBucket, ZoomPyramid};
 pub use segment_table::{SegmentPlace, SegmentTable};
-pub use thread_trace::{SegmentChoice, ThreadTrace};
+pub use thread_trace::ThreadTrace;
 pub use trace::{Trace, TraceThread};
 pub use tree::{Ending, Node, OpenNode, TreeBuilder, Visitor};

@@ -114,7 +114,9 @@ impl Names {
                 }
                 Some(record) => names.add(record),
                 // The text after the last line feed is empty, or a torn line.
-                None if lines.peek().is_none() => names.damaged_lines += u64::from(!line.is_empty()),
+                None if lines.peek().is_none() => {
+                    names.damaged_lines += u64::from(!line.is_empty())
+                }
                 None => names.damaged_lines += 1,
             }
         }

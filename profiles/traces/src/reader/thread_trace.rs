@@ -89,56 +89,16 @@ impl ThreadTrace {
 
     /// Reads all nodes.
     pub fn read(&self, names: &Names, visitor: &mut impl Visitor) -> std::io::Result<()> {
-        self.read_while(names, visitor, |_, _| SegmentChoice::Read)
-    }
-
-    /// Reads the nodes of the segments that `choose` selects. It is asked before each segment, and
-    /// gets the segment's position and the open nodes. Open nodes are closed at the end of the
-    /// thread only.
-    pub fn read_while(
-        &self,
-        names: &Names,
-        visitor: &mut impl Visitor,
-        mut choose: impl FnMut(usize, &TreeBuilder) -> SegmentChoice,
-    ) -> std::io::Result<()> {
         let mut reader = self.events(0);
         let mut builder = TreeBuilder::default();
-        let mut at = 0;
-        loop {
-            match choose(at, &builder) {
-                SegmentChoice::Stop => return Ok(()),
-                SegmentChoice::Jump(target) if target > at => {
-                    let (resume, state) = self.index.resume_at(target);
-                    if resume > at {
-                        builder = state;
-                        at = resume;
-                        reader.jump_to(at);
-                    }
-                }
-                SegmentChoice::Jump(_) | SegmentChoice::Read => {}
-            }
-            if !builder.read_segment(&mut reader, names, visitor)? {
-                return Ok(());
-            }
-            at = reader.next_segment();
-        }
+        while builder.read_segment(&mut reader, names, visitor)? {}
+        Ok(())
     }
 
     /// A reader of the events that begins at this segment.
     pub fn events(&self, segment: usize) -> EventReader<'_> {
         EventReader::new(self.source.as_ref(), &self.table, segment)
     }
-}
-
-/// The choice before a segment is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SegmentChoice {
-    /// Read this segment.
-    Read,
-    /// Skip to this later segment, or to the last one before it with a snapshot.
-    Jump(usize),
-    /// Stop reading.
-    Stop,
 }
 
 /// Identifies the content of the files. A recorder that writes into the last segment changes

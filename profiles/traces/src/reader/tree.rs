@@ -313,10 +313,8 @@ impl TreeBuilder {
             self.findings.unknown_kinds += 1;
         }
         let slot = self.slot(event, id, names);
-        let (start_cpu, start_allocated) = (
-            self.cpu_now(names),
-            last_value(words, argument::ALLOCATED),
-        );
+        let (start_cpu, start_allocated) =
+            (self.cpu_now(names), last_value(words, argument::ALLOCATED));
         if let Some(parent) = self.open.last_mut() {
             parent.children += 1;
         }

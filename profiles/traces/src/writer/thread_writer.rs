@@ -147,7 +147,11 @@ impl ThreadWriter {
     pub fn event(&mut self, kind: u8, now: u64, id: u64) {
         let delta = now.saturating_sub(self.last);
         let is_short = kind < FIRST_LONG;
-        let limit = if is_short { u64::from(u32::MAX) } else { MAX_VALUE };
+        let limit = if is_short {
+            u64::from(u32::MAX)
+        } else {
+            MAX_VALUE
+        };
         if delta <= limit && id <= MAX_SHORT_ID && self.at + WORD <= self.end {
             let word = if is_short {
                 short(kind, id, delta)
