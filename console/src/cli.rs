@@ -5,6 +5,7 @@ mod export;
 mod generated;
 mod shell;
 mod top;
+mod trace;
 mod values;
 
 pub use control::{
@@ -14,6 +15,10 @@ pub use control::{
 pub use export::{ExportArguments, Format};
 pub use generated::{CompletionsArguments, ManArguments};
 pub use shell::ShellArguments;
+pub use trace::{
+    RowFormat, TraceArguments, TraceCommand, TraceDiffArguments, TraceExportArguments,
+    TraceQueryArguments, TraceShowArguments,
+};
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -204,6 +209,8 @@ pub enum Command {
     /// Show the measurements in a data directory, even if its JVM was killed; or a component's
     /// analysis.
     Report(ReportArguments),
+    /// Show, query, compare and export event traces.
+    Trace(TraceArguments),
     /// Show the fragments of methods in class files.
     Fragments(FragmentsArguments),
     /// List what would be refused in class files, and check that the code for everything else is

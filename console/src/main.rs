@@ -11,6 +11,7 @@
 //!        ├─ export ─┤     veneer_export
 //!        ├─ refusals┘     table
 //!        ├─ report ── post_mortem
+//!        ├─ trace ─── veneer_traces
 //!        ├─ fragments ─ inputs
 //!        └─ check ──────┘
 //! ```
@@ -18,7 +19,7 @@
 //! Exit codes:
 //! - `run` ends with the application's own exit code.
 //! - 0: success.
-//! - 1: the Rhai program of `exec` failed, or `check` found a fault.
+//! - 1: the Rhai program of `exec` failed, `check` found a fault, or `trace diff` a difference.
 //! - 2: Veneer could not do what was asked.
 
 mod ask;
@@ -57,6 +58,7 @@ mod status;
 mod table;
 mod targets;
 mod top;
+mod trace;
 
 use std::process::ExitCode;
 
@@ -87,6 +89,7 @@ fn main() -> ExitCode {
         Command::Export(arguments) => export::run(arguments),
         Command::Refusals(arguments) => refusals::run(arguments),
         Command::Report(arguments) => report::run(arguments),
+        Command::Trace(arguments) => trace::run(arguments),
         Command::Fragments(arguments) => fragments::run(arguments),
         Command::Check(arguments) => check::run(arguments),
         Command::Completions(arguments) => generated::completions(arguments),

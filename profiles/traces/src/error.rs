@@ -11,7 +11,7 @@ pub enum TraceError {
     /// A file could not be opened, read or written.
     #[error("{path}: {error}", path = path.display())]
     Io {
-        /// The file.
+        /// The file that failed.
         path: PathBuf,
         /// The error of the operating system.
         error: io::Error,
@@ -22,7 +22,7 @@ pub enum TraceError {
     /// The trace has a later major version.
     #[error("{path} has version {major}.{minor}; this program reads version {known}", path = path.display(), known = crate::format::VERSION.0)]
     FutureVersion {
-        /// The file.
+        /// The file that failed.
         path: PathBuf,
         /// The major version of the file.
         major: u16,

@@ -15,7 +15,7 @@ use crate::folder::{files, workspace};
 use crate::process::Process;
 
 /// The targets, and the property that each target checks.
-const TARGETS: [(&str, &str); 6] = [
+const TARGETS: [(&str, &str); 7] = [
     (
         "reader",
         "class-file reader and decoders: no panic, memory bounded by the input, the same bytes again",
@@ -40,15 +40,20 @@ const TARGETS: [(&str, &str); 6] = [
          again is the same",
     ),
     ("patterns", "method patterns: text to pattern to text"),
+    (
+        "traces",
+        "event traces: no panic, memory bounded, the same tree from each snapshot",
+    ),
 ];
 
 /// The folders with the sources of the targets.
-const SOURCES: [&str; 8] = [
+const SOURCES: [&str; 9] = [
     "liveness/src",
     "fragmenter/src",
     "fragmenter/tests/arming_support",
     "instruments/src",
     "protocol/src",
+    "profiles/traces/src",
     "scripts/src",
     "fuzz/bodies/src",
     "fuzz/fuzz_targets",

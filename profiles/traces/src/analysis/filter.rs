@@ -25,7 +25,7 @@ pub struct FilterRule {
     pub method: String,
 }
 
-/// A filter.
+/// A filter of methods and events.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TraceFilter {
     /// The rules in order.

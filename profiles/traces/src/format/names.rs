@@ -61,7 +61,7 @@ impl ClockRecord {
 /// The part of a program that a frame names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FrameKind {
-    /// A method.
+    /// A whole method.
     Method,
     /// A loop of a method.
     Loop,
@@ -173,18 +173,18 @@ pub enum NameRecord {
     },
     /// The origin of the clock, or a later correction of its rate.
     Clock(ClockRecord),
-    /// A string.
+    /// A string with its id.
     Text {
         /// The id in events and arguments.
         id: u64,
-        /// The characters.
+        /// The characters of the string.
         text: String,
     },
     /// A method, loop or fragment.
     Frame(FrameRecord),
     /// A call site.
     Site(SiteRecord),
-    /// A thread.
+    /// The name of a thread.
     Thread(ThreadRecord),
     /// A probe form.
     Probe(ProbeRecord),

@@ -9,13 +9,13 @@ use crate::reader::{Argument, Ending, Names, Node, OpenNode};
 /// The meaning of a column's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// Nanoseconds.
+    /// Time in nanoseconds.
     Nanoseconds,
-    /// Bytes.
+    /// Memory in bytes.
     Bytes,
     /// A number without a unit.
     Number,
-    /// A text.
+    /// The column has texts.
     Text,
 }
 
@@ -28,7 +28,7 @@ pub enum Cell {
     Number(u64),
     /// A number with a point: an average.
     Real(f64),
-    /// A text.
+    /// A text of any length.
     Text(String),
 }
 
@@ -50,7 +50,7 @@ macro_rules! columns {
         pub enum Column { $($(#[$doc])* $name,)* }
 
         impl Column {
-            /// All columns.
+            /// All columns in their usual order.
             pub const ALL: &'static [Column] = &[$(Column::$name,)*];
 
             /// The name in queries.
@@ -95,7 +95,7 @@ columns! {
     Start "start" Nanoseconds;
     /// The end, since the origin of the trace.
     End "end" Nanoseconds;
-    /// The duration.
+    /// The duration of the node.
     Wall "wall" Nanoseconds;
     /// The processor time.
     Cpu "cpu" Nanoseconds;
@@ -152,7 +152,7 @@ impl Column {
 /// A node with everything around it.
 #[derive(Clone, Copy)]
 pub struct RowView<'r> {
-    /// The node.
+    /// The node of the row.
     pub node: &'r Node,
     /// The nodes around it, the outermost first.
     pub open: &'r [OpenNode],

@@ -24,16 +24,16 @@ pub enum Comparison {
 pub enum Operand {
     /// A number in the unit of the column on the left side.
     Number(u64),
-    /// A text.
+    /// A text to compare with.
     Text(String),
-    /// Another column.
+    /// Another column of the row.
     Column(Column),
 }
 
 /// A condition on a row. A comparison with an unknown value is false.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Condition {
-    /// A comparison.
+    /// A comparison of a column.
     Compare(Column, Comparison, Operand),
     /// All conditions hold.
     All(Vec<Condition>),

@@ -98,7 +98,7 @@ impl Groups {
     /// The rows of the result, sorted by the cells of their keys.
     pub(super) fn rows(self, show: &[Show]) -> Vec<Vec<Cell>> {
         let mut groups: Vec<Group> = self.groups.into_values().collect();
-        groups.sort_by(|a, b| super::run::compare_rows(&a.cells, &b.cells));
+        groups.sort_by(|a, b| super::row_order::compare_rows(&a.cells, &b.cells));
         let cell = |group: &Group, show: &Show| match show {
             Show::Column(column) => {
                 let at = self.keys.iter().position(|key| key == column);

@@ -16,6 +16,7 @@ mod groups;
 mod parser;
 mod quantiles;
 mod query_text;
+mod row_order;
 mod run;
 mod selection;
 mod tokens;

@@ -101,10 +101,10 @@ pub struct ResultColumn {
     pub is_real: bool,
 }
 
-/// A query.
+/// A query after parsing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Query {
-    /// The nodes.
+    /// The nodes that are selected first.
     pub source: Source,
     /// Calls of methods that match one of these patterns are left out.
     pub without: Vec<MethodPattern>,
@@ -208,7 +208,7 @@ fn nearest(similar: &Option<String>) -> String {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("column {column}: {fault}")]
 pub struct QueryError {
-    /// The reason.
+    /// The reason of the error.
     pub fault: QueryFault,
     /// The column in the text, from 1.
     pub column: usize,

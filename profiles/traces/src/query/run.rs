@@ -8,6 +8,7 @@ use thiserror::Error;
 use super::columns::{Cell, RowView, kind_text};
 use super::groups::Groups;
 use super::query_text::{Query, Show, Sort, Source};
+use super::row_order::compare_cells;
 use super::selection::FrameSelection;
 use crate::error::TraceError;
 use crate::format::word::kind;
@@ -149,34 +150,6 @@ fn compare_by(sort: Sort, a: &[Cell], b: &[Cell]) -> Ordering {
     match sort.is_descending {
         true => order.reverse(),
         false => order,
-    }
-}
-
-/// Compares rows cell by cell.
-pub(super) fn compare_rows(a: &[Cell], b: &[Cell]) -> Ordering {
-    let orders = a.iter().zip(b).map(|(a, b)| compare_cells(a, b));
-    orders
-        .into_iter()
-        .find(|o| o.is_ne())
-        .unwrap_or(Ordering::Equal)
-}
-
-/// Unknown values are before numbers, and numbers are before texts.
-fn compare_cells(a: &Cell, b: &Cell) -> Ordering {
-    match (a, b) {
-        (Cell::Number(a), Cell::Number(b)) => a.cmp(b),
-        (Cell::Real(a), Cell::Real(b)) => a.total_cmp(b),
-        (Cell::Text(a), Cell::Text(b)) => a.cmp(b),
-        _ => rank(a).cmp(&rank(b)),
-    }
-}
-
-fn rank(cell: &Cell) -> u8 {
-    match cell {
-        Cell::Null => 0,
-        Cell::Number(_) => 1,
-        Cell::Real(_) => 2,
-        Cell::Text(_) => 3,
     }
 }
 

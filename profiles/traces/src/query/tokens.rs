@@ -5,7 +5,7 @@ use super::query_text::{QueryError, QueryFault};
 /// A word of a query.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Token {
-    /// A name.
+    /// A name without quotation marks.
     Name(String),
     /// A text in quotation marks.
     Text(String),

@@ -1,6 +1,6 @@
 //! Variable-length numbers (LEB128, unsigned) for index files.
 
-/// Writes numbers.
+/// Writes numbers to a buffer.
 #[derive(Debug, Default)]
 pub struct Encoder {
     pub bytes: Vec<u8>,
@@ -36,7 +36,7 @@ impl Encoder {
     }
 }
 
-/// Reads numbers. Each method returns `None` at the end of the bytes or at a malformed number.
+/// Reads numbers from a buffer. Each method returns `None` at the end of the bytes or at a malformed number.
 #[derive(Debug)]
 pub struct Decoder<'b> {
     pub bytes: &'b [u8],

@@ -20,7 +20,7 @@ const OPEN_NODE_BYTES: u64 = 64;
 /// The part of a frame in a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameShare {
-    /// The frame.
+    /// The slot of the frame.
     pub slot: FrameSlot,
     /// The number of entries in the segment.
     pub entries: u64,

@@ -14,7 +14,7 @@ const MAX_SEGMENTS: usize = 1 << 22;
 pub struct SegmentPlace {
     /// The offset of the header in bytes.
     pub offset: u64,
-    /// The header.
+    /// The header of the segment.
     pub header: SegmentHeader,
     /// Whether segments are missing before this one. The first segment of a ring has none before.
     pub follows_gap: bool,
@@ -23,7 +23,7 @@ pub struct SegmentPlace {
 /// The valid segments of a file, sorted by sequence number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SegmentTable {
-    /// The segments.
+    /// The valid segments in order.
     pub places: Vec<SegmentPlace>,
     /// The version of segments that were skipped because it is a later one.
     pub future: Option<(u16, u16)>,

@@ -21,7 +21,7 @@ pub struct TraceThread {
 /// A trace: its names and its threads. Opening it reads no events.
 #[derive(Debug)]
 pub struct Trace {
-    /// The directory.
+    /// The directory of the trace.
     pub directory: PathBuf,
     /// The names of everything that events refer to.
     pub names: Names,

@@ -31,7 +31,7 @@ const MAX_DECLARED_DEPTH: u32 = 1 << 16;
 /// The way in which a node ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// Normally.
+    /// Without an exception.
     Exit,
     /// With an exception.
     Throw,
