@@ -6,6 +6,7 @@ mod generated;
 mod memory;
 mod shell;
 mod top;
+mod trace;
 mod values;
 
 pub use control::{
@@ -19,6 +20,10 @@ pub use memory::{
     SimulateArguments,
 };
 pub use shell::ShellArguments;
+pub use trace::{
+    RowFormat, TraceArguments, TraceCommand, TraceDiffArguments, TraceExportArguments,
+    TraceQueryArguments, TraceShowArguments,
+};
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -211,6 +216,8 @@ pub enum Command {
     Report(ReportArguments),
     /// Show memory profiles, and simulate caches on address traces.
     Memory(MemoryArguments),
+    /// Show, query, compare and export event traces.
+    Trace(TraceArguments),
     /// Show the fragments of methods in class files.
     Fragments(FragmentsArguments),
     /// List what would be refused in class files, and check that the code for everything else is

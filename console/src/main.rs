@@ -12,6 +12,7 @@
 //!        ├─ refusals┘     table
 //!        ├─ report ── post_mortem
 //!        ├─ memory ── veneer_memory
+//!        ├─ trace ─── veneer_traces
 //!        ├─ fragments ─ inputs
 //!        └─ check ──────┘
 //! ```
@@ -19,7 +20,7 @@
 //! Exit codes:
 //! - `run` ends with the application's own exit code.
 //! - 0: success.
-//! - 1: the Rhai program of `exec` failed, or `check` found a fault.
+//! - 1: the Rhai program of `exec` failed, `check` found a fault, or `trace diff` a difference.
 //! - 2: Veneer could not do what was asked.
 
 mod ask;
@@ -59,6 +60,7 @@ mod status;
 mod table;
 mod targets;
 mod top;
+mod trace;
 
 use std::process::ExitCode;
 
@@ -90,6 +92,7 @@ fn main() -> ExitCode {
         Command::Refusals(arguments) => refusals::run(arguments),
         Command::Report(arguments) => report::run(arguments),
         Command::Memory(arguments) => memory::run(arguments),
+        Command::Trace(arguments) => trace::run(arguments),
         Command::Fragments(arguments) => fragments::run(arguments),
         Command::Check(arguments) => check::run(arguments),
         Command::Completions(arguments) => generated::completions(arguments),

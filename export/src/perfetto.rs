@@ -16,7 +16,7 @@
 //! Java's thread ids differ from the system's thread ids. Therefore a thread's track is a plain
 //! named track and not a thread track, and Perfetto's table of threads is empty.
 
-mod schema;
+pub(crate) mod schema;
 
 use std::collections::HashMap;
 

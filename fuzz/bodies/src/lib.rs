@@ -8,6 +8,7 @@
 //!              or a refusal
 //!   plans      any text ─▶ a plan loaded, its timers run ─▶ within the limits, or an error
 //!   protocol   any bytes in any pieces ─▶ messages ─▶ the same messages again, or an error
+//!   traces     any bytes ─▶ names and events of a trace ─▶ a tree, the same from each snapshot
 //!   patterns   any text ─▶ a pattern ─▶ text ─▶ the same pattern, or an error
 //!   caches     a description + accesses ─▶ the outcomes of the naive model, or an error
 //!   profiles   any bytes ─▶ a memory profile ─▶ the same profile again, or an error
@@ -27,6 +28,7 @@ pub mod profiles;
 pub mod protocol;
 pub mod reader;
 mod recorder;
+pub mod traces;
 
 #[path = "../../../fragmenter/tests/arming_support/mod.rs"]
 mod verifier;

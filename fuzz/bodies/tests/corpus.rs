@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use veneer_fuzz_bodies::{caches, maps, patterns, pipeline, plans, profiles, protocol, reader};
+use veneer_fuzz_bodies::{
+    caches, maps, patterns, pipeline, plans, profiles, protocol, reader, traces,
+};
 
 /// Runs a target over its corpus. A failure names the input.
 fn replay(target: &str, run: fn(&[u8])) {
@@ -60,4 +62,9 @@ fn caches_of_any_description() {
 #[test]
 fn memory_profiles_of_any_bytes() {
     replay("profiles", profiles::run);
+}
+
+#[test]
+fn traces_of_any_bytes() {
+    replay("traces", traces::run);
 }

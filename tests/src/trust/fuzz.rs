@@ -15,7 +15,7 @@ use crate::folder::{files, workspace};
 use crate::process::Process;
 
 /// The targets, and the property that each target checks.
-const TARGETS: [(&str, &str); 8] = [
+const TARGETS: [(&str, &str); 9] = [
     (
         "reader",
         "class-file reader and decoders: no panic, memory bounded by the input, the same bytes again",
@@ -50,10 +50,14 @@ const TARGETS: [(&str, &str); 8] = [
         "memory profiles: no panic, memory bounded by the input, a profile read and written again \
          is the same",
     ),
+    (
+        "traces",
+        "event traces: no panic, memory bounded, the same tree from each snapshot",
+    ),
 ];
 
 /// The folders with the sources of the targets.
-const SOURCES: [&str; 10] = [
+const SOURCES: [&str; 11] = [
     "liveness/src",
     "fragmenter/src",
     "fragmenter/tests/arming_support",
@@ -61,6 +65,7 @@ const SOURCES: [&str; 10] = [
     "protocol/src",
     "profiles/memory/src",
     "profiles/memory/tests/naive",
+    "profiles/traces/src",
     "scripts/src",
     "fuzz/bodies/src",
     "fuzz/fuzz_targets",
