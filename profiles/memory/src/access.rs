@@ -3,7 +3,9 @@
 /// The direction of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum AccessKind {
+    /// The instruction reads the bytes and does not write them.
     Read,
+    /// The instruction writes the bytes and does not read them.
     Write,
     /// A read and a write of the same bytes by one instruction. It is counted as one read, as in
     /// Cachegrind, and makes the line dirty.
@@ -19,6 +21,7 @@ pub struct Access {
     pub address: u64,
     /// The length in bytes. A length of 0 is treated as 1.
     pub bytes: u32,
+    /// The direction of the access: a read, a write, a modification or an instruction fetch.
     pub kind: AccessKind,
 }
 

@@ -50,50 +50,120 @@ pub const MAX_DESCRIPTION_CHARS: usize = 1000;
 /// Why a text does not describe caches.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum DescriptionError {
+    /// The text is empty, or it describes no level of data caches.
     #[error("the cache description is empty; write for example L1:32K/8/64,L2:1M/8/64")]
     Empty,
+    /// The text is longer than 1,000 characters. The value is its length in characters.
     #[error("the cache description has {0} characters; the limit is {MAX_DESCRIPTION_CHARS}")]
     TooLong(usize),
+    /// A part has no colon, or the name before its colon is unknown. The value is the text of the
+    /// part.
     #[error(
         "`{0}` is no part of a cache description; the parts are L1, L2, L3, L4, L1I, TLB, TLB2 and rules"
     )]
     UnknownPart(String),
+    /// A part has a known name, but its value does not have the form that the grammar requires.
     #[error("`{part}` is malformed; write {expected}")]
     Malformed {
+        /// The text of the malformed part.
         part: String,
+        /// The form that the part must have, for the error message.
         expected: &'static str,
     },
+    /// A size, a number of ways or a number of entries is zero, too large for 64 bits, or not a
+    /// number.
     #[error("`{part}`: `{number}` is no positive number, optionally with K, M or G")]
-    NotANumber { part: String, number: String },
+    NotANumber {
+        /// The text of the part that contains the number.
+        part: String,
+        /// The text at the position of the number, with its unit if it has one.
+        number: String,
+    },
+    /// A level names a policy that is not in the grammar.
     #[error("`{part}`: the policy `{policy}` is unknown; the policies are wb, wt, wa, na and lru")]
-    UnknownPolicy { part: String, policy: String },
+    UnknownPolicy {
+        /// The text of the part that names the policy.
+        part: String,
+        /// The policy as the text spells it.
+        policy: String,
+    },
+    /// A level names a replacement policy other than `lru`, for example `fifo`. The simulator
+    /// supports only `lru`.
     #[error("`{part}`: only `lru` is simulated, and not `{policy}`")]
-    UnsupportedReplacement { part: String, policy: String },
+    UnsupportedReplacement {
+        /// The text of the part that names the policy.
+        part: String,
+        /// The name of the replacement policy that is not supported.
+        policy: String,
+    },
+    /// A level names two write policies (`wb`, `wt`) or two allocation policies (`wa`, `na`). The
+    /// same policy named twice is also an error.
     #[error("`{part}`: two policies contradict each other")]
-    ContradictoryPolicies { part: String },
+    ContradictoryPolicies {
+        /// The text of the part that names the policies.
+        part: String,
+    },
+    /// A level, a TLB or the rules are described more than once. The value is the name of the part,
+    /// for example `L2`.
     #[error("{0} is described twice")]
     Twice(String),
+    /// A level is described, but a level with a smaller number is not: for example L3 without L2,
+    /// or TLB2 without TLB.
     #[error("{missing} is missing below {level}")]
-    LevelMissing { level: String, missing: String },
+    LevelMissing {
+        /// The name of the described level, for example `L3`.
+        level: String,
+        /// The name of the first level that the text does not describe, for example `L2`.
+        missing: String,
+    },
+    /// The line of a cache or the page of a TLB is not a power of two, or it is outside the
+    /// permitted range.
     #[error(
         "{level}: {bytes} bytes of a line or page; it must be a power of two from {min} to {max}"
     )]
     LineSize {
+        /// The name of the level that has the error, for example `L1` or `TLB`.
         level: String,
+        /// The length of the line or page in bytes, as described.
         bytes: u64,
+        /// The shortest permitted line or page in bytes.
         min: u64,
+        /// The longest permitted line or page in bytes.
         max: u64,
     },
+    /// A set of a cache or TLB has more than [`MAX_WAYS`] ways.
     #[error("{level}: {ways} ways; the limit is {MAX_WAYS}")]
-    TooManyWays { level: String, ways: u64 },
+    TooManyWays {
+        /// The name of the level that has the error, for example `L1` or `TLB`.
+        level: String,
+        /// The number of ways, as described. For `full`, it is the number of lines.
+        ways: u64,
+    },
+    /// The size of a level is not a positive multiple of the size of one set.
     #[error("{level}: the size must be a multiple of ways times line, which is {unit} bytes")]
-    SizeNotMultiple { level: String, unit: u64 },
+    SizeNotMultiple {
+        /// The name of the level that has the error, for example `L1` or `TLB`.
+        level: String,
+        /// The size of one set in bytes: the number of ways times the line length.
+        unit: u64,
+    },
+    /// All caches and TLBs together have more than [`MAX_LINES`] lines and entries. The value is
+    /// their number.
     #[error("all levels have {0} lines together; the limit is {MAX_LINES}")]
     TooManyLines(u64),
+    /// A cache holds fewer bytes than the level before it, or TLB2 has fewer entries than TLB.
     #[error("{level} is smaller than the level before it")]
-    LevelShrinks { level: String },
+    LevelShrinks {
+        /// The name of the smaller level, for example `L2` or `TLB2`.
+        level: String,
+    },
+    /// A cache has shorter lines than a level that sends its misses to it, or TLB2 has smaller
+    /// pages than TLB.
     #[error("the lines of {level} are shorter than those of the level before it")]
-    LineShrinks { level: String },
+    LineShrinks {
+        /// The name of the level with the shorter lines or pages, for example `L2` or `TLB2`.
+        level: String,
+    },
 }
 
 impl DescriptionError {
@@ -160,7 +230,9 @@ pub enum WritePolicy {
 /// One level of caches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Level {
+    /// The number of sets, the ways of a set, and the line length in bytes.
     pub geometry: Geometry,
+    /// The effect of a write on this level: write-back or write-through.
     pub write: WritePolicy,
     /// Whether a write that misses allocates a line. Otherwise the write is passed to the next
     /// level.
@@ -190,6 +262,7 @@ pub struct CacheDescription {
     pub instructions: Option<Level>,
     /// The TLBs for data, with pages as lines. There are at most [`MAX_TLB_LEVELS`].
     pub tlbs: Vec<Geometry>,
+    /// The rules for accesses that touch several lines, and for writes.
     pub rules: Rules,
 }
 

@@ -30,6 +30,7 @@ const RULE_OF_THREE: f64 = 4.605;
 /// A count, exact or estimated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
+    /// The exact count, or its estimate, which can have a fractional part.
     pub value: f64,
     /// The most by which the value differs from the exact count in 99 of 100 samples. It is 0 if the
     /// value is exact, and `None` if the sample contains nothing from which it follows.

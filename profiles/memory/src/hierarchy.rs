@@ -30,6 +30,7 @@ use crate::description::{CacheDescription, Level, MAX_LEVELS, MAX_TLB_LEVELS, Ru
 /// Counted lookups of one level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lookups {
+    /// Number of lookups in this level, hits and misses together.
     pub lookups: u64,
     /// The lookups that found nothing.
     pub misses: u64,
@@ -56,6 +57,7 @@ pub struct Outcome {
     pub levels: [Lookups; MAX_LEVELS],
     /// The first-level cache for instructions.
     pub instructions: Lookups,
+    /// The data TLBs. A miss in the first TLB causes one lookup in the second TLB, if there is one.
     pub tlbs: [Lookups; MAX_TLB_LEVELS],
 }
 
@@ -94,6 +96,8 @@ pub struct Traffic {
     pub written_back: [u64; MAX_LEVELS],
     /// Requests that the last level sent to the memory.
     pub memory_reads: u64,
+    /// Number of write requests that the last level sent to the memory, including dirty lines that
+    /// were written back.
     pub memory_writes: u64,
 }
 

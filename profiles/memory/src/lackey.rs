@@ -22,6 +22,7 @@ const MAX_LINE_BYTES: u64 = 4096;
 /// An access of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TracedAccess {
+    /// The address, the length in bytes and the kind of the access, as the trace states them.
     pub access: Access,
     /// The address of the instruction; 0 before the first one.
     pub instruction: u64,

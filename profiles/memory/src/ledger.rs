@@ -14,6 +14,7 @@ pub const MAX_ORIGINS: usize = 1 << 20;
 pub struct References {
     /// Reads, with each modification as one read.
     pub reads: u64,
+    /// Number of writes. A modification is counted as a read only.
     pub writes: u64,
     /// Fetches of instructions.
     pub fetches: u64,

@@ -29,6 +29,7 @@ pub struct Moment {
     pub bytes: u64,
     /// Memory accesses that were observed.
     pub accesses: u64,
+    /// Time in nanoseconds that has passed since the start of the measurement.
     pub nanoseconds: u64,
 }
 
@@ -50,6 +51,7 @@ impl Moment {
 pub struct ObjectLife {
     /// Size on the heap in bytes.
     pub bytes: u64,
+    /// The moment at which the object was allocated.
     pub birth: Moment,
     /// `None` if the object was never used.
     pub last_use: Option<Moment>,
@@ -65,12 +67,15 @@ pub type Span = [LogHistogram; CLOCKS];
 /// The lives of the objects of one allocation site and type.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lifetimes {
+    /// Number of all objects, dead or alive, used or void.
     pub objects: u64,
+    /// Total size of all objects on the heap in bytes.
     pub bytes: u64,
     /// Objects that were never used.
     pub void: u64,
     /// Objects that were alive at the end.
     pub alive: u64,
+    /// Total size in bytes of the objects that were alive at the end.
     pub alive_bytes: u64,
     /// From birth to last use, of used objects. The paper of DJ calls this the lifetime.
     pub used: Span,
@@ -135,7 +140,9 @@ fn add_span(span: &mut Span, lengths: [u64; CLOCKS]) {
 /// The place and the type of an allocation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AllocationKey {
+    /// The allocation site, as an index into a table of the caller.
     pub site: u32,
+    /// The type of the allocated object, as an index into a table of the caller.
     pub type_id: u32,
 }
 

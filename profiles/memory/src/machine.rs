@@ -23,12 +23,27 @@ const MAX_INDICES: usize = 32;
 /// Why the caches of the machine are unknown.
 #[derive(Debug, Error)]
 pub enum MachineError {
+    /// A file that describes a cache cannot be read.
     #[error("{path}: {cause}")]
-    Unreadable { path: PathBuf, cause: io::Error },
+    Unreadable {
+        /// The path of the file that cannot be read.
+        path: PathBuf,
+        /// The error of the operating system, or the error that the file is not UTF-8 text.
+        cause: io::Error,
+    },
+    /// A file that must contain a number or a size contains another text.
     #[error("{path}: `{text}` is no number")]
-    NotANumber { path: PathBuf, text: String },
+    NotANumber {
+        /// The path of the file that contains the text.
+        path: PathBuf,
+        /// The content of the file without surrounding white space.
+        text: String,
+    },
+    /// The folder describes no data cache and no unified cache of level 1. The value is the folder.
     #[error("{0} describes no first-level data cache; name the caches with --cache")]
     NoDataCache(PathBuf),
+    /// The files describe caches that [`CacheDescription::validate`] refuses, for example with a
+    /// line of 0 bytes.
     #[error("the caches of this machine: {0}")]
     Description(#[from] DescriptionError),
 }

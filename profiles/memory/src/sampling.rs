@@ -35,19 +35,33 @@ const NOT_SAMPLED: u8 = u8::MAX;
 /// Why a description cannot be sampled.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SamplingError {
+    /// The denominator of the sampling rate is not from 1 to 65,536. The value is the denominator.
     #[error("a sample of 1 in {0} is impossible; the denominator must be from 1 to 65536")]
     Rate(u32),
+    /// The description does not have the level from which on the sets are to be sampled.
     #[error("there is no level L{level} to sample; the description has {levels} levels")]
-    NoSuchLevel { level: usize, levels: usize },
+    NoSuchLevel {
+        /// The number of the first level to sample; 1 is L1.
+        level: usize,
+        /// The number of levels of data caches in the description.
+        levels: usize,
+    },
+    /// The sample would have fewer than [`MIN_GROUPS`] clusters, or the levels have more than
+    /// 16,777,216 clusters.
     #[error(
         "the levels have {clusters} independent groups of sets from L{level} on, of which {sampled} would be sampled; \
              an error can be stated for {MIN_GROUPS} or more: sample more, or from a later level on"
     )]
     TooFewSets {
+        /// The number of the first level to sample; 1 is L1.
         level: usize,
+        /// The number of clusters of the levels from `level` on.
         clusters: u64,
+        /// The number of clusters that the sample would contain.
         sampled: u64,
     },
+    /// The description has [`Rules::Cachegrind`]. One lookup can then touch two sets, so that sets
+    /// cannot be sampled.
     #[error(
         "the rules of Cachegrind look whole accesses up, which can touch two sets; sample with rules:lines"
     )]

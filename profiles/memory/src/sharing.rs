@@ -71,6 +71,7 @@ pub struct LineMisses {
     pub address: u64,
     /// Number of threads that accessed the line.
     pub threads: usize,
+    /// Number of accesses that found their copy of this line invalid, by true and false sharing.
     pub misses: SharedMisses,
 }
 

@@ -8,6 +8,8 @@ use crate::ledger::{Ledger, MAX_ORIGINS, References};
 /// The counts of one origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Account {
+    /// The numbers of reads, writes and instruction fetches, and the bytes that were read and
+    /// written.
     pub references: References,
     /// The demand lookups in each description, in their order.
     pub outcomes: Vec<Outcome>,

@@ -44,7 +44,9 @@ pub struct Site {
 /// Lookups of one level, exact or estimated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LevelCount {
+    /// Number of lookups in this level, hits and misses together.
     pub lookups: u64,
+    /// Number of lookups that missed this level. `margin` states the error of this number.
     pub misses: u64,
     /// The stated error of `misses`: 0 if exact, [`UNKNOWN_MARGIN`] if unknown.
     pub margin: u64,
@@ -66,6 +68,7 @@ pub struct CacheCounts {
     pub levels: Vec<LevelCount>,
     /// The first-level cache for instructions: one element or none.
     pub instructions: Vec<LevelCount>,
+    /// The TLBs for data, from the first level on.
     pub tlbs: Vec<LevelCount>,
 }
 
@@ -94,6 +97,8 @@ pub struct AccessRow {
     pub type_id: Option<u32>,
     /// The object group: an index into [`MemoryProfile::sites`], the allocation site of the object.
     pub allocated_at: Option<u32>,
+    /// The numbers of reads, writes and instruction fetches, and the bytes that were read and
+    /// written.
     pub references: References,
     /// The lookups in each of [`MemoryProfile::caches`].
     pub caches: Vec<CacheCounts>,
@@ -108,11 +113,16 @@ pub struct AllocationRow {
     pub type_id: u32,
     /// Allocations in the bytecode.
     pub objects: u64,
+    /// Total size in bytes of the objects that the bytecode allocated.
     pub bytes: u64,
     /// Estimates from samples of the heap (JEP 331). They are smaller if the compiler has removed
     /// allocations.
     pub heap_objects: Option<u64>,
+    /// Estimated size in bytes of the objects that were allocated on the heap, from the same
+    /// samples.
     pub heap_bytes: Option<u64>,
+    /// The lifetimes of the allocated objects, or `None` if the measurement has no lifetimes for
+    /// this row.
     pub lifetimes: Option<Box<Lifetimes>>,
 }
 
@@ -123,7 +133,9 @@ pub struct SharingRow {
     pub writer: u32,
     /// Index into [`MemoryProfile::sites`]: the site that found its copy invalid.
     pub other: u32,
+    /// Number of invalidation misses of `other` that touched bytes written by other threads.
     pub true_misses: u64,
+    /// Number of invalidation misses of `other` that touched only neighbours of the written bytes.
     pub false_misses: u64,
 }
 
@@ -134,11 +146,15 @@ pub struct MemoryProfile {
     pub program: String,
     /// The descriptions of the simulated caches.
     pub caches: Vec<String>,
+    /// The sites to which the rows refer by index.
     pub sites: Vec<Site>,
     /// Types in Java form.
     pub types: Vec<Arc<str>>,
+    /// The memory accesses, summed by site, type and object group.
     pub accesses: Vec<AccessRow>,
+    /// The allocations, summed by allocation site and type.
     pub allocations: Vec<AllocationRow>,
+    /// The pairs of sites whose threads share cache lines, with their invalidation misses.
     pub sharing: Vec<SharingRow>,
     /// Sentences on what the measurement did not see.
     pub notes: Vec<String>,

@@ -22,6 +22,8 @@ const HEADER_BYTES: usize = MAGIC.len() + 2;
 /// A profile that was read, and how complete the file was.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProfileFile {
+    /// The content of the file. If the file is truncated, it is the content of the sections before
+    /// the cut.
     pub profile: MemoryProfile,
     /// Whether the file ends before its last section, for example because the writer was killed.
     pub is_truncated: bool,

@@ -9,11 +9,13 @@ use crate::ledger::References;
 /// A property by which rows are summed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dimension {
+    /// The method that contains the instruction, with its class and descriptor.
     Method,
     /// A source line.
     Line,
     /// The dynamic type of the accessed object.
     Type,
+    /// The accessed field, or the element type of the accessed array.
     Field,
     /// The instruction: method, source line and field.
     Site,
@@ -38,6 +40,8 @@ impl Dimension {
 pub struct ViewRow {
     /// The value of the property, as text.
     pub name: String,
+    /// The numbers of reads, writes and instruction fetches, and the bytes that were read and
+    /// written.
     pub references: References,
     /// The lookups in each of [`MemoryProfile::caches`].
     pub caches: Vec<CacheCounts>,
