@@ -331,7 +331,7 @@ mod tests {
         let row = |name: &str, accesses, misses| (name.to_string(), accesses, misses);
         assert_eq!(
             rows(KeyOfAccess::Kind, None),
-            [row("read", 3, 3), row("fetch", 0, 0), row("write", 1, 0)]
+            [row("read", 3, 3), row("write", 1, 0), row("fetch", 0, 0)]
         );
         assert_eq!(
             rows(KeyOfAccess::Instruction, None),
