@@ -1,5 +1,6 @@
 //! A runtime that records the calls of plans and returns fixed data.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use veneer_instruments::{
@@ -73,7 +74,10 @@ pub fn calls(source: &str) -> Vec<String> {
 
 impl Runtime for Recorder {
     fn attach(&self, spec: InstrumentSpec) -> Result<AttachSummary, AttachError> {
-        let only = spec.only.as_ref().map(|only| format!(" only {only:?}"));
+        let only = spec.only.as_ref().map(|only| {
+            let by_number: BTreeMap<u32, _> = only.iter().map(|(id, at)| (id.0, at)).collect();
+            format!(" only {by_number:?}")
+        });
         self.call(format!("attach {spec}{}", only.unwrap_or_default()));
         let text = spec.patterns[0].to_string();
         if text.starts_with("refused.") {
