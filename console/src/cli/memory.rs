@@ -9,6 +9,15 @@ use veneer_memory::{CacheDescription, DescriptionError, parse_description};
 
 use super::values::ValueError;
 
+const MEMORY: &str = "\
+Examples:
+  veneer memory show app.vmem --by line
+  veneer memory simulate trace --cache L1:32K/8/64,L2:1M/16/64
+
+These commands need no JVM. docs/memory-profile.md describes the format of profiles.
+
+Exit codes: 0 success, 2 a file could not be read, or the cache cannot be simulated.";
+
 const SHOW: &str = "\
 Examples:
   veneer memory show app.vmem
@@ -41,6 +50,7 @@ Cachegrind does. `dj` is the description of the DJ paper, `machine` that of this
 Exit codes: 0 success, 2 the trace could not be read or the cache cannot be simulated.";
 
 #[derive(Debug, Args)]
+#[command(after_help = MEMORY)]
 pub struct MemoryArguments {
     #[command(subcommand)]
     pub command: MemoryCommand,

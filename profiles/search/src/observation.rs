@@ -13,7 +13,7 @@ use crate::request::ProbeId;
 /// One frame of a stack sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Frame {
-    /// The method.
+    /// The method that the frame runs.
     pub method: MethodId,
     /// The line in the source file, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]

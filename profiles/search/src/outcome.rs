@@ -41,7 +41,7 @@ pub enum Axis {
     /// The period of the search.
     When,
 
-    /// The threads.
+    /// The group of threads.
     Who,
 }
 

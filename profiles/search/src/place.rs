@@ -63,14 +63,14 @@ pub enum Place {
     Method(MethodId),
     /// The own code of a method in the loop whose header is at `line`.
     Loop {
-        /// The method.
+        /// The method that contains the loop.
         method: MethodId,
         /// The line in the source file.
         line: u32,
     },
     /// The own code of a method at `line`.
     Block {
-        /// The method.
+        /// The method that contains the line.
         method: MethodId,
         /// The line in the source file.
         line: u32,
