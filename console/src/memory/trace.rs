@@ -335,7 +335,7 @@ mod tests {
         );
         assert_eq!(
             rows(KeyOfAccess::Instruction, None),
-            [row("0x404", 2, 2), row("0x400", 2, 1)]
+            [row("0x400", 2, 1), row("0x404", 2, 2)]
         );
         let pages = rows(KeyOfAccess::Page, None);
         assert!(pages.contains(&row("0x1000", 3, 2)), "{pages:?}");
