@@ -507,7 +507,7 @@ impl Library {
 mod tests {
     use super::*;
     use veneer_fragmenter::bytecode::decode;
-    use veneer_fragmenter::classfile::{ClassFile, Code};
+    use veneer_fragmenter::classfile::{ClassFile, Code, ConstantTag};
 
     #[test]
     fn a_class_is_defined_after_its_superclass() {
@@ -519,6 +519,22 @@ mod tests {
             let is_ours = CLASS_FILES.iter().any(|(other, _)| *other == superclass);
             assert!(!is_ours || defined.contains(&superclass), "{name}");
             defined.push(name.to_string());
+        }
+    }
+
+    /// To link a call site, the JVM loads classes of the JDK and spins new ones in the thread that
+    /// reached it, which may be inside a transformer of another agent. See `build.rs`.
+    #[test]
+    fn no_class_has_call_sites_or_constants_that_are_linked_by_bootstrap_methods() {
+        for (name, bytes) in CLASS_FILES {
+            let file = ClassFile::parse(bytes).unwrap();
+            for index in file.pool.indices() {
+                let tag = file.pool.tag(index).unwrap();
+                assert!(
+                    !matches!(tag, ConstantTag::InvokeDynamic | ConstantTag::Dynamic),
+                    "{name}: entry {index} of the constant pool is {tag:?}"
+                );
+            }
         }
     }
 
