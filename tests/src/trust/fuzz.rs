@@ -57,7 +57,8 @@ const TARGETS: [(&str, &str); 9] = [
 ];
 
 /// The folders with the sources of the targets.
-const SOURCES: [&str; 11] = [
+const SOURCES: [&str; 12] = [
+    "names/src",
     "liveness/src",
     "fragmenter/src",
     "fragmenter/tests/arming_support",
