@@ -26,8 +26,8 @@ pub use layout::{
     ShardLayout, TALLIES_FILE, is_data_directory,
 };
 pub use metadata_journal::{
-    JournalContent, PointRecord, Record, RecordedInstrument, RecordedPoint, encode_record,
-    read_journal,
+    JournalContent, PointRecord, Record, RecordedInstrument, RecordedPoint, RecordedSlot,
+    encode_record, read_journal,
 };
 
 use std::io;
