@@ -7,7 +7,7 @@
 use super::entry::ConstantTag;
 use super::error::ClassFileError;
 use super::intern_table::InternTable;
-use super::pool::ConstantPool;
+use super::pool::{ConstantPool, utf8_head};
 use super::text;
 
 /// Fills a table with all entries of the pool.
@@ -48,8 +48,7 @@ impl ConstantPool<'_> {
         tag: ConstantTag,
         value: u16,
     ) -> Result<u16, ClassFileError> {
-        let [a, b] = value.to_be_bytes();
-        self.intern(tag, &[tag as u8, a, b])
+        self.intern(tag, &tag.entry_of_one(value))
     }
 
     /// Finds or appends an entry with two 16-bit numbers.
@@ -59,20 +58,14 @@ impl ConstantPool<'_> {
         first: u16,
         second: u16,
     ) -> Result<u16, ClassFileError> {
-        let ([a, b], [c, d]) = (first.to_be_bytes(), second.to_be_bytes());
-        self.intern(tag, &[tag as u8, a, b, c, d])
+        self.intern(tag, &tag.entry_of_two(first, second))
     }
 
     /// Finds or appends a `Utf8` entry, given in modified UTF-8.
     pub(super) fn intern_utf8(&mut self, bytes: &[u8]) -> Result<u16, ClassFileError> {
-        let length = u16::try_from(bytes.len()).map_err(|_| ClassFileError::TooLong {
-            what: "a Utf8 constant",
-            length: bytes.len(),
-            limit: usize::from(u16::MAX),
-        })?;
-        let [a, b] = length.to_be_bytes();
-        let mut entry = Vec::with_capacity(3 + bytes.len());
-        entry.extend_from_slice(&[ConstantTag::Utf8 as u8, a, b]);
+        let head = utf8_head(bytes.len())?;
+        let mut entry = Vec::with_capacity(head.len() + bytes.len());
+        entry.extend_from_slice(&head);
         entry.extend_from_slice(bytes);
         self.intern(ConstantTag::Utf8, &entry)
     }
