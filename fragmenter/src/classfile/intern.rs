@@ -110,15 +110,6 @@ impl ConstantPool<'_> {
         )
     }
 
-    /// Adds a `Float` entry. Floats are equal if their bits are equal.
-    ///
-    /// # Errors
-    /// If the pool is full.
-    pub fn add_float(&mut self, value: f32) -> Result<u16, ClassFileError> {
-        let [a, b, c, d] = value.to_bits().to_be_bytes();
-        self.intern(ConstantTag::Float, &[ConstantTag::Float as u8, a, b, c, d])
-    }
-
     /// Adds a `Long` entry.
     ///
     /// # Errors
@@ -225,15 +216,6 @@ impl ConstantPool<'_> {
         )
     }
 
-    /// Adds a `MethodType` entry.
-    ///
-    /// # Errors
-    /// See [`ConstantPool::add_utf8`].
-    pub fn add_method_type(&mut self, descriptor: &str) -> Result<u16, ClassFileError> {
-        let descriptor = self.add_utf8(descriptor)?;
-        self.intern_one(ConstantTag::MethodType, descriptor)
-    }
-
     /// Adds a call site of `invokedynamic`. `bootstrap` is an index into the class's
     /// `BootstrapMethods`.
     ///
@@ -262,6 +244,15 @@ impl ConstantPool<'_> {
     ) -> Result<u16, ClassFileError> {
         let name_and_type = self.add_name_and_type(name, descriptor)?;
         self.intern_two(ConstantTag::Dynamic, bootstrap, name_and_type)
+    }
+}
+
+#[cfg(test)]
+impl ConstantPool<'_> {
+    /// Adds a `MethodType` entry. Only unit tests need one.
+    pub(crate) fn add_method_type(&mut self, descriptor: &str) -> Result<u16, ClassFileError> {
+        let descriptor = self.add_utf8(descriptor)?;
+        self.intern_one(ConstantTag::MethodType, descriptor)
     }
 }
 
