@@ -207,7 +207,8 @@ impl Answers {
                 return Ok(());
             };
             object = Some(match self.plan.prints_calls {
-                true => json!({"rows": call_times::rows(&value)}),
+                true if prints_json => json!({"rows": call_times::rows(&value)}),
+                true => json!({"rows": call_times::rows(&value), "methods": value["methods"]}),
                 false => value,
             });
         }
@@ -228,7 +229,8 @@ impl Answers {
                 let text = match object {
                     Some(object) => {
                         let rows = object["rows"].as_array().cloned().unwrap_or_default();
-                        call_times::render(&rows, self.rows, Style::of_stdout())
+                        let all = object["methods"].as_u64().unwrap_or(0) as usize;
+                        call_times::render(&rows, all, self.rows, Style::of_stdout())
                     }
                     None => text,
                 };
@@ -252,7 +254,7 @@ impl Answers {
             true => writeln!(
                 to,
                 "{}",
-                call_times::render(&all, self.rows, Style::of_stdout())
+                call_times::render(&all, 0, self.rows, Style::of_stdout())
             )?,
             false => merge::write(to, &all, self.rows, Style::of_stdout())?,
         }

@@ -89,6 +89,13 @@ impl ParsedQuestion {
     }
 }
 
+impl ParsedQuestion {
+    /// Whether the question is for the durations of calls: a `hist` without a value.
+    pub fn is_latency(&self, question: &Question) -> bool {
+        matches!(question, Question::Hist(_)) && self.values.is_empty()
+    }
+}
+
 /// Whether the error is that nothing of the pattern can be measured.
 pub fn is_pattern_refusal(error: &anyhow::Error) -> bool {
     error.downcast_ref::<PatternRefusal>().is_some()

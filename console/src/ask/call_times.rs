@@ -78,9 +78,10 @@ fn call_row(row: &Value, methods: &BTreeMap<i64, &Value>, own: Value) -> Value {
     Value::Object(out)
 }
 
-/// Renders the first `most` rows that have calls. Times are of all threads together. There is no
+/// Renders the first `most` rows that have calls. `all` is the number of rows with those that have no
+/// calls, which can be missing. Times are of all threads together. There is no
 /// total: the time of a call is also part of the time of its caller.
-pub fn render(rows: &[Value], most: usize, style: Style) -> String {
+pub fn render(rows: &[Value], all: usize, most: usize, style: Style) -> String {
     let called: Vec<&Value> = rows.iter().filter(|row| row["count"] != 0).collect();
     let keys = |row: &&Value| row["keys"].as_array().map_or(0, Vec::len);
     let key_columns = called.iter().map(keys).max().unwrap_or(0);
@@ -108,7 +109,7 @@ pub fn render(rows: &[Value], most: usize, style: Style) -> String {
         }
         out.push('\n');
     }
-    out.push_str(&foot(rows.len(), called.len(), most, key_columns > 0));
+    out.push_str(&foot(all.max(rows.len()), called.len(), most, key_columns > 0));
     out
 }
 
@@ -182,7 +183,7 @@ mod tests {
         let rows = rows(&printed);
         let own: Vec<&Value> = rows.iter().map(|row| &row["self_ns"]).collect();
         assert_eq!(own, [&json!(2_000), &json!(3_000), &json!(0)]);
-        let text = render(&rows, 9, PLAIN);
+        let text = render(&rows, 0, 9, PLAIN);
         let lines: Vec<Vec<&str>> = text
             .lines()
             .map(|l| l.split_whitespace().collect())
@@ -196,7 +197,7 @@ mod tests {
         assert_eq!(lines[1][..5], ["5.00", "µs", "2.00", "µs", "1"]);
         assert_eq!(text.lines().last(), Some("2 methods; 1 never called"));
         assert!(
-            render(&rows, 1, PLAIN).ends_with("2 methods, of which 1 are shown; 1 never called")
+            render(&rows, 0, 1, PLAIN).ends_with("2 methods, of which 1 are shown; 1 never called")
         );
     }
 
@@ -205,9 +206,9 @@ mod tests {
         let rows = rows(&json!({"places": [place("m()V", 1, 7)], "selves": []}));
         assert_eq!(rows[0]["self_ns"], Value::Null);
         assert!(
-            render(&rows, 9, PLAIN).contains("7 ns     -"),
+            render(&rows, 0, 9, PLAIN).contains("7 ns     -"),
             "{}",
-            render(&rows, 9, PLAIN)
+            render(&rows, 0, 9, PLAIN)
         );
     }
 
@@ -227,6 +228,6 @@ mod tests {
             .find(|row| row["keys"] == json!(["c7"]))
             .unwrap();
         assert_eq!(keyed["self_ns"], 8);
-        assert!(render(&rows[..0], 3, PLAIN).starts_with("0 methods"));
+        assert!(render(&rows[..0], 4, 3, PLAIN).starts_with("0 methods"));
     }
 }

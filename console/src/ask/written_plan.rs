@@ -235,8 +235,7 @@ impl PlanWriter<'_> {
         };
         self.add(&format!("let t = {table};\n"));
         if self.asked.measures_calls {
-            let latency =
-                matches!(self.question, Question::Hist(_)) && self.asked.values.is_empty();
+            let latency = self.asked.is_latency(self.question);
             let own: &[&str] = if latency {
                 &["(end - start) / 1000"]
             } else {
@@ -469,10 +468,25 @@ try {{
             (Show::Table(of), true) => format!("print(#{{rows: {of}.rows()}}.to_json());"),
             (Show::Stacks, false) => format!("print(t.stacks({rows}));"),
             (Show::Stacks | Show::Bars, true) => "print(#{rows: t.rows()}.to_json());".into(),
-            (Show::Bars, false) => format!("print(t.bars({rows}));"),
+            (Show::Bars, false) => {
+                let unit = if self.asked.is_latency(self.question) { " + \" (µs)\"" } else { "" };
+                format!("print(t.bars({rows}){unit});")
+            }
             (Show::Stream, json) => self.stream(json),
-            (Show::Times, _) => "let selves = []; if own != () { selves = own.rows(); } print(#{places: h.rows(), selves: selves}.to_json());".into(),
-            (Show::Calls, _) => "print(#{places: h.rows(), calls: t.rows(), selves: own.rows()}.to_json());".into(),
+            (Show::Times, json) => format!(
+                "let places = h.rows(); let methods = places.len(); {} let selves = []; \
+                 if own != () {{ selves = own.rows(); }} \
+                 print(#{{places: places, methods: methods, selves: selves}}.to_json());",
+                if json { String::new() } else { most_rows("count", "total_ns") }
+            ),
+            (Show::Calls, _) => format!(
+                "let places = []; {} print(#{{places: places, calls: t.rows(), selves: own.rows()}}.to_json());",
+                // Without a key, the rows need the names of the methods.
+                match self.inputs().is_empty() {
+                    true => format!("places = h.rows(); {}", most_rows("hits", "hits")),
+                    false => String::new(),
+                }
+            ),
         }
     }
 
@@ -509,6 +523,15 @@ try {{
             ),
         }
     }
+}
+
+/// Plan code that keeps the rows of `places` with `count`, at most [`MAX_TIMED`] of them with the largest
+/// `weight`. A text of a plan has at most 1 MiB.
+fn most_rows(count: &str, weight: &str) -> String {
+    format!(
+        "places.retain(|r| r.{count} > 0); \
+         if places.len() > {MAX_TIMED} {{ places.sort(|a, b| b.{weight} - a.{weight}); places.truncate({MAX_TIMED}); }}"
+    )
 }
 
 /// An expression in code at the exits: its option, the typed text with the position of the part, and
