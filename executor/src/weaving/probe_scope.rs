@@ -528,7 +528,7 @@ impl Scope for SiteScope<'_> {
     fn parameter(&self, name: &str) -> Option<String> {
         let method = self.method;
         let is_named = |slot: u16| {
-            let known = method.variable_name(slot, 0);
+            let known = method.variable_name(LocalSlot(slot), 0);
             known == name || format!("local{slot}") == name || known == "this" && name == "self"
         };
         let mut slot = 0;
