@@ -20,7 +20,8 @@
 //! Exit codes:
 //! - `run` ends with the application's own exit code.
 //! - 0: success.
-//! - 1: the Rhai program of `exec` failed, `check` found a fault, or `trace diff` a difference.
+//! - 1: the Rhai program of `exec` failed, a question matched no method, `check` found a fault, or
+//!   `trace diff` a difference.
 //! - 2: Veneer could not do what was asked.
 
 mod ask;
@@ -56,6 +57,7 @@ mod report;
 mod reports;
 mod run;
 mod shell;
+mod shipped_plans;
 mod status;
 mod table;
 mod targets;
@@ -84,6 +86,7 @@ fn main() -> ExitCode {
         Command::Relay(arguments) => relay::run(arguments),
         Command::Doctor(arguments) => doctor::run(arguments),
         Command::Exec(arguments) => exec::run(arguments),
+        Command::Plans(arguments) => shipped_plans::run(arguments),
         Command::Shell(arguments) => shell::run(arguments),
         Command::Ask(question) => ask::run(question),
         Command::List(arguments) => list::run(arguments),
