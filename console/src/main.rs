@@ -8,6 +8,7 @@
 //!        ├─ shell ──┤
 //!        ├─ ps  attach  detach  patches  doctor ─┤
 //!        ├─ top ────┤
+//!        ├─ search ─┤     veneer_search
 //!        ├─ export ─┤     veneer_export
 //!        ├─ refusals┘     table
 //!        ├─ report ── post_mortem
@@ -55,6 +56,7 @@ mod remote;
 mod report;
 mod reports;
 mod run;
+mod search;
 mod shell;
 mod status;
 mod table;
@@ -88,6 +90,7 @@ fn main() -> ExitCode {
         Command::Ask(question) => ask::run(question),
         Command::List(arguments) => list::run(arguments),
         Command::Top(arguments) => top::run(arguments),
+        Command::Search(arguments) => search::run(arguments),
         Command::Export(arguments) => export::run(arguments),
         Command::Refusals(arguments) => refusals::run(arguments),
         Command::Report(arguments) => report::run(arguments),
