@@ -4,6 +4,7 @@ mod control;
 mod export;
 mod generated;
 mod memory;
+mod search;
 mod shell;
 mod top;
 mod trace;
@@ -19,6 +20,7 @@ pub use memory::{
     CacheArgument, KeyOfAccess, MemoryArguments, MemoryCommand, SampleArgument, ShowArguments,
     SimulateArguments,
 };
+pub use search::SearchArguments;
 pub use shell::ShellArguments;
 pub use trace::{
     RowFormat, TraceArguments, TraceCommand, TraceDiffArguments, TraceExportArguments,
@@ -230,6 +232,8 @@ pub enum Command {
     List(ListArguments),
     /// Watch the hottest methods of a running JVM, and inspect them.
     Top(TopArguments),
+    /// Find the bottlenecks of a running JVM: where its threads spend their time, and why.
+    Search(SearchArguments),
     /// Export the metrics of a running JVM to other programs: Prometheus, OpenTelemetry, flame
     /// graphs, Perfetto.
     Export(ExportArguments),

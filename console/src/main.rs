@@ -8,6 +8,7 @@
 //!        ├─ shell ──┤
 //!        ├─ ps  attach  detach  patches  doctor ─┤
 //!        ├─ top ────┤
+//!        ├─ search ─┤     veneer_search
 //!        ├─ export ─┤     veneer_export
 //!        ├─ refusals┘     table
 //!        ├─ report ── post_mortem
@@ -56,6 +57,7 @@ mod remote;
 mod report;
 mod reports;
 mod run;
+mod search;
 mod shell;
 mod shipped_plans;
 mod status;
@@ -91,6 +93,7 @@ fn main() -> ExitCode {
         Command::Ask(question) => ask::run(question),
         Command::List(arguments) => list::run(arguments),
         Command::Top(arguments) => top::run(arguments),
+        Command::Search(arguments) => search::run(arguments),
         Command::Export(arguments) => export::run(arguments),
         Command::Refusals(arguments) => refusals::run(arguments),
         Command::Report(arguments) => report::run(arguments),
