@@ -577,7 +577,7 @@ mod tests {
                 assert!(declared.contains(&wanted), "{wanted:?}");
             }
         }
-        assert_eq!(calls, 28);
+        assert_eq!(calls, 29);
     }
 
     /// `javac` notes the class of an inlined constant in the constant pool. The JVM ignores the entry
