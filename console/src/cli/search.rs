@@ -18,13 +18,15 @@ Examples:
   veneer search 4711 --graph g.svg                the coloured call graph as a picture
   veneer search 4711 --json | jq '.findings[0]'
 
-The command samples the stacks of all threads by thread dumps, at a rate that keeps the cost below --cost. It
-loads no agent and attaches nothing, so Ctrl-C leaves nothing behind; it prints what is known by then.
+The command samples the stacks of all threads by thread dumps, at a rate that keeps the cost below
+--cost. It loads no agent and attaches nothing, so Ctrl-C leaves nothing behind; it prints what is
+known by then.
 
 Threads that wait for work are idle, and their time does not count.
 
-Causes: time; processor: allocation, exceptions, class-loading, interpreted; waiting: monitor, lock, sleep, park,
-collections, input-output (file, socket); statement (JDBC). A general cause selects those below it too.
+Causes: time; processor: allocation, exceptions, class-loading, interpreted; waiting: monitor, lock,
+sleep, park, collections, input-output (file, socket); statement (JDBC). A general cause selects
+those below it too.
 
 Exit codes: 0 success, Ctrl-C, or the JVM ended during the search; 2 the JVM could not be reached.";
 
