@@ -109,7 +109,12 @@ pub fn render(rows: &[Value], all: usize, most: usize, style: Style) -> String {
         }
         out.push('\n');
     }
-    out.push_str(&foot(all.max(rows.len()), called.len(), most, key_columns > 0));
+    out.push_str(&foot(
+        all.max(rows.len()),
+        called.len(),
+        most,
+        key_columns > 0,
+    ));
     out
 }
 

@@ -469,7 +469,11 @@ try {{
             (Show::Stacks, false) => format!("print(t.stacks({rows}));"),
             (Show::Stacks | Show::Bars, true) => "print(#{rows: t.rows()}.to_json());".into(),
             (Show::Bars, false) => {
-                let unit = if self.asked.is_latency(self.question) { " + \" (µs)\"" } else { "" };
+                let unit = if self.asked.is_latency(self.question) {
+                    " + \" (µs)\""
+                } else {
+                    ""
+                };
                 format!("print(t.bars({rows}){unit});")
             }
             (Show::Stream, json) => self.stream(json),
@@ -477,7 +481,11 @@ try {{
                 "let places = h.rows(); let methods = places.len(); {} let selves = []; \
                  if own != () {{ selves = own.rows(); }} \
                  print(#{{places: places, methods: methods, selves: selves}}.to_json());",
-                if json { String::new() } else { most_rows("count", "total_ns") }
+                if json {
+                    String::new()
+                } else {
+                    most_rows("count", "total_ns")
+                }
             ),
             (Show::Calls, _) => format!(
                 "let places = []; {} print(#{{places: places, calls: t.rows(), selves: own.rows()}}.to_json());",
