@@ -9,6 +9,7 @@ import java.sql.DriverManager;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.AbstractMap.SimpleEntry;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -60,7 +61,7 @@ public class Faults {
 
     static void audit() throws InterruptedException {
         synchronized (LOCK) { // FAULT monitor
-            Thread.sleep(20); // ALSO monitor
+            Thread.sleep(20); // FAULT monitor
         }
     }
 
@@ -304,7 +305,7 @@ public class Faults {
 
     static int parse(String text, int depth) {
         if (depth > 0) {
-            return parse(text, depth - 1) + 1;
+            return parse(text, depth - 1) + 1; // ALSO exceptions
         }
         throw new IllegalArgumentException("not a number: " + text); // FAULT exceptions
     }
@@ -384,7 +385,7 @@ public class Faults {
         }
     }
 
-    static Integer lookup(Map<List<String>, Integer> map, List<String> key) {
+    static Integer lookup(Map<SimpleEntry<String, String>, Integer> map, SimpleEntry<String, String> key) {
         return map.get(key); // FAULT collisions
     }
 
@@ -396,11 +397,11 @@ public class Faults {
             names.forEach(name -> longer.addAll(List.of(name + "Aa", name + "BB")));
             names = longer;
         }
-        Map<List<String>, Integer> map = new HashMap<>();
-        names.forEach(name -> map.put(List.of(name), name.length()));
+        Map<SimpleEntry<String, String>, Integer> map = new HashMap<>();
+        names.forEach(name -> map.put(new SimpleEntry<>(name, ""), name.length()));
         while (true) {
             for (String name : names) {
-                sink += lookup(map, List.of(name));
+                sink += lookup(map, new SimpleEntry<>(name, ""));
             }
             other(100);
         }
