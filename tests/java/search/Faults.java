@@ -293,6 +293,7 @@ public class Faults {
         try (Connection database = DriverManager.getConnection("jdbc:h2:mem:shop")) {
             database.createStatement().execute("create table item(name varchar)");
             database.createStatement().execute("insert into item select 'item' || x from system_range(1, 5000)");
+            ready();
             String text = "select count(*) from item where name like ?";
             try (PreparedStatement statement = database.prepareStatement(text)) {
                 for (int i = 0; true; i++) {
@@ -454,7 +455,9 @@ public class Faults {
 
     public static void main(String[] args) throws Exception {
         endWithInput();
-        System.out.println("pid " + ProcessHandle.current().pid());
+        if (!args[0].equals("statement")) {
+            ready();
+        }
         switch (args[0]) {
             case "processor" -> processor();
             case "monitor" -> threads(4, Faults::serve);
@@ -479,6 +482,10 @@ public class Faults {
             case "idle" -> Thread.currentThread().join();
             default -> throw new IllegalArgumentException(args[0]);
         }
+    }
+
+    static void ready() {
+        System.out.println("pid " + ProcessHandle.current().pid());
     }
 
     // Ends the program when a line arrives, or after 300 seconds. Between two looks the thread of
