@@ -26,7 +26,7 @@ pub const SCHEMA: u32 = 1;
 /// The active part of the time below which a program counts as idle.
 pub const IDLE_BELOW: f64 = 0.01;
 /// The part of a finding's share that other findings need not explain.
-const SMALL_REST: f64 = 0.2;
+const SMALL_REST: f64 = 0.1;
 /// The most callers that evidence names.
 const MAX_CALLERS: usize = 6;
 
