@@ -26,8 +26,8 @@ use crate::target::Target;
 const CAPABILITIES_COUNTER: &[u8] = b"sun.rt.jvmCapabilities\0";
 const JAVA_COMMAND_COUNTER: &[u8] = b"sun.rt.javaCommand\0";
 const FREQUENCY_COUNTER: &[u8] = b"sun.os.hrt.frequency\0";
-/// The counters of the time in which all threads were stopped.
-const SAFEPOINT_COUNTERS: [&[u8]; 2] = [b"sun.rt.safepointTime\0", b"sun.rt.safepointSyncTime\0"];
+const SAFEPOINT_COUNTER: &[u8] = b"sun.rt.safepointTime\0";
+const SYNCHRONISATION_COUNTER: &[u8] = b"sun.rt.safepointSyncTime\0";
 /// The counters of the pauses of collections. The last one is that of G1's concurrent cycle.
 const COLLECTION_COUNTERS: [&[u8]; 3] = [
     b"sun.gc.collector.0.time\0",
@@ -54,8 +54,11 @@ pub fn command(target: &Target) -> Option<String> {
 /// The time in which all threads of a JVM were stopped since its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PauseTimes {
-    /// The time at all safepoints, with the wait for the last thread. Collections are included.
+    /// The time at all safepoints, in which all threads were stopped. Collections are included.
     pub safepoints: Duration,
+    /// The time between the request of a safepoint and the stop of the last thread. The last thread
+    /// runs in this time.
+    pub synchronisation: Duration,
     /// The pauses of collections.
     pub collections: Duration,
 }
@@ -69,15 +72,13 @@ pub fn pause_times(target: &Target) -> Option<PauseTimes> {
 fn read_pause_times(bytes: &[u8]) -> Option<PauseTimes> {
     let frequency = counter_number(bytes, FREQUENCY_COUNTER).filter(|f| *f > 0)?;
     let seconds = |ticks: u64| Duration::try_from_secs_f64(ticks as f64 / frequency as f64).ok();
-    let sum = |counters: &[&[u8]]| {
-        let ticks = counters.iter().filter_map(|c| counter_number(bytes, c));
-        ticks.fold(0u64, u64::saturating_add)
-    };
-    // A JVM without the first counter has no counters of safepoints.
-    counter_number(bytes, SAFEPOINT_COUNTERS[0])?;
+    let pauses = COLLECTION_COUNTERS
+        .iter()
+        .filter_map(|counter| counter_number(bytes, counter));
     Some(PauseTimes {
-        safepoints: seconds(sum(&SAFEPOINT_COUNTERS))?,
-        collections: seconds(sum(&COLLECTION_COUNTERS))?,
+        safepoints: seconds(counter_number(bytes, SAFEPOINT_COUNTER)?)?,
+        synchronisation: seconds(counter_number(bytes, SYNCHRONISATION_COUNTER)?)?,
+        collections: seconds(pauses.fold(0u64, u64::saturating_add))?,
     })
 }
 
@@ -162,19 +163,20 @@ mod tests {
     }
 
     #[test]
-    fn pauses_are_the_sums_of_their_counters_in_seconds() {
+    fn pauses_are_read_in_ticks() {
         let mut bytes = Vec::new();
         for (counter, ticks) in [
             (FREQUENCY_COUNTER, 1000u64),
-            (SAFEPOINT_COUNTERS[1], 500),
+            (SYNCHRONISATION_COUNTER, 500),
             (COLLECTION_COUNTERS[0], 250),
         ] {
             add(&mut bytes, counter, &ticks.to_ne_bytes());
         }
         assert_eq!(read_pause_times(&bytes), None, "no counter of safepoints");
-        add(&mut bytes, SAFEPOINT_COUNTERS[0], &2000u64.to_ne_bytes());
+        add(&mut bytes, SAFEPOINT_COUNTER, &2000u64.to_ne_bytes());
         let times = PauseTimes {
-            safepoints: Duration::from_millis(2500),
+            safepoints: Duration::from_millis(2000),
+            synchronisation: Duration::from_millis(500),
             collections: Duration::from_millis(250),
         };
         assert_eq!(read_pause_times(&bytes), Some(times));

@@ -56,6 +56,8 @@ const LIST_INTERVAL: Duration = Duration::from_secs(1);
 const LIST_PATIENCE: u32 = 200;
 /// The share of the pauses above which the evidence mentions collections.
 const MENTIONED_COLLECTIONS: f64 = 0.01;
+/// The part of the ceiling on cost that dumps may use. The lists of compiled methods use the rest.
+const SAMPLES_PART: f64 = 0.8;
 /// The reason for which all probes are refused.
 const NO_PROBES: &str = "this command measures by stack samples alone";
 
@@ -110,6 +112,7 @@ fn settings(arguments: &SearchArguments) -> Settings {
         strategy: arguments.strategy.into(),
         threshold: arguments.threshold,
         max_cost: arguments.cost,
+        samples_part: SAMPLES_PART,
         causes: CAUSES.into_iter().filter(listed).collect(),
         ..Settings::default()
     }
@@ -187,7 +190,7 @@ impl Driver {
         }
         self.search.observe(Observation::Stacks {
             samples: found.samples,
-            cost_nanos: nanos(pause.cost).saturating_mul(found.active),
+            cost_nanos: pause.cost_nanos(found.active),
         });
         Ok(())
     }
@@ -204,9 +207,9 @@ impl Driver {
             Err(error) => self.list_refused = Some(error.to_string()),
         }
         let pause = self.pauses.next(&self.target, asked);
-        let interval = LIST_INTERVAL.max(pause.cost.saturating_mul(LIST_PATIENCE));
+        let interval = LIST_INTERVAL.max(pause.stopped.saturating_mul(LIST_PATIENCE));
         self.next_list = self.begin.elapsed() + interval;
-        let nanos = nanos(pause.cost).saturating_mul(self.active);
+        let nanos = pause.cost_nanos(self.active);
         self.search.observe(Observation::Overhead { nanos });
     }
 
@@ -264,7 +267,7 @@ impl Driver {
         };
         let common = self.sampler.evidence(finding.method, block_line(finding));
         let mut all = Vec::new();
-        if finding.why.is_a(Cause::Waiting) || finding.why == Cause::Time {
+        if finding.why == Cause::Monitor {
             let holder = common.holder();
             all.extend(
                 holder.map(|place| fact("holder", format!("the monitor is held in {place}"))),

@@ -1,4 +1,4 @@
-//! What the samples of a place have in common: the holder of the monitor that they wait for, and the
+//! The common facts of the samples of a place: the holder of the monitor that they wait for, and the
 //! library that they are in.
 
 use std::collections::BTreeMap;
@@ -35,7 +35,13 @@ impl PlaceEvidence {
     /// Adds one sample with the frames of libraries inside the place, the innermost first.
     pub fn add_library(&mut self, frames: &[DumpedFrame]) {
         self.samples += 1;
-        if let (Some(innermost), Some(called)) = (frames.first(), frames.last()) {
+        let is_in = |frame: &&DumpedFrame, package: &str| frame.class.starts_with(package);
+        let innermost = frames.iter().find(|frame| !is_in(frame, "jdk.internal."));
+        // The calls of method handles below a call site are no method that the line names.
+        let called = frames
+            .iter()
+            .rfind(|frame| !is_in(frame, "java.lang.invoke."));
+        if let (Some(innermost), Some(called)) = (innermost, called) {
             let method = format!("{}.{}", called.class, called.method);
             *self.called.entry(method).or_default() += 1;
             *self.classes.entry(innermost.class.clone()).or_default() += 1;

@@ -1,4 +1,4 @@
-//! What the threads of a JVM used between two dumps: processor time, allocated bytes, and pauses for
+//! The costs of threads between two dumps: processor time, allocated bytes, and pauses for
 //! collections. Stacks do not show these.
 //!
 //! A stack sample has one cause. If a cause takes a known share of a thread's time, that share of
@@ -50,7 +50,7 @@ struct ThreadHistory {
     collections: EvenDraw,
 }
 
-/// What a sample of one runnable thread represents.
+/// The kind of time that a sample of one runnable thread represents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SampleCost {
     /// The sample represents time in which the thread allocated objects.

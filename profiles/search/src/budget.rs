@@ -10,13 +10,12 @@ use std::collections::BTreeMap;
 
 use crate::request::ProbeId;
 
-/// The part of the ceiling that stack samples may use.
-const SAMPLES_PART: f64 = 0.5;
-
 /// The cost of all instruments, as fractions of the active time.
 #[derive(Clone, Debug)]
 pub struct Budget {
     ceiling: f64,
+    /// The part of the ceiling that stack samples may use.
+    samples_part: f64,
     reserved: BTreeMap<ProbeId, f64>,
     /// The rate of stack samples, per second.
     hertz: f64,
@@ -27,10 +26,12 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Returns a budget with a ceiling as a fraction of the active time.
-    pub fn new(ceiling: f64) -> Budget {
+    /// Returns a budget with a ceiling as a fraction of the active time, and the part of it that
+    /// stack samples may use.
+    pub fn new(ceiling: f64, samples_part: f64) -> Budget {
         Budget {
             ceiling,
+            samples_part,
             reserved: BTreeMap::new(),
             hertz: 0.0,
             sample_seconds: None,
@@ -98,8 +99,9 @@ impl Budget {
     /// cost fits into the samples' part of the ceiling.
     pub fn sample_rate(&mut self, most: f64) -> f64 {
         let seconds = self.sample_seconds.unwrap_or(0.0);
-        self.hertz = if seconds * most > self.ceiling * SAMPLES_PART {
-            self.ceiling * SAMPLES_PART / seconds
+        let room = self.ceiling * self.samples_part;
+        self.hertz = if seconds * most > room {
+            room / seconds
         } else {
             most
         };
@@ -122,7 +124,7 @@ mod tests {
 
     #[test]
     fn probes_fit_up_to_the_ceiling_and_an_excess_is_paid_back() {
-        let mut budget = Budget::new(0.02);
+        let mut budget = Budget::new(0.02, 0.5);
         assert!(budget.reserve(ProbeId(1), 0.015));
         assert!(!budget.reserve(ProbeId(2), 0.006));
         budget.measured(ProbeId(1), 0.1);
@@ -136,7 +138,7 @@ mod tests {
 
     #[test]
     fn the_rate_of_samples_follows_from_their_cost() {
-        let mut budget = Budget::new(0.02);
+        let mut budget = Budget::new(0.02, 0.5);
         assert_eq!(budget.sample_rate(20.0), 20.0);
         // A sample stops two threads for 10 ms: once a second is 1 %.
         (0..20).for_each(|_| budget.window(100_000_000, (20_000_000, 1), 0, 200_000_000));

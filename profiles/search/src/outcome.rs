@@ -25,6 +25,8 @@ use crate::search::Search;
 pub const SCHEMA: u32 = 1;
 /// The active part of the time below which a program counts as idle.
 pub const IDLE_BELOW: f64 = 0.01;
+/// The part of a finding's share that other findings need not explain.
+const SMALL_REST: f64 = 0.1;
 /// The most callers that evidence names.
 const MAX_CALLERS: usize = 6;
 
@@ -298,8 +300,9 @@ impl Search {
                 .sum()
         };
         let best = explained(Axis::Where).max(explained(Axis::Why));
-        // Shares of a method and of its parts come from different windows, so a tenth may differ.
-        unexplained - best >= threshold.max(unexplained * 0.1)
+        // Shares of a method and of its parts come from different windows, and a part near the
+        // threshold may be undecided still, so a small rest does not make a finding.
+        unexplained - best >= threshold.max(share(candidate) * SMALL_REST)
     }
 
     /// Returns the axis along which one hypothesis is a direct refinement of another one.

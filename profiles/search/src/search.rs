@@ -101,7 +101,7 @@ impl Search {
             requests.push(Request::Sample { hertz });
         }
         Ok(Search {
-            budget: Budget::new(settings.max_cost),
+            budget: Budget::new(settings.max_cost, settings.samples_part),
             settings,
             methods: BTreeMap::new(),
             groups: BTreeMap::new(),

@@ -80,6 +80,8 @@ pub struct Settings {
     pub causes: BTreeSet<Cause>,
     /// The largest cost of all instruments, as a fraction of the active time.
     pub max_cost: f64,
+    /// The part of the largest cost that stack samples may use. Probes use the rest.
+    pub samples_part: f64,
     /// The probability that the search ever decides `Yes` about any place whose share is at most
     /// the threshold.
     pub false_findings: f64,
@@ -110,6 +112,7 @@ impl Default for Settings {
             threshold: 0.05,
             causes: CAUSES.into_iter().collect(),
             max_cost: 0.02,
+            samples_part: 0.5,
             false_findings: 0.05,
             missed: 0.05,
             outside: 0.05,
@@ -132,6 +135,7 @@ impl Settings {
             ("the rate of false findings", self.false_findings),
             ("the rate of missed places", self.missed),
             ("the rate of wrong intervals", self.outside),
+            ("the part of the samples", self.samples_part),
         ];
         for (name, value) in shares {
             if !(value > 0.0 && value < 1.0) {

@@ -9,6 +9,7 @@ import java.sql.DriverManager;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.AbstractMap.SimpleEntry;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -60,7 +61,7 @@ public class Faults {
 
     static void audit() throws InterruptedException {
         synchronized (LOCK) { // FAULT monitor
-            Thread.sleep(20); // ALSO monitor
+            Thread.sleep(20); // FAULT monitor
         }
     }
 
@@ -292,6 +293,7 @@ public class Faults {
         try (Connection database = DriverManager.getConnection("jdbc:h2:mem:shop")) {
             database.createStatement().execute("create table item(name varchar)");
             database.createStatement().execute("insert into item select 'item' || x from system_range(1, 5000)");
+            ready();
             String text = "select count(*) from item where name like ?";
             try (PreparedStatement statement = database.prepareStatement(text)) {
                 for (int i = 0; true; i++) {
@@ -304,7 +306,7 @@ public class Faults {
 
     static int parse(String text, int depth) {
         if (depth > 0) {
-            return parse(text, depth - 1) + 1;
+            return parse(text, depth - 1) + 1; // ALSO exceptions
         }
         throw new IllegalArgumentException("not a number: " + text); // FAULT exceptions
     }
@@ -384,7 +386,7 @@ public class Faults {
         }
     }
 
-    static Integer lookup(Map<List<String>, Integer> map, List<String> key) {
+    static Integer lookup(Map<SimpleEntry<String, String>, Integer> map, SimpleEntry<String, String> key) {
         return map.get(key); // FAULT collisions
     }
 
@@ -396,11 +398,11 @@ public class Faults {
             names.forEach(name -> longer.addAll(List.of(name + "Aa", name + "BB")));
             names = longer;
         }
-        Map<List<String>, Integer> map = new HashMap<>();
-        names.forEach(name -> map.put(List.of(name), name.length()));
+        Map<SimpleEntry<String, String>, Integer> map = new HashMap<>();
+        names.forEach(name -> map.put(new SimpleEntry<>(name, ""), name.length()));
         while (true) {
             for (String name : names) {
-                sink += lookup(map, List.of(name));
+                sink += lookup(map, new SimpleEntry<>(name, ""));
             }
             other(100);
         }
@@ -453,7 +455,9 @@ public class Faults {
 
     public static void main(String[] args) throws Exception {
         endWithInput();
-        System.out.println("pid " + ProcessHandle.current().pid());
+        if (!args[0].equals("statement")) {
+            ready();
+        }
         switch (args[0]) {
             case "processor" -> processor();
             case "monitor" -> threads(4, Faults::serve);
@@ -478,6 +482,10 @@ public class Faults {
             case "idle" -> Thread.currentThread().join();
             default -> throw new IllegalArgumentException(args[0]);
         }
+    }
+
+    static void ready() {
+        System.out.println("pid " + ProcessHandle.current().pid());
     }
 
     // Ends the program when a line arrives, or after 300 seconds. Between two looks the thread of
