@@ -135,7 +135,7 @@ pub fn probes(method: &Method, probe_set: ProbeSet, slots: &mut u32) -> Vec<Prob
                         values: values.clone(),
                     });
                 }
-                let slot = 4_000_000 + 4 * f.0;
+                let slot = veneer_names::CounterSlot(4_000_000 + 4 * f.0);
                 add(Site::Before(f), &|_| ProbeAction::Start { slot });
                 add(Site::After(f), &|_| ProbeAction::Stop { slot });
             }
