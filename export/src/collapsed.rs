@@ -107,7 +107,7 @@ fn method_of_line(line: &str) -> String {
 
 /// A frame in which `;` is replaced by `:` and control characters by spaces, because both would end
 /// the frame. An empty frame becomes `-`.
-fn clean_frame(frame: &str) -> String {
+pub fn clean_frame(frame: &str) -> String {
     let clean: String = frame
         .chars()
         .map(|c| match c {
