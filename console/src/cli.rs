@@ -1,5 +1,6 @@
 //! The grammar of the command line and the texts of `--help`.
 
+mod calls;
 mod control;
 mod export;
 mod generated;
@@ -7,6 +8,7 @@ mod shell;
 mod top;
 mod values;
 
+pub use calls::{CallsCommand, DiffArguments, MergeArguments, ShowArguments, View};
 pub use control::{
     AttachArguments, DetachArguments, DoctorArguments, PatchesArguments, PsArguments,
     RelayArguments,
@@ -204,6 +206,9 @@ pub enum Command {
     /// Show the measurements in a data directory, even if its JVM was killed; or a component's
     /// analysis.
     Report(ReportArguments),
+    /// Show, compare and add files of call graphs.
+    #[command(subcommand)]
+    Calls(CallsCommand),
     /// Show the fragments of methods in class files.
     Fragments(FragmentsArguments),
     /// List what would be refused in class files, and check that the code for everything else is

@@ -11,6 +11,7 @@
 //!        ├─ export ─┤     veneer_export
 //!        ├─ refusals┘     table
 //!        ├─ report ── post_mortem
+//!        ├─ calls ─── veneer_calls
 //!        ├─ fragments ─ inputs
 //!        └─ check ──────┘
 //! ```
@@ -23,6 +24,7 @@
 
 mod ask;
 mod attach;
+mod calls;
 mod check;
 mod child;
 mod cli;
@@ -87,6 +89,7 @@ fn main() -> ExitCode {
         Command::Export(arguments) => export::run(arguments),
         Command::Refusals(arguments) => refusals::run(arguments),
         Command::Report(arguments) => report::run(arguments),
+        Command::Calls(command) => calls::run(command),
         Command::Fragments(arguments) => fragments::run(arguments),
         Command::Check(arguments) => check::run(arguments),
         Command::Completions(arguments) => generated::completions(arguments),

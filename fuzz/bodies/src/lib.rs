@@ -9,11 +9,13 @@
 //!   plans      any text ─▶ a plan loaded, its timers run ─▶ within the limits, or an error
 //!   protocol   any bytes in any pieces ─▶ messages ─▶ the same messages again, or an error
 //!   patterns   any text ─▶ a pattern ─▶ text ─▶ the same pattern, or an error
+//!   calls      any bytes ─▶ a call profile ─▶ the same file again, and every view, or an error
 //! ```
 //!
 //! A body panics if and only if the tested code breaks a promise. [`memory`] counts allocated
 //! bytes, so the memory bounds are checked both by libFuzzer and by `cargo test`.
 
+pub mod calls;
 pub mod maps;
 pub mod memory;
 pub mod mutation;

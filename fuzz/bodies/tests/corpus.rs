@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use veneer_fuzz_bodies::{maps, patterns, pipeline, plans, protocol, reader};
+use veneer_fuzz_bodies::{calls, maps, patterns, pipeline, plans, protocol, reader};
 
 /// Runs a target over its corpus. A failure names the input.
 fn replay(target: &str, run: fn(&[u8])) {
@@ -50,4 +50,9 @@ fn the_protocol() {
 #[test]
 fn patterns_of_any_text() {
     replay("patterns", patterns::run);
+}
+
+#[test]
+fn files_of_call_profiles() {
+    replay("calls", calls::run);
 }

@@ -38,7 +38,7 @@ mod reader;
 mod varint;
 mod writer;
 
-pub use reader::{Ending, ReadError, ReadResult, read};
+pub use reader::{Damage, Ending, ReadError, ReadResult, read};
 pub use writer::{ProfileWriter, write};
 
 /// The first bytes of a file.

@@ -24,7 +24,16 @@ impl CallProfile {
             folded.add_thread(thread);
         }
         let mut contexts: Vec<ContextId> = Vec::with_capacity(self.contexts().len());
-        for context in self.contexts() {
+        for (context, outermost) in self.contexts().iter().zip(self.outermost_contexts()) {
+            // An inner context can move below another context, beside an outer one of its method.
+            let cost = match outermost {
+                true => context.cost,
+                false => ContextCost {
+                    wall_ns: 0,
+                    cpu_ns: 0,
+                    ..context.cost
+                },
+            };
             let Parent::Context(parent) = context.parent else {
                 contexts.push(folded.add_context(context.clone()));
                 continue;
@@ -38,14 +47,10 @@ impl CallProfile {
             contexts.push(match outer {
                 None => folded.add_context(Context {
                     parent: Parent::Context(parent),
+                    cost,
                     ..context.clone()
                 }),
                 Some(outer) => {
-                    let cost = ContextCost {
-                        wall_ns: 0,
-                        cpu_ns: 0,
-                        ..context.cost
-                    };
                     let outer = folded.contexts()[outer.index()].clone();
                     folded.add_context(Context { cost, ..outer })
                 }

@@ -1,5 +1,5 @@
 //! The part `fuzz`: libFuzzer on the class-file reader, the pipeline, stack maps, plans, the
-//! protocol and patterns.
+//! protocol, patterns and files of call graphs.
 //!
 //! In quick scope, only the saved corpora are run, with the stable compiler. In full scope, the
 //! part uses the figures of the last `make fuzz` from `fuzz/runs.json` if the sources have not
@@ -15,7 +15,7 @@ use crate::folder::{files, workspace};
 use crate::process::Process;
 
 /// The targets, and the property that each target checks.
-const TARGETS: [(&str, &str); 6] = [
+const TARGETS: [(&str, &str); 7] = [
     (
         "reader",
         "class-file reader and decoders: no panic, memory bounded by the input, the same bytes again",
@@ -40,14 +40,19 @@ const TARGETS: [(&str, &str); 6] = [
          again is the same",
     ),
     ("patterns", "method patterns: text to pattern to text"),
+    (
+        "calls",
+        "files of call graphs: no panic, memory bounded, a profile written again is the same",
+    ),
 ];
 
 /// The folders with the sources of the targets.
-const SOURCES: [&str; 8] = [
+const SOURCES: [&str; 9] = [
     "liveness/src",
     "fragmenter/src",
     "fragmenter/tests/arming_support",
     "instruments/src",
+    "profiles/calls/src",
     "protocol/src",
     "scripts/src",
     "fuzz/bodies/src",

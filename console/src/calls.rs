@@ -1,0 +1,184 @@
+//! `veneer calls`: shows, compares and adds files of call graphs.
+//!
+//! ```text
+//!   files ─ input ─▶ CallProfile ─▶ Selection ─┬─▶ text        tables and trees for people
+//!                                              └─▶ veneer_calls::output
+//! ```
+
+mod input;
+mod text;
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use thiserror::Error;
+use veneer_calls::{CallProfile, Measure, Query, Selection, diff, file, output};
+
+use crate::cli::{CallsCommand, DiffArguments, MergeArguments, ShowArguments, View};
+use crate::output::Style;
+
+/// Why there is nothing to show.
+#[derive(Debug, Error)]
+enum CallsError {
+    #[error("the profile has no times, because no contexts were recorded; use --by count")]
+    NoTimes,
+    #[error("the profile has no allocations, because they were not recorded; use --by count")]
+    NoAllocations,
+    #[error(
+        "the profile has no contexts, so there is no tree; --callers and --view gprof need none"
+    )]
+    NoContexts,
+}
+
+/// Runs a command and returns the exit code.
+pub fn run(command: CallsCommand) -> Result<u8> {
+    match command {
+        CallsCommand::Show(arguments) => show(&arguments),
+        CallsCommand::Diff(arguments) => compare(&arguments),
+        CallsCommand::Merge(arguments) => merge(&arguments),
+    }
+}
+
+fn show(arguments: &ShowArguments) -> Result<u8> {
+    let mut profile = input::read_all(&arguments.files)?;
+    if arguments.fold {
+        profile = profile.fold_recursion();
+    }
+    let by = Measure::from(arguments.by);
+    check_measure(&profile, by)?;
+    let is_text = !arguments.format.is_given();
+    let to = arguments.to.clone().or_else(|| arguments.callers.clone());
+    let query = Query {
+        from: arguments.from.clone(),
+        to,
+        // The depth of a tree for people is a limit of the output.
+        depth: arguments.depth,
+        // Rows of a table are cut when they are printed, so that the table can say how many are left.
+        top: arguments.top.filter(|_| !is_text),
+        by,
+    };
+    match &arguments.output {
+        None => {
+            let mut out = BufWriter::new(io::stdout().lock());
+            write(&profile, &query, arguments, Style::of_stdout(), &mut out)?;
+            out.flush()?;
+        }
+        Some(path) => {
+            let style = Style {
+                colour: false,
+                width: None,
+            };
+            replace_file(path, |out| write(&profile, &query, arguments, style, out))?;
+        }
+    }
+    Ok(0)
+}
+
+/// Whether the profile has what the measure needs.
+fn check_measure(profile: &CallProfile, by: Measure) -> Result<(), CallsError> {
+    let has = |measure| {
+        profile
+            .contexts()
+            .iter()
+            .any(|one| one.cost.of(measure) > 0)
+    };
+    match by {
+        Measure::Time | Measure::Cpu if !has(by) => Err(CallsError::NoTimes),
+        Measure::Allocations if profile.allocations().is_empty() && !has(by) => {
+            Err(CallsError::NoAllocations)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn write(
+    profile: &CallProfile,
+    query: &Query,
+    arguments: &ShowArguments,
+    style: Style,
+    out: &mut impl Write,
+) -> Result<()> {
+    let selection = Selection::new(profile, query)?;
+    let format = &arguments.format;
+    if !format.is_given() {
+        if arguments.view == View::Tree && profile.contexts().is_empty() {
+            return Err(CallsError::NoContexts.into());
+        }
+        return text::write(&selection, arguments, style, out);
+    }
+    let result = if format.json {
+        output::json::write(&selection, out)
+    } else if format.csv {
+        output::csv::write(&selection, out)
+    } else if format.dot {
+        output::dot::write(&selection, out)
+    } else if format.pprof {
+        output::pprof::write(&selection, out)
+    } else if format.collapsed {
+        output::collapsed::write(&selection, out)
+    } else {
+        output::firefox::write(&selection, out)
+    };
+    Ok(result?)
+}
+
+fn compare(arguments: &DiffArguments) -> Result<u8> {
+    let before = input::read(&arguments.before)?;
+    let after = input::read(&arguments.after)?;
+    let by = Measure::from(arguments.by);
+    // A method that has become slow may have no time in the other profile.
+    check_measure(&before, by).or_else(|_| check_measure(&after, by))?;
+    let diff = diff::diff(&before, &after, by);
+    let mut out = BufWriter::new(io::stdout().lock());
+    match arguments.json {
+        true => writeln!(out, "{}", diff.to_json(arguments.top)?)?,
+        false => text::write_diff(&diff, by, arguments.top, &mut out)?,
+    }
+    out.flush()?;
+    Ok(0)
+}
+
+fn merge(arguments: &MergeArguments) -> Result<u8> {
+    let mut merged = input::read_all(&arguments.files)?;
+    if arguments.threads {
+        merged = merged.without_threads();
+    }
+    replace_file(&arguments.output, |out| {
+        file::write(&merged, out)?;
+        Ok(())
+    })?;
+    Ok(0)
+}
+
+/// Writes a file under another name and renames it, so that a failure leaves the old file, and an
+/// input can be the output.
+fn replace_file(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<&File>) -> Result<()>,
+) -> Result<()> {
+    let failed = || format!("{} cannot be written", path.display());
+    // Devices such as /dev/null and pipes are written in place.
+    if path.exists() && !path.is_file() {
+        let file = File::create(path).with_context(failed)?;
+        let mut out = BufWriter::new(&file);
+        write(&mut out)?;
+        return out.flush().with_context(failed);
+    }
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.map_or_else(|| PathBuf::from("."), Path::to_path_buf);
+    let mut builder = tempfile::Builder::new();
+    // The same rights as those of a file that is created in place.
+    let rights = std::os::unix::fs::PermissionsExt::from_mode(0o666);
+    let file = builder.permissions(rights).tempfile_in(&folder);
+    let file = file.with_context(failed)?;
+    let mut out = BufWriter::new(file.as_file());
+    write(&mut out)?;
+    out.flush().with_context(failed)?;
+    drop(out);
+    file.persist(path).with_context(failed)?;
+    Ok(())
+}
