@@ -76,12 +76,12 @@ fn each_view_and_each_format_is_written() {
         ),
         (
             &["--view", "allocations"],
-            "shop.Größe$1::serve(int) [app], line 41",
+            "shop.Größe$1::serve(int) [app], line 40",
         ),
         (&["--view", "unseen"], "java.lang.Object  intrinsic"),
         (
             &["--callers", "java.lang.System"],
-            "  shop.Größe$1::serve(int) [app], line 42",
+            "  shop.Größe$1::serve(int) [app], line 41",
         ),
         (&["--json"], "\"schema\":1"),
         (&["--csv"], "\r\nedge,"),

@@ -10,6 +10,7 @@ use veneer_calls::output::{collapsed, csv, dot, firefox, json, pprof};
 use veneer_calls::tree::{self, TreeLimits};
 use veneer_calls::{Labels, Measure, Query, Selection, gprof};
 use veneer_instruments::MethodPattern;
+use veneer_tests::downloads::{node, npm, receiver};
 use veneer_tests::skip::{Need, skip};
 
 use sample::{graph_only, profile};
@@ -264,18 +265,18 @@ fn graphviz_draws_the_graph() -> Outcome {
         graph.contains("m0 -> m1 [label=\"1,000\\nline 12\""),
         "{graph}"
     );
-    if Command::new("dot").arg("-V").output().is_err() {
-        return Ok(skip(Need::Program("dot"))?);
-    }
+    let (node, viz) = match (node()?, npm("@viz-js/viz")?) {
+        (Ok(node), Ok(viz)) => (node, viz),
+        (Err(tool), _) | (_, Err(tool)) => return Ok(skip(tool)?),
+    };
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("calls.dot");
     fs::write(&file, &graph)?;
-    let drawn = Command::new("dot").arg("-Tsvg").arg(&file).output()?;
-    assert!(
-        drawn.status.success() && drawn.stderr.is_empty(),
-        "{}",
-        String::from_utf8_lossy(&drawn.stderr)
-    );
+    let mut draw = Command::new(node);
+    draw.arg(receiver("graphviz.js")).arg(viz).arg(&file);
+    let drawn = draw.output()?;
+    let messages = String::from_utf8_lossy(&drawn.stderr);
+    assert!(drawn.status.success(), "{messages}");
     let svg = String::from_utf8(drawn.stdout)?;
     assert!(svg.contains("shop.Größe$1::apply"), "{svg}");
     Ok(())
