@@ -5,6 +5,7 @@
 #   make test         runs all tests on every JDK of this machine
 #   make demo         runs javac under a plan that counts the basic blocks of javac's parser
 #   make fuzz         runs every fuzz target for ten minutes, two at a time: half an hour
+#   make miri         runs the agent's pure unsafe code under Miri: ten minutes
 #   make trust        checks that programs behave the same under Veneer: docs/trust.md, < 1 hour
 #   make bench        compares Veneer with other tools: docs/benchmarks.md, < 1 hour
 #   make bench-quick  runs a sample of the comparison in minutes
@@ -14,7 +15,7 @@
 # All targets that build run `make setup` first, which finishes at once if nothing is missing.
 
 .DEFAULT_GOAL := build
-.PHONY: bench bench-quick build demo docs fuzz package setup test trust
+.PHONY: bench bench-quick build demo docs fuzz miri package setup test trust
 
 # If `make setup` has just installed a Rust toolchain, the PATH of this shell lacks its directory.
 CARGO_HOME ?= $(HOME)/.cargo
@@ -52,6 +53,11 @@ trust: build
 fuzz: build
 	rm -f fuzz/runs.json
 	FUZZ_SECONDS=$${FUZZ_SECONDS:-600} cargo run --release --locked -p veneer-tests --bin trust -- fuzz
+
+# Reports undefined behaviour in the code that shares memory with application threads. Needs a nightly
+# Rust with Miri, which it installs if it is missing.
+miri: setup
+	@sh build/miri.sh
 
 # Writes docs/benchmarks.md, a comparison of Veneer with other tools on the same work. Takes less
 # than an hour. The machine should be idle.

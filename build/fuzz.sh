@@ -53,7 +53,7 @@ run() {
     echo "$code" >"$out/$1.code"
 }
 
-[ "$#" -gt 0 ] || set -- reader pipeline maps plans protocol patterns
+[ "$#" -gt 0 ] || set -- reader pipeline maps plans protocol patterns caches profiles traces
 say "$* for $seconds s each, $jobs at once"
 running=0
 for target in "$@"; do

@@ -68,10 +68,15 @@ fn compile(layout: &Path, classes: &Path) {
         &["--release", "17"],
         &["-source", "17", "-target", "17", "-Xlint:-options"],
     ];
+    // Without this option `javac` writes each concatenation of strings as an `invokedynamic`. To
+    // link one, the JVM loads classes of the JDK and runs the transformers of other agents, while
+    // these may be inside the same linkage: the application then gets a `ClassCircularityError`.
+    let inline_concatenation = "-XDstringConcat=inline";
     let mut errors = String::new();
     for options in attempts {
         let result = Command::new(&javac)
             .args(options)
+            .arg(inline_concatenation)
             .args(["-g", "--patch-module", "java.base=java", "-d"])
             .arg(classes)
             .args(sources())

@@ -9,6 +9,7 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use rustix::process::geteuid;
 use thiserror::Error;
 
 use crate::embedded_agent;
@@ -87,8 +88,7 @@ pub fn find() -> Result<PathBuf, AgentError> {
 pub fn find_for(target: &Target) -> Result<PathBuf, AgentError> {
     match (find_file(), embedded_agent::library()) {
         (Err(AgentError::Missing(_)), Some(library)) => {
-            // SAFETY: `geteuid` has no preconditions and cannot fail.
-            let us = unsafe { libc::geteuid() };
+            let us = geteuid().as_raw();
             let own = (us == target.uid).then(|| embedded_agent::file_for_own_user(library));
             match own {
                 Some(Ok(path)) if target.path_from_here(&path).exists() => Ok(path),

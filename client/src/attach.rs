@@ -27,6 +27,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
 use thiserror::Error;
 
 use crate::error_text;
@@ -43,67 +44,147 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// The longest argument that HotSpot accepts, in bytes.
 const MAX_ARGUMENT_BYTES: usize = 1024;
 
-/// Why the JVM has not loaded the agent.
+/// Why the JVM has not loaded the agent. The text is the problem, `; ` and the remedy.
 #[derive(Debug, Error)]
+#[error("{}", self.text())]
 pub enum JvmAttachError {
     /// The process has ended, or is not the inspected process.
     #[error(transparent)]
     Target(#[from] TargetError),
     /// The JVM was started with `-XX:+DisableAttachMechanism`.
-    #[error(
-        "process {0} was started with -XX:+DisableAttachMechanism; start it under `veneer run`, or without that option"
-    )]
     Disabled(u32),
     /// The JVM has no handler for SIGQUIT, for instance because of `-Xrs`.
-    #[error(
-        "process {0} does not handle SIGQUIT (started with -Xrs?), so nothing can be loaded into it; start it under `veneer run`, or without that option"
-    )]
     NoHandler(u32),
     /// A signal or a debugger has stopped the process.
-    #[error("process {0} is stopped and cannot answer; continue it (kill -CONT {0}) and try again")]
     Stopped(u32),
     /// The JVM did not open its socket within the timeout.
-    #[error(
-        "process {pid} did not answer within {seconds} s: {waits}; try again, or start it under `veneer run`"
-    )]
     NoAnswer {
+        /// The process that did not answer.
         pid: u32,
         /// The likely cause, from `hang::describe_hang`.
         waits: String,
+        /// The length of the wait in seconds.
         seconds: u64,
     },
     /// The JVM accepted the request but did not answer within the timeout. It may still load the
     /// agent.
-    #[error(
-        "process {pid} took the agent but has not loaded it within {seconds} s: {waits}. It may do so still; `veneer detach {pid} --unload` takes it out again"
-    )]
     Late {
+        /// The process that took the agent.
         pid: u32,
+        /// The length of the wait in seconds.
         seconds: u64,
         /// The likely cause, from `hang::describe_hang`.
         waits: String,
     },
     /// The trigger file cannot be created.
-    #[error("{path} cannot be created: {source}; the JVM needs it as a sign: make room in /tmp", path = .path.display())]
-    Trigger { path: PathBuf, source: io::Error },
+    Trigger {
+        /// The path of the trigger file.
+        path: PathBuf,
+        /// The error of the file system.
+        source: io::Error,
+    },
     /// Another user owns the file at the path of the JVM's socket.
-    #[error("{path} belongs to user {uid} and not to the JVM's; remove it and try again", path = .path.display())]
     Forged {
+        /// The path of the JVM's socket.
         path: PathBuf,
         /// The owner of the file.
         uid: u32,
     },
     /// A path is longer than HotSpot's limit for arguments.
-    #[error(
-        "the path {0} is longer than the {MAX_ARGUMENT_BYTES} bytes that the JVM takes; move the library or the data directory"
-    )]
     TooLong(String),
     /// The JVM answered that it did not load the agent.
-    #[error("the JVM {pid} did not load the agent: {reason}")]
-    Refused { pid: u32, reason: LoadRefusal },
+    Refused {
+        /// The process of the JVM.
+        pid: u32,
+        /// The JVM's answer.
+        reason: LoadRefusal,
+    },
     /// The connection to the attach listener failed.
-    #[error("the connection to the JVM {pid} failed: {source}; look whether it is alive still")]
-    Io { pid: u32, source: io::Error },
+    Io {
+        /// The process of the JVM.
+        pid: u32,
+        /// The error of the connection.
+        source: io::Error,
+    },
+}
+
+impl JvmAttachError {
+    /// The problem, without the remedy.
+    pub fn problem(&self) -> String {
+        match self {
+            JvmAttachError::Target(error) => error.problem(),
+            JvmAttachError::Disabled(pid) => {
+                format!("process {pid} was started with -XX:+DisableAttachMechanism")
+            }
+            JvmAttachError::NoHandler(pid) => format!(
+                "process {pid} does not handle SIGQUIT (started with -Xrs?), so nothing can be loaded into it"
+            ),
+            JvmAttachError::Stopped(pid) => {
+                format!("process {pid} is stopped and cannot answer")
+            }
+            JvmAttachError::NoAnswer {
+                pid,
+                waits,
+                seconds,
+            } => format!("process {pid} did not answer within {seconds} s: {waits}"),
+            JvmAttachError::Late {
+                pid,
+                seconds,
+                waits,
+            } => format!(
+                "process {pid} took the agent but has not loaded it within {seconds} s: {waits}. It may do so still"
+            ),
+            JvmAttachError::Trigger { path, source } => {
+                format!("{} cannot be created: {source}", path.display())
+            }
+            JvmAttachError::Forged { path, uid } => format!(
+                "{} belongs to user {uid} and not to the JVM's",
+                path.display()
+            ),
+            JvmAttachError::TooLong(path) => format!(
+                "the path {path} is longer than the {MAX_ARGUMENT_BYTES} bytes that the JVM takes"
+            ),
+            JvmAttachError::Refused { pid, reason } => {
+                format!("the JVM {pid} did not load the agent: {}", reason.problem())
+            }
+            JvmAttachError::Io { pid, source } => {
+                format!("the connection to the JVM {pid} failed: {source}")
+            }
+        }
+    }
+
+    /// An action of the user that solves or explains the problem, if one is known.
+    pub fn remedy(&self) -> Option<String> {
+        let fixed = match self {
+            JvmAttachError::Target(error) => return Some(error.remedy()),
+            JvmAttachError::Stopped(pid) => {
+                return Some(format!("continue it (kill -CONT {pid}) and try again"));
+            }
+            JvmAttachError::Late { pid, .. } => {
+                return Some(format!("`veneer detach {pid} --unload` takes it out again"));
+            }
+            JvmAttachError::Refused { reason, .. } => return reason.remedy().map(str::to_string),
+            JvmAttachError::Disabled(_) | JvmAttachError::NoHandler(_) => {
+                "start it under `veneer run`, or without that option"
+            }
+            JvmAttachError::NoAnswer { .. } => "try again, or start it under `veneer run`",
+            JvmAttachError::Trigger { .. } => "the JVM needs it as a sign: make room in /tmp",
+            JvmAttachError::Forged { .. } => "remove it and try again",
+            JvmAttachError::TooLong(_) => "move the library or the data directory",
+            JvmAttachError::Io { .. } => "look whether it is alive still",
+        };
+        Some(fixed.to_string())
+    }
+
+    fn text(&self) -> String {
+        match self {
+            // The text of a refusal may be sentences of the JVM.
+            JvmAttachError::Refused { pid, reason } => {
+                format!("the JVM {pid} did not load the agent: {reason}")
+            }
+            _ => error_text(self.problem(), self.remedy()),
+        }
+    }
 }
 
 /// Why the JVM refused to load the agent. The text is the problem and the remedy.
@@ -260,7 +341,7 @@ pub(crate) fn open(target: &Target, patience: Duration) -> Result<UnixStream, Jv
         return Ok(stream);
     }
     let _trigger = Trigger::create(target)?;
-    if let Err(source) = target.signal(libc::SIGQUIT) {
+    if let Err(source) = target.signal(Signal::QUIT) {
         target.check_alive()?;
         let pid = target.pid;
         return Err(JvmAttachError::Io { pid, source });
@@ -300,7 +381,7 @@ fn wait_until_ready(target: &Target, socket: &Path) -> Result<Option<UnixStream>
             return Ok(Some(stream));
         }
         let late = Instant::now() > deadline;
-        let has_handler = target.handles_signal(libc::SIGQUIT)?;
+        let has_handler = target.handles_signal(Signal::QUIT)?;
         match perfdata::attach_supported(target) {
             Some(false) => return Err(JvmAttachError::Disabled(target.pid)),
             Some(true) if has_handler => return Ok(None),
@@ -414,6 +495,42 @@ mod tests {
         let long = "/x".repeat(MAX_ARGUMENT_BYTES);
         let error = load_request(Path::new(&long), Path::new("/c")).unwrap_err();
         assert!(matches!(error, JvmAttachError::TooLong(_)));
+    }
+
+    #[test]
+    fn the_text_of_an_error_is_the_problem_and_the_remedy() {
+        let late = JvmAttachError::Late {
+            pid: 7,
+            seconds: 5,
+            waits: "it is stopped".into(),
+        };
+        let refused = |reason| JvmAttachError::Refused { pid: 7, reason };
+        let texts = [
+            (
+                JvmAttachError::Stopped(7),
+                "process 7 is stopped and cannot answer; continue it (kill -CONT 7) and try again",
+            ),
+            (
+                late,
+                "process 7 took the agent but has not loaded it within 5 s: it is stopped. It may do so still; `veneer detach 7 --unload` takes it out again",
+            ),
+            (
+                refused(LoadRefusal::NoReply),
+                "the JVM 7 did not load the agent: it closed the connection without an answer; its standard error may say why",
+            ),
+            // The JVM's message is a sentence.
+            (
+                refused(LoadRefusal::DynamicLoadingDisabled("No agents.".into())),
+                "the JVM 7 did not load the agent: No agents. Start it with -XX:+EnableDynamicAgentLoading, or under `veneer run`",
+            ),
+        ];
+        for (error, text) in texts {
+            assert_eq!(error.to_string(), text);
+            let remedy = error.remedy().expect("a remedy");
+            assert!(text.ends_with(&remedy), "{remedy}");
+            assert!(text.starts_with(&error.problem()), "{}", error.problem());
+        }
+        assert_eq!(refused(LoadRefusal::Status("101".into())).remedy(), None);
     }
 
     #[test]

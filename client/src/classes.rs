@@ -42,12 +42,18 @@ pub enum ClassesError {
     Attach(#[from] JvmAttachError),
     /// The connection failed before the answer was complete.
     #[error("process {pid} did not say which classes it has loaded: {source}; try again")]
-    Io { pid: u32, source: io::Error },
+    Io {
+        /// The process of the JVM.
+        pid: u32,
+        /// The error of the connection.
+        source: io::Error,
+    },
     /// The JVM rejected the diagnostic command.
     #[error(
         "process {pid} did not say which classes it has loaded: {message}; another tool may have closed its diagnostic commands"
     )]
     Refused {
+        /// The process of the JVM.
         pid: u32,
         /// The beginning of the JVM's answer.
         message: String,

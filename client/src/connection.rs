@@ -1,5 +1,6 @@
 //! Client side of the control socket or control port of an agent in a running JVM.
 
+use parking_lot::Mutex;
 use std::fs;
 use std::io::{self, BufReader, Read, Write};
 use std::mem::{MaybeUninit, size_of};
@@ -8,7 +9,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -69,7 +70,7 @@ pub struct RequestSender {
 impl RequestSender {
     /// Sends a request. The owner of the [`Client`] receives the reply.
     pub fn send(&self, request: &Request) -> Result<(), ControlError> {
-        let mut stream = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut stream = self.writer.lock();
         write_message(&mut *stream, request).map_err(|source| ControlError::Wire {
             pid: self.pid,
             source,
@@ -130,15 +131,23 @@ pub enum ControlError {
     /// another user could have placed a socket in it.
     Unsafe(PathBuf),
     /// Connecting to the Unix socket failed.
-    Connect { path: PathBuf, source: io::Error },
+    Connect {
+        /// The path of the socket.
+        path: PathBuf,
+        /// The error of the connection attempt.
+        source: io::Error,
+    },
     /// Connecting to the TCP port failed.
     Port {
+        /// The address that was tried.
         address: SocketAddr,
+        /// The error of the connection attempt.
         source: io::Error,
     },
     /// The address is not a loopback address and there is no certificate. The client refuses to
     /// send the token unencrypted over a network.
     Plain(SocketAddr),
+    /// The encrypted connection cannot be made.
     #[error(transparent)]
     Tls(#[from] TlsError),
     /// The agent refused the connection with this message, for instance because of a wrong token.
@@ -146,9 +155,15 @@ pub enum ControlError {
     /// The agent could not execute the request; the message of its reply `failed`.
     Refused(String),
     /// The agent did not answer within the timeout.
-    Silent { pid: u32, seconds: u64 },
+    Silent {
+        /// The process of the agent.
+        pid: u32,
+        /// The length of the wait in seconds.
+        seconds: u64,
+    },
     /// The agent has another version of the protocol.
     Version {
+        /// The process of the agent.
         pid: u32,
         /// The agent's version of the protocol.
         theirs: u32,
@@ -160,7 +175,12 @@ pub enum ControlError {
     /// The agent closed the connection, or its JVM ended.
     Closed(u32),
     /// Reading or writing a message failed.
-    Wire { pid: u32, source: WireError },
+    Wire {
+        /// The process of the agent.
+        pid: u32,
+        /// The error of reading or writing.
+        source: WireError,
+    },
 }
 
 impl ControlError {
@@ -355,7 +375,7 @@ impl Client {
             let mut good = true;
             while good {
                 thread::sleep(period);
-                let mut stream = writer.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut stream = writer.lock();
                 good = write_message(&mut *stream, &Request::Renew {}).is_ok();
             }
         };
@@ -372,13 +392,14 @@ impl Client {
     /// # Errors
     /// The process has no free file descriptor.
     pub fn closer(&self) -> Result<ConnectionCloser, ControlError> {
-        let stream = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let stream = self.writer.lock();
         match stream.try_clone() {
             Ok(stream) => Ok(ConnectionCloser { stream }),
             Err(source) => Err(self.wire(WireError::Io(source))),
         }
     }
 
+    /// Sends a request. Waits for no reply.
     pub fn send(&mut self, request: &Request) -> Result<(), ControlError> {
         self.sender().send(request)
     }
@@ -512,6 +533,8 @@ fn is_private(directory: &Path, uid: u32) -> Result<bool, ControlError> {
 
 /// The process at the other end of the socket, in our process namespace.
 fn peer_pid(stream: &UnixStream) -> io::Result<u32> {
+    // `rustix` cannot represent the process id 0, which the kernel reports for a process of another
+    // process namespace.
     let mut peer = MaybeUninit::<libc::ucred>::zeroed();
     let mut length = size_of::<libc::ucred>() as libc::socklen_t;
     // SAFETY: `peer` and `length` are valid for writes of the sizes given; `ucred` is plain data.

@@ -5,13 +5,12 @@
 //! embedded in this program, searching it may write it to a file; see [`agent::find`].
 
 use std::env;
-use std::ffi::CString;
 use std::fs;
-use std::mem::MaybeUninit;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use rustix::fs::{Access, access, statvfs};
+use rustix::process::{Signal, geteuid};
 use veneer_protocol::socket_directory;
 
 use crate::connection::Client;
@@ -53,6 +52,7 @@ impl Severity {
 pub struct Finding {
     /// The checked subject, for instance `agent library`.
     pub what: &'static str,
+    /// The severity of the finding.
     pub state: Severity,
     /// The observed fact or the problem.
     pub found: String,
@@ -124,9 +124,7 @@ fn agent_library() -> Finding {
         Ok(path) => {
             let mode = fs::metadata(&path).map_or(0, |meta| meta.mode());
             let found = path.display().to_string();
-            // SAFETY: `geteuid` has no preconditions and cannot fail.
-            let us = unsafe { libc::geteuid() };
-            if us == 0 && mode & 0o004 == 0 {
+            if geteuid().is_root() && mode & 0o004 == 0 {
                 return finding(
                     Severity::Note,
                     "agent library",
@@ -187,8 +185,7 @@ fn default_jdk() -> Finding {
 
 /// Checks that the directory of control sockets is private to this user, or can be created.
 fn socket_directory_access() -> Finding {
-    // SAFETY: `geteuid` has no preconditions and cannot fail.
-    let us = unsafe { libc::geteuid() };
+    let us = geteuid().as_raw();
     let directory = socket_directory(us);
     let what = "control sockets";
     match fs::symlink_metadata(&directory) {
@@ -217,11 +214,7 @@ fn socket_directory_access() -> Finding {
 }
 
 fn writable(directory: &Path) -> bool {
-    let Ok(path) = CString::new(directory.as_os_str().as_bytes()) else {
-        return false;
-    };
-    // SAFETY: the path is NUL-terminated and lives until the call returns.
-    unsafe { libc::access(path.as_ptr(), libc::W_OK | libc::X_OK) == 0 }
+    access(directory, Access::WRITE_OK | Access::EXEC_OK).is_ok()
 }
 
 fn disk_space(directory: &Path, what: &'static str) -> Finding {
@@ -249,17 +242,8 @@ fn disk_space(directory: &Path, what: &'static str) -> Finding {
 }
 
 fn free_bytes(directory: &Path) -> Option<u64> {
-    let path = CString::new(directory.as_os_str().as_bytes()).ok()?;
-    let mut stat = MaybeUninit::<libc::statvfs>::zeroed();
-    // SAFETY: the path is NUL-terminated, and `stat` is valid for writes. If `statvfs` succeeds, it
-    // has initialised `stat`.
-    let stat = unsafe {
-        if libc::statvfs(path.as_ptr(), stat.as_mut_ptr()) != 0 {
-            return None;
-        }
-        stat.assume_init()
-    };
-    Some(stat.f_bavail.saturating_mul(stat.f_frsize))
+    let system = statvfs(directory).ok()?;
+    Some(system.f_bavail.saturating_mul(system.f_frsize))
 }
 
 /// Checks a process. If the process is not a JVM to which this user can attach, the only finding is
@@ -328,7 +312,7 @@ fn attachable(target: &Target) -> Finding {
             format!("continue it: kill -CONT {}", target.pid),
         );
     }
-    match target.handles_signal(libc::SIGQUIT) {
+    match target.handles_signal(Signal::QUIT) {
         Ok(true) => good(what, "the JVM takes agents while it runs"),
         Ok(false) if target.has_option("-Xrs") => finding(
             Severity::Note,

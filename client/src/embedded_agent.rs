@@ -15,12 +15,12 @@
 use std::env;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
-use std::mem::MaybeUninit;
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use rustix::fs::{StatVfsMountFlags, fstatvfs};
+use rustix::process::geteuid;
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 use veneer_protocol::socket_directory;
@@ -31,7 +31,9 @@ use crate::target::Target;
 #[derive(Debug, Error)]
 #[error("{directory}: {reason}", directory = .directory.display())]
 pub struct RejectedDirectory {
+    /// The path of the rejected directory.
     pub directory: PathBuf,
+    /// The reason for the rejection.
     pub reason: io::Error,
 }
 
@@ -63,8 +65,7 @@ pub(crate) fn library() -> Option<&'static [u8]> {
 /// Provides a file with the library for JVMs of our own user. The error lists all tried directories
 /// with the reason why each was rejected.
 pub(crate) fn file_for_own_user(library: &[u8]) -> Result<PathBuf, RejectedDirectories> {
-    // SAFETY: `geteuid` has no preconditions and cannot fail.
-    let us = unsafe { libc::geteuid() };
+    let us = geteuid().as_raw();
     let mut tried = Vec::new();
     for directory in cache_directory().into_iter().chain([socket_directory(us)]) {
         match ensure_file(&directory, library, us) {
@@ -160,17 +161,8 @@ fn write(path: &Path, library: &[u8]) -> io::Result<()> {
 /// Whether the file system of this directory permits the execution of code (is not mounted with
 /// `noexec`).
 fn permits_execution(directory: &Path) -> io::Result<bool> {
-    let opened = File::open(directory)?;
-    let mut system = MaybeUninit::<libc::statvfs>::zeroed();
-    // SAFETY: `system` is valid for writes, and `opened` is an open file. If `fstatvfs` succeeds,
-    // it has initialised `system`.
-    let flags = unsafe {
-        if libc::fstatvfs(opened.as_raw_fd(), system.as_mut_ptr()) != 0 {
-            return Err(io::Error::last_os_error());
-        }
-        system.assume_init().f_flag
-    };
-    Ok(flags & libc::ST_NOEXEC == 0)
+    let flags = fstatvfs(File::open(directory)?)?.f_flag;
+    Ok(!flags.contains(StatVfsMountFlags::NOEXEC))
 }
 
 #[cfg(test)]

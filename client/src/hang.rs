@@ -5,9 +5,10 @@
 //! threads, including the attach listener. Such a thread uses a processor all the time while the
 //! other threads are idle.
 
-use std::fs;
 use std::thread;
 use std::time::Duration;
+
+use crate::process_stat;
 
 /// The period over which the processor time of the threads is measured.
 const OBSERVATION_PERIOD: Duration = Duration::from_millis(300);
@@ -26,20 +27,12 @@ const INTERNAL_THREAD_PREFIXES: [&str; 10] = [
     "ZWorker",
 ];
 
-struct Thread {
-    id: u32,
-    name: String,
-    /// Processor time since the thread's start, in clock ticks.
-    ticks: u64,
-    state: char,
-}
-
 /// The likely reason why the JVM `pid` does not answer, as a clause for an error message. Takes
 /// [`OBSERVATION_PERIOD`].
 pub fn describe_hang(pid: u32) -> String {
-    let before = threads(pid);
+    let before = process_stat::of_threads(pid);
     thread::sleep(OBSERVATION_PERIOD);
-    let after = threads(pid);
+    let after = process_stat::of_threads(pid);
     if after.is_empty() {
         return "it has ended meanwhile".into();
     }
@@ -49,21 +42,21 @@ pub fn describe_hang(pid: u32) -> String {
     if let Some(stuck) = after.iter().find(|t| t.state == 'D') {
         return format!(
             "its thread `{}` ({}) waits for a disk or another device",
-            stuck.name, stuck.id
+            stuck.comm, stuck.pid
         );
     }
     let busy = after.iter().filter_map(|now| {
-        let then = before.iter().find(|t| t.id == now.id)?;
-        let used = now.ticks.saturating_sub(then.ticks);
+        let then = before.iter().find(|t| t.pid == now.pid)?;
+        let used = (now.utime + now.stime).saturating_sub(then.utime + then.stime);
         let is_internal = INTERNAL_THREAD_PREFIXES
             .iter()
-            .any(|p| now.name.starts_with(p));
+            .any(|p| now.comm.starts_with(p));
         (used > 0 && !is_internal).then_some((used, now))
     });
     match busy.max_by_key(|(used, _)| *used) {
         Some((_, thread)) => format!(
             "it seems to wait for its thread `{}` ({}), which runs without a stop; `jstack {pid}` would wait too, `gdb -p {pid}` shows where it is",
-            thread.name, thread.id
+            thread.comm, thread.pid
         ),
         None => {
             "none of its threads runs: it may wait for a lock, for memory, or for another process"
@@ -72,45 +65,9 @@ pub fn describe_hang(pid: u32) -> String {
     }
 }
 
-fn threads(pid: u32) -> Vec<Thread> {
-    let Ok(entries) = fs::read_dir(format!("/proc/{pid}/task")) else {
-        return Vec::new();
-    };
-    let one = |entry: fs::DirEntry| {
-        let stat = fs::read_to_string(entry.path().join("stat")).ok()?;
-        parse(&stat)
-    };
-    entries.filter_map(Result::ok).filter_map(one).collect()
-}
-
-/// Parses `/proc/PID/task/TID/stat` (see `proc(5)`): thread id, name in parentheses, state, …, and
-/// user and system time as fields 14 and 15.
-fn parse(stat: &str) -> Option<Thread> {
-    let (id, rest) = stat.split_once(" (")?;
-    let (name, rest) = rest.rsplit_once(") ")?;
-    let fields: Vec<&str> = rest.split_whitespace().collect();
-    let number = |n: usize| fields.get(n - 3)?.parse::<u64>().ok();
-    Some(Thread {
-        id: id.parse().ok()?,
-        name: name.into(),
-        ticks: number(14)? + number(15)?,
-        state: fields.first()?.chars().next()?,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_with_parentheses_are_parsed() {
-        let thread = parse("71 (a) (b) R 1 2 3 4 5 6 7 8 9 10 40 2 0 0").unwrap();
-        assert_eq!(
-            (thread.id, thread.name.as_str(), thread.ticks, thread.state),
-            (71, "a) (b", 42, 'R')
-        );
-        assert!(parse("71 (a").is_none() && parse("").is_none());
-    }
 
     #[test]
     fn a_busy_thread_is_named() {

@@ -33,6 +33,7 @@ mod hang;
 pub mod load;
 pub mod machine;
 mod perfdata;
+pub mod process_stat;
 pub mod target;
 pub mod tls;
 pub mod token;

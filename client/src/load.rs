@@ -14,6 +14,7 @@ use veneer_protocol::{AgentConfig, data_directory, socket_directory};
 use crate::agent::{self, AgentError};
 use crate::attach::{self, JvmAttachError};
 use crate::connection::{Client, ControlError};
+use crate::error_text;
 use crate::target::{Target, TargetError};
 
 /// The longest wait for the control socket of an agent that has just been loaded.
@@ -21,8 +22,9 @@ const SOCKET_TIMEOUT: Duration = Duration::from_secs(5);
 /// The interval between two attempts to lock the directory or to connect to the agent.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Why the agent could not be loaded or reached.
+/// Why the agent could not be loaded or reached. The text is the problem, `; ` and the remedy.
 #[derive(Debug, Error)]
+#[error("{}", error_text(self.problem(), self.remedy()))]
 pub enum LoadError {
     /// The process is not a JVM to which this user can attach.
     #[error(transparent)]
@@ -37,26 +39,69 @@ pub enum LoadError {
     #[error(transparent)]
     Control(#[from] ControlError),
     /// The JVM has its own file system, which does not contain the library.
-    #[error("the JVM {pid} has its own file system (a container) without {library}; copy the library to the same place there", library = .library.display())]
     Elsewhere {
+        /// The process of the JVM.
         pid: u32,
         /// The path of the library in the JVM's file system.
         library: PathBuf,
     },
     /// The files for the agent cannot be created.
-    #[error("{directory} cannot be set up: {source}; make room in /tmp", directory = .directory.display())]
     Place {
+        /// The directory of the files.
         directory: PathBuf,
+        /// The error of the file system.
         source: io::Error,
     },
     /// The configuration cannot be converted to JSON.
-    #[error("the agent's configuration cannot be written: {0}")]
     Config(io::Error),
     /// The JVM loaded the agent, but the agent opened no control socket.
-    #[error(
-        "the agent was loaded into {pid} but did not open its control socket within {seconds} s; its standard error may say why"
-    )]
-    Silent { pid: u32, seconds: u64 },
+    Silent {
+        /// The process of the JVM.
+        pid: u32,
+        /// The length of the wait in seconds.
+        seconds: u64,
+    },
+}
+
+impl LoadError {
+    /// The problem, without the remedy.
+    pub fn problem(&self) -> String {
+        match self {
+            LoadError::Target(error) => error.problem(),
+            LoadError::Agent(error) => error.problem(),
+            LoadError::Attach(error) => error.problem(),
+            LoadError::Control(error) => error.problem(),
+            LoadError::Elsewhere { pid, library } => format!(
+                "the JVM {pid} has its own file system (a container) without {}",
+                library.display()
+            ),
+            LoadError::Place { directory, source } => {
+                format!("{} cannot be set up: {source}", directory.display())
+            }
+            LoadError::Config(source) => {
+                format!("the agent's configuration cannot be written: {source}")
+            }
+            LoadError::Silent { pid, seconds } => format!(
+                "the agent was loaded into {pid} but did not open its control socket within {seconds} s"
+            ),
+        }
+    }
+
+    /// An action of the user that solves or explains the problem, if one is known.
+    pub fn remedy(&self) -> Option<String> {
+        match self {
+            LoadError::Target(error) => Some(error.remedy()),
+            LoadError::Agent(error) => Some(error.remedy().to_string()),
+            LoadError::Attach(error) => error.remedy(),
+            LoadError::Control(error) => error.remedy().map(str::to_string),
+            LoadError::Elsewhere { .. } => {
+                Some("copy the library to the same place there".to_string())
+            }
+            LoadError::Place { .. } => Some("make room in /tmp".to_string()),
+            LoadError::Config(_) => None,
+            LoadError::Silent { .. } => Some("its standard error may say why".to_string()),
+        }
+    }
 }
 
 /// Options for loading an agent.
@@ -221,5 +266,34 @@ fn create_private(path: &Path, may_exist: bool) -> io::Result<()> {
     match DirBuilder::new().mode(0o700).create(path) {
         Err(error) if may_exist && error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         result => result,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_of_an_error_is_the_problem_and_the_remedy() {
+        let elsewhere = LoadError::Elsewhere {
+            pid: 7,
+            library: "/lib/agent.so".into(),
+        };
+        let text = "the JVM 7 has its own file system (a container) without /lib/agent.so; copy the library to the same place there";
+        assert_eq!(elsewhere.to_string(), text);
+        let remedy = elsewhere.remedy().expect("a remedy");
+        assert_eq!(format!("{}; {remedy}", elsewhere.problem()), text);
+        let config = LoadError::Config(io::Error::other("no JSON"));
+        assert_eq!(config.remedy(), None);
+        assert_eq!(config.to_string(), config.problem());
+    }
+
+    #[test]
+    fn the_error_of_an_earlier_step_keeps_its_problem_and_its_remedy() {
+        let stopped = || JvmAttachError::Stopped(7);
+        let error = LoadError::Attach(stopped());
+        assert_eq!(error.to_string(), stopped().to_string());
+        assert_eq!(error.problem(), stopped().problem());
+        assert_eq!(error.remedy(), stopped().remedy());
     }
 }

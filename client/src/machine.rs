@@ -5,6 +5,7 @@ use std::fs;
 use std::time::Duration;
 
 use crate::perfdata;
+use crate::process_stat;
 use crate::target::{Target, TargetError};
 
 /// A process that is a JVM. A process of another user counts as a JVM if its name is `java`.
@@ -50,7 +51,7 @@ pub fn find_jvm(pid: u32) -> Option<RunningJvm> {
     Some(RunningJvm {
         pid,
         main: main.unwrap_or_else(|| name.trim().to_owned()),
-        seconds: age_seconds(pid),
+        seconds: process_stat::age_seconds(pid),
         target,
     })
 }
@@ -104,21 +105,6 @@ fn short_name(main: &str) -> Option<String> {
         None => main,
     };
     (!name.is_empty()).then(|| name.to_owned())
-}
-
-/// The age of a process in seconds, by the kernel's clock.
-fn age_seconds(pid: u32) -> Option<u64> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name in parentheses may contain any character, `)` included.
-    let (_, rest) = stat.rsplit_once(')')?;
-    // `starttime` is field 22 in `proc(5)`; `rest` begins with field 3.
-    let start: u64 = rest.split_whitespace().nth(22 - 3)?.parse().ok()?;
-    let uptime = fs::read_to_string("/proc/uptime").ok()?;
-    let uptime: f64 = uptime.split_whitespace().next()?.parse().ok()?;
-    // SAFETY: `sysconf` takes a plain number and accesses no memory of ours.
-    let ticks = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
-    let start = start / u64::try_from(ticks).ok().filter(|ticks| *ticks > 0)?;
-    Some((uptime as u64).saturating_sub(start))
 }
 
 #[cfg(test)]

@@ -6,16 +6,22 @@
 
 use std::fs;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use libc::{c_int, gid_t, uid_t};
+use libc::{gid_t, uid_t};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, PidfdFlags, Signal, geteuid, kill_process, pidfd_open, pidfd_send_signal,
+};
 use thiserror::Error;
 
 use crate::error_text;
+use crate::process_stat;
 use crate::version::{MIN_JAVA_VERSION, installed_feature_version};
 
 /// A HotSpot JVM of version 17 or newer that belongs to this user, or to any user if this process
@@ -49,6 +55,7 @@ const LIST_JVMS: &str = "`veneer ps` shows the JVMs that run";
 #[derive(Debug, Error)]
 #[error("{}", error_text(self.problem(), Some(self.remedy())))]
 pub enum TargetError {
+    /// No process has this id.
     NoProcess(u32),
     /// The process is a zombie.
     Ended(u32),
@@ -56,16 +63,21 @@ pub enum TargetError {
     Reused(u32),
     /// The id is the id of a thread, not of a process.
     Thread {
+        /// The id, which belongs to a thread.
         pid: u32,
         /// The process of the thread.
         process: u32,
     },
     /// The process belongs to another user.
     Foreign {
+        /// The inspected process.
         pid: u32,
+        /// The owner of the process.
         uid: uid_t,
     },
+    /// The process does not run a JVM.
     NoJvm {
+        /// The inspected process.
         pid: u32,
         /// The name of the executable.
         name: String,
@@ -74,12 +86,16 @@ pub enum TargetError {
     NotHotSpot(u32),
     /// The JVM is older than [`MIN_JAVA_VERSION`].
     TooOld {
+        /// The process of the JVM.
         pid: u32,
+        /// The JVM's feature release, such as 11.
         feature: u32,
     },
     /// The system denies access to `/proc/PID`.
     Hidden {
+        /// The inspected process.
         pid: u32,
+        /// The error of reading from `/proc`.
         source: io::Error,
     },
 }
@@ -164,7 +180,7 @@ impl Target {
         // The pidfd is opened first, so that all checks and a later signal concern the same
         // process.
         let pidfd = open_pidfd(pid);
-        let start_ticks = start_ticks_of(pid);
+        let start_ticks = process_stat::start_ticks(pid).unwrap_or(0);
         let status = Status::read(pid)?;
         if status.process != pid {
             return Err(TargetError::Thread {
@@ -175,8 +191,7 @@ impl Target {
         if matches!(status.state, 'Z' | 'X') {
             return Err(TargetError::Ended(pid));
         }
-        // SAFETY: `geteuid` has no preconditions and cannot fail.
-        let us = unsafe { libc::geteuid() };
+        let us = geteuid().as_raw();
         if us != 0 && us != status.uid {
             return Err(TargetError::Foreign {
                 pid,
@@ -211,8 +226,8 @@ impl Target {
 
     /// Whether the process handles this signal. A JVM with `-Xrs`, or a JVM that is starting, does
     /// not pidfd SIGQUIT.
-    pub fn handles_signal(&self, signal: c_int) -> Result<bool, TargetError> {
-        Ok(Status::read(self.pid)?.caught & (1 << (signal - 1)) != 0)
+    pub fn handles_signal(&self, signal: Signal) -> Result<bool, TargetError> {
+        Ok(Status::read(self.pid)?.caught & (1 << (signal.as_raw() - 1)) != 0)
     }
 
     /// Whether the JVM was started with this option, on its command line or in an environment
@@ -251,7 +266,7 @@ impl Target {
         let there = Status::read(self.pid).is_ok_and(|s| !matches!(s.state, 'Z' | 'X'));
         let same = match &self.pidfd {
             Some(pidfd) => !has_ended(pidfd),
-            None => start_ticks_of(self.pid) == self.start_ticks,
+            None => process_stat::start_ticks(self.pid).unwrap_or(0) == self.start_ticks,
         };
         match (there, same) {
             (true, true) => Ok(()),
@@ -261,26 +276,13 @@ impl Target {
     }
 
     /// Sends a signal to exactly the process that was inspected.
-    pub fn signal(&self, signal: c_int) -> io::Result<()> {
-        // SAFETY: both system calls take plain numbers and access no memory of ours. With a null
-        // `siginfo_t`, `pidfd_send_signal` has the effect of `kill`.
-        let result = match &self.pidfd {
-            Some(pidfd) => unsafe {
-                libc::syscall(
-                    libc::SYS_pidfd_send_signal,
-                    pidfd.as_raw_fd(),
-                    signal,
-                    std::ptr::null::<libc::siginfo_t>(),
-                    0,
-                ) as c_int
-            },
-            None => unsafe { libc::kill(self.pid as libc::pid_t, signal) },
-        };
-        if result == 0 {
-            Ok(())
-        } else {
-            Err(io::Error::last_os_error())
+    pub fn signal(&self, signal: Signal) -> io::Result<()> {
+        match (&self.pidfd, process_id(self.pid)) {
+            (Some(pidfd), _) => pidfd_send_signal(pidfd, signal)?,
+            (None, Some(pid)) => kill_process(pid, signal)?,
+            (None, None) => return Err(Errno::SRCH.into()),
         }
+        Ok(())
     }
 
     /// Runs `work` with the effective user and group of the target, if we are root. Then new files
@@ -381,33 +383,19 @@ impl Status {
 }
 
 fn open_pidfd(pid: u32) -> Option<OwnedFd> {
-    // SAFETY: a non-negative result is a new file descriptor that nothing else owns.
-    unsafe {
-        let fd = libc::syscall(libc::SYS_pidfd_open, pid as libc::pid_t, 0) as c_int;
-        (fd >= 0).then(|| OwnedFd::from_raw_fd(fd))
-    }
+    pidfd_open(process_id(pid)?, PidfdFlags::empty()).ok()
+}
+
+/// Converts a process id for system calls. `None` if no process can have this id.
+fn process_id(pid: u32) -> Option<Pid> {
+    Pid::from_raw(i32::try_from(pid).ok()?)
 }
 
 /// Whether the process of this pidfd has ended.
 fn has_ended(pidfd: &OwnedFd) -> bool {
-    let mut one = libc::pollfd {
-        fd: pidfd.as_raw_fd(),
-        events: libc::POLLIN,
-        revents: 0,
-    };
     // A pidfd becomes readable when its process ends.
-    // SAFETY: `one` is valid for reads and writes of one entry; the timeout of 0 does not wait.
-    unsafe { libc::poll(&mut one, 1, 0) > 0 }
-}
-
-/// The start of a process in clock ticks: field 22 of `/proc/PID/stat` (see `proc(5)`). 0 if the
-/// file cannot be read. Field 2, in parentheses, may contain spaces, so fields are counted from
-/// the last `)`.
-fn start_ticks_of(pid: u32) -> u64 {
-    let text = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    let behind = text.rsplit_once(')').map_or("", |(_, behind)| behind);
-    let word = behind.split_whitespace().nth(19);
-    word.and_then(|word| word.parse().ok()).unwrap_or(0)
+    let mut one = [PollFd::new(pidfd, PollFlags::IN)];
+    poll(&mut one, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
 }
 
 /// The path of `libjvm.so` in the memory map of the process. A process that maps this library is a

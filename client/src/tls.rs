@@ -14,13 +14,14 @@
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
-use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
@@ -45,9 +46,11 @@ const MAX_BUFFERED_BYTES: usize = 64 << 10;
 pub enum TlsError {
     /// The file is missing, or does not contain the expected PEM item.
     File {
+        /// The path of the file.
         path: PathBuf,
         /// The expected item: `certificate` or `private key`.
         what: &'static str,
+        /// The error of the file system or of the PEM parser.
         reason: String,
     },
     /// The TLS library rejected the configuration, for instance because certificate and key are not
@@ -255,6 +258,9 @@ struct TlsPump {
     local_closed: bool,
 }
 
+/// The events after which a read does not wait: data, or the end of the connection.
+const READABLE: PollFlags = PollFlags::IN.union(PollFlags::HUP).union(PollFlags::ERR);
+
 impl TlsPump {
     /// Copies data in both directions until one end has closed and all its data is delivered.
     fn run(&mut self) -> io::Result<()> {
@@ -267,17 +273,17 @@ impl TlsPump {
                 return Ok(());
             }
             let (network, local) = self.wait()?;
-            if network & libc::POLLOUT != 0 {
+            if network.contains(PollFlags::OUT) {
                 non_blocking(self.tls.write_tls(&mut self.tcp))?;
             }
-            if network & (libc::POLLIN | libc::POLLHUP | libc::POLLERR) != 0 {
+            if network.intersects(READABLE) {
                 self.receive()?;
             }
-            if local & libc::POLLOUT != 0 {
+            if local.contains(PollFlags::OUT) {
                 let taken = non_blocking(self.local.write(&self.undelivered))?.unwrap_or(0);
                 self.undelivered.drain(..taken);
             }
-            if local & (libc::POLLIN | libc::POLLHUP | libc::POLLERR) != 0 {
+            if local.intersects(READABLE) {
                 self.send()?;
             }
         }
@@ -285,41 +291,31 @@ impl TlsPump {
 
     /// Waits until a stream is ready. Returns the ready events of the network stream and of the
     /// local stream.
-    fn wait(&self) -> io::Result<(i16, i16)> {
-        let (mut network, mut local) = (0, 0);
+    fn wait(&self) -> io::Result<(PollFlags, PollFlags)> {
+        let (mut network, mut local) = (PollFlags::empty(), PollFlags::empty());
         if self.tls.wants_write() {
-            network |= libc::POLLOUT;
+            network |= PollFlags::OUT;
         } else if !self.local_closed {
             // Local data is read only when all earlier data has been sent, so that the TLS buffer
             // stays small if the network is slow.
-            local |= libc::POLLIN;
+            local |= PollFlags::IN;
         }
         if !self.network_closed && self.undelivered.len() < MAX_BUFFERED_BYTES {
-            network |= libc::POLLIN;
+            network |= PollFlags::IN;
         }
         if !self.undelivered.is_empty() {
-            local |= libc::POLLOUT;
+            local |= PollFlags::OUT;
         }
-        let poll = |fd, events| libc::pollfd {
-            fd,
-            events,
-            revents: 0,
-        };
         let mut both = [
-            poll(self.tcp.as_raw_fd(), network),
-            poll(self.local.as_raw_fd(), local),
+            PollFd::new(&self.tcp, network),
+            PollFd::new(&self.local, local),
         ];
-        // SAFETY: `both` is valid for reads and writes of two entries, and both descriptors are
-        // open.
-        let result = unsafe { libc::poll(both.as_mut_ptr(), 2, -1) };
-        if result < 0 {
-            let error = io::Error::last_os_error();
-            return match error.kind() {
-                io::ErrorKind::Interrupted => Ok((0, 0)),
-                _ => Err(error),
-            };
+        match poll(&mut both, None) {
+            Ok(_) => {}
+            Err(Errno::INTR) => return Ok((PollFlags::empty(), PollFlags::empty())),
+            Err(error) => return Err(error.into()),
         }
-        Ok((both[0].revents, both[1].revents))
+        Ok((both[0].revents(), both[1].revents()))
     }
 
     /// Reads from the network and decrypts.

@@ -9,18 +9,21 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 use veneer_protocol::TOKEN_CHARS;
 
-/// The source of random bytes.
-const RANDOM_SOURCE: &str = "/dev/urandom";
-
 /// Why the token could not be read or created.
 #[derive(Debug, Error)]
 pub enum TokenFileError {
     /// The file cannot be read or written.
     #[error("the token file {path}: {source}; choose another one for --token-file", path = .path.display())]
-    File { path: PathBuf, source: io::Error },
+    File {
+        /// The path of the token file.
+        path: PathBuf,
+        /// The error of the file system.
+        source: io::Error,
+    },
     /// Users other than the owner can access the file.
     #[error("the token file {path} can be read by others (mode {mode:o}); remove it, it is made anew", path = .path.display())]
     Exposed {
+        /// The path of the token file.
         path: PathBuf,
         /// The permission bits of the file.
         mode: u32,
@@ -83,7 +86,7 @@ pub fn read_token_file(path: &Path) -> Result<String, TokenFileError> {
 
 fn random_token() -> io::Result<String> {
     let mut bytes = [0; TOKEN_CHARS / 2];
-    File::open(RANDOM_SOURCE)?.read_exact(&mut bytes)?;
+    getrandom::fill(&mut bytes)?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 

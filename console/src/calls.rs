@@ -16,7 +16,10 @@ use anyhow::{Context as _, Result};
 use thiserror::Error;
 use veneer_calls::{CallProfile, Measure, Query, Selection, diff, file, output};
 
-use crate::cli::{CallsCommand, DiffArguments, MergeArguments, ShowArguments, View};
+use crate::cli::{
+    CallsArguments, CallsCommand, CallsDiffArguments, CallsMergeArguments, CallsShowArguments,
+    CallsView,
+};
 use crate::output::Style;
 
 /// Why there is nothing to show.
@@ -33,15 +36,15 @@ enum CallsError {
 }
 
 /// Runs a command and returns the exit code.
-pub fn run(command: CallsCommand) -> Result<u8> {
-    match command {
+pub fn run(arguments: CallsArguments) -> Result<u8> {
+    match arguments.command {
         CallsCommand::Show(arguments) => show(&arguments),
         CallsCommand::Diff(arguments) => compare(&arguments),
         CallsCommand::Merge(arguments) => merge(&arguments),
     }
 }
 
-fn show(arguments: &ShowArguments) -> Result<u8> {
+fn show(arguments: &CallsShowArguments) -> Result<u8> {
     let mut profile = input::read_all(&arguments.files)?;
     if arguments.fold {
         profile = profile.fold_recursion();
@@ -96,14 +99,14 @@ fn check_measure(profile: &CallProfile, by: Measure) -> Result<(), CallsError> {
 fn write(
     profile: &CallProfile,
     query: &Query,
-    arguments: &ShowArguments,
+    arguments: &CallsShowArguments,
     style: Style,
     out: &mut impl Write,
 ) -> Result<()> {
     let selection = Selection::new(profile, query)?;
     let format = &arguments.format;
     if !format.is_given() {
-        if arguments.view == View::Tree && profile.contexts().is_empty() {
+        if arguments.view == CallsView::Tree && profile.contexts().is_empty() {
             return Err(CallsError::NoContexts.into());
         }
         return text::write(&selection, arguments, style, out);
@@ -124,7 +127,7 @@ fn write(
     Ok(result?)
 }
 
-fn compare(arguments: &DiffArguments) -> Result<u8> {
+fn compare(arguments: &CallsDiffArguments) -> Result<u8> {
     let before = input::read(&arguments.before)?;
     let after = input::read(&arguments.after)?;
     let by = Measure::from(arguments.by);
@@ -140,7 +143,7 @@ fn compare(arguments: &DiffArguments) -> Result<u8> {
     Ok(0)
 }
 
-fn merge(arguments: &MergeArguments) -> Result<u8> {
+fn merge(arguments: &CallsMergeArguments) -> Result<u8> {
     let mut merged = input::read_all(&arguments.files)?;
     if arguments.threads {
         merged = merged.without_threads();

@@ -17,6 +17,8 @@ use std::ptr;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 
 use libc::c_int;
+use rustix::io::retry_on_intr;
+use rustix::process::{Pid, Resource, Rlimit, WaitId, WaitIdOptions, setrlimit, waitid};
 
 /// The signals that are sent to applications, to end them or for other purposes.
 const SIGNALS: [c_int; 6] = [
@@ -55,15 +57,16 @@ pub fn exit_with_status(status: ExitStatus) -> u8 {
         return code as u8;
     }
     let signal = status.signal().unwrap_or(libc::SIGKILL);
-    // SAFETY: these calls only affect this process, and `none` and `set` are valid for the calls
-    // that use them. No other thread is running.
+    // The child has written its own core dump. A dump of this process would have no value. If the
+    // limit cannot be set, this process writes one too.
+    let none = Rlimit {
+        current: Some(0),
+        maximum: Some(0),
+    };
+    let _ = setrlimit(Resource::Core, none);
+    // SAFETY: these calls only affect this process, and `set` is valid for the calls that use it.
+    // No other thread is running.
     unsafe {
-        // The child has written its own core dump. A dump of this process would have no value.
-        let none = libc::rlimit {
-            rlim_cur: 0,
-            rlim_max: 0,
-        };
-        libc::setrlimit(libc::RLIMIT_CORE, &none);
         libc::signal(signal, libc::SIG_DFL);
         let mut set = MaybeUninit::uninit();
         libc::sigemptyset(set.as_mut_ptr());
@@ -78,26 +81,9 @@ pub fn exit_with_status(status: ExitStatus) -> u8 {
 /// Waits in two steps, so that no signal is sent to a process id that may already belong to another
 /// process. The first step does not reap the child, so the id stays reserved until `CHILD` is 0.
 fn wait(mut child: Child) -> io::Result<ExitStatus> {
-    let pid = child.id();
-    loop {
-        let mut info = MaybeUninit::<libc::siginfo_t>::uninit();
-        // SAFETY: `info` is valid for writes. `WNOWAIT` leaves the child to be reaped below.
-        let ended = unsafe {
-            libc::waitid(
-                libc::P_PID,
-                pid,
-                info.as_mut_ptr(),
-                libc::WEXITED | libc::WNOWAIT,
-            )
-        };
-        if ended == 0 {
-            break;
-        }
-        let error = io::Error::last_os_error();
-        if error.kind() != io::ErrorKind::Interrupted {
-            return Err(error);
-        }
-    }
+    let pid = Pid::from_child(&child);
+    let ended_but_not_reaped = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+    retry_on_intr(|| waitid(WaitId::Pid(pid), ended_but_not_reaped))?;
     CHILD.store(0, Ordering::SeqCst);
     child.wait()
 }

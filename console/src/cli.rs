@@ -4,18 +4,31 @@ mod calls;
 mod control;
 mod export;
 mod generated;
+mod memory;
 mod shell;
 mod top;
+mod trace;
 mod values;
 
-pub use calls::{CallsCommand, DiffArguments, MergeArguments, ShowArguments, View};
+pub use calls::{
+    CallsArguments, CallsCommand, CallsDiffArguments, CallsMergeArguments, CallsShowArguments,
+    CallsView,
+};
 pub use control::{
     AttachArguments, DetachArguments, DoctorArguments, PatchesArguments, PsArguments,
     RelayArguments,
 };
 pub use export::{ExportArguments, Format};
 pub use generated::{CompletionsArguments, ManArguments};
+pub use memory::{
+    CacheArgument, KeyOfAccess, MemoryArguments, MemoryCommand, SampleArgument, ShowArguments,
+    SimulateArguments,
+};
 pub use shell::ShellArguments;
+pub use trace::{
+    RowFormat, TraceArguments, TraceCommand, TraceDiffArguments, TraceExportArguments,
+    TraceQueryArguments, TraceShowArguments,
+};
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -207,8 +220,11 @@ pub enum Command {
     /// analysis.
     Report(ReportArguments),
     /// Show, compare and add files of call graphs.
-    #[command(subcommand)]
-    Calls(CallsCommand),
+    Calls(CallsArguments),
+    /// Show memory profiles, and simulate caches on address traces.
+    Memory(MemoryArguments),
+    /// Show, query, compare and export event traces.
+    Trace(TraceArguments),
     /// Show the fragments of methods in class files.
     Fragments(FragmentsArguments),
     /// List what would be refused in class files, and check that the code for everything else is

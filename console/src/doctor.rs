@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use anyhow::Result;
 use serde::Serialize;
 use veneer_client::examination::{Finding, Severity, diagnose_machine, diagnose_process};
+use veneer_text::pad_right;
 
 use crate::cli::DoctorArguments;
 use crate::output::Style;
@@ -53,7 +54,7 @@ fn row(finding: &Finding) -> Row<'_> {
 }
 
 fn write(to: &mut impl Write, finding: &Finding, style: Style) -> io::Result<()> {
-    let state = format!("{:4}", finding.state.name());
+    let state = pad_right(finding.state.name(), 4);
     let state = match finding.state {
         Severity::Good => state,
         _ => style.bold(&state),

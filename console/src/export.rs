@@ -21,7 +21,7 @@ use veneer_export::{collapsed, csv, openmetrics, otlp};
 use veneer_protocol::Report;
 
 use crate::cli::{ExportArguments, Format};
-use output::Output;
+pub use output::Output;
 use session::{ExportSession, SessionStart};
 use time::{otlp_context, start_time};
 
@@ -55,7 +55,7 @@ pub fn run(arguments: ExportArguments) -> Result<u8> {
                 thread::sleep(Duration::from_secs_f64(seconds));
             }
             let report = session.expect_report()?;
-            output.write(render(&arguments, &report)?.as_bytes())?;
+            output.write_now(render(&arguments, &report)?.as_bytes())?;
             output.finish()?;
             Ok(0)
         }

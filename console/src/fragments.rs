@@ -15,6 +15,7 @@ use veneer_fragmenter::inference;
 use veneer_fragmenter::listing::{self, ClassListing, MethodListing};
 use veneer_fragmenter::policy::Policy;
 use veneer_instruments::MethodPattern;
+use veneer_names::{internal_form, java_form};
 
 use crate::cli::FragmentsArguments;
 use crate::output::print_error;
@@ -62,7 +63,7 @@ impl RequestedMethod {
         // `(..)` means any arguments, as in plans.
         let method = method.strip_suffix("(..)").unwrap_or(method);
         Ok(RequestedMethod {
-            class: class.replace('/', "."),
+            class: java_form(class),
             method: method.to_owned(),
         })
     }
@@ -103,7 +104,7 @@ pub fn run(arguments: FragmentsArguments) -> Result<u8> {
         return Ok(code);
     }
     let wanted = text.map(RequestedMethod::parse).transpose()?;
-    let only = wanted.as_ref().map(|w| w.class.replace('.', "/"));
+    let only = wanted.as_ref().map(|w| internal_form(&w.class));
     let mut code = 0;
     let mut found = false;
     for class in inputs::class_bytes(&arguments.path, only.as_deref())? {
@@ -134,7 +135,7 @@ pub fn run(arguments: FragmentsArguments) -> Result<u8> {
         match &wanted {
             None => out.class(&ClassListing::from_class_file(&file, &policy))?,
             Some(wanted) => {
-                let name = file.name().map(|n| n.replace('/', ".")).unwrap_or(place);
+                let name = file.name().map(|n| java_form(&n)).unwrap_or(place);
                 if wanted.is_class(&name) {
                     found = true;
                     methods(&mut out, &file, &name, wanted, &policy)?;

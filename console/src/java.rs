@@ -25,28 +25,19 @@ pub struct Jdk {
     pub feature: u32,
 }
 
-/// Why no suitable JDK was found.
+/// Why no suitable JDK was found. The text is the problem, `; ` and the remedy.
 #[derive(Debug, Error)]
+#[error("{}; {}", self.problem(), self.remedy())]
 pub enum JavaError {
     /// The command is not on the PATH, or is not an executable file.
-    #[error("{0}: no such command; check the name after `--`")]
     NoCommand(String),
-    #[error(
-        "no JDK found: `java` is not on the PATH and JAVA_HOME is not set; install a JDK {MIN_JAVA_VERSION} or newer, or set JAVA_HOME"
-    )]
+    /// The command is no tool of a JDK, and neither JAVA_HOME nor the PATH leads to a JDK.
     NoJdk,
     /// JAVA_HOME is not the home directory of a JDK.
-    #[error(
-        "JAVA_HOME is {0}, which has no bin/java; point it to a JDK {MIN_JAVA_VERSION} or newer"
-    )]
     BadJavaHome(PathBuf),
     /// A directory that the user named is not the home directory of a JDK.
-    #[error(
-        "{0} is no JDK: it has no bin/java; name the home directory of a JDK {MIN_JAVA_VERSION} or newer"
-    )]
     NoHome(PathBuf),
     /// The JDK is older than [`MIN_JAVA_VERSION`].
-    #[error("the JDK in {home} is version {feature}, and Veneer needs {MIN_JAVA_VERSION} or newer; install one, or point PATH or JAVA_HOME to it", home = .home.display())]
     TooOld {
         /// The home directory.
         home: PathBuf,
@@ -54,12 +45,57 @@ pub enum JavaError {
         feature: u32,
     },
     /// Neither `release` nor `java -version` contains a version.
-    #[error("the version of the JDK in {home} cannot be found out ({reason}); check that `{home}/bin/java -version` works", home = .home.display())]
     UnknownVersion {
         /// The home directory.
         home: PathBuf,
         reason: VersionError,
     },
+}
+
+impl JavaError {
+    /// The problem, without the remedy.
+    fn problem(&self) -> String {
+        match self {
+            JavaError::NoCommand(command) => format!("{command}: no such command"),
+            JavaError::NoJdk => {
+                "no JDK found: `java` is not on the PATH and JAVA_HOME is not set".into()
+            }
+            JavaError::BadJavaHome(home) => {
+                format!("JAVA_HOME is {}, which has no bin/java", home.display())
+            }
+            JavaError::NoHome(home) => {
+                format!("{} is no JDK: it has no bin/java", home.display())
+            }
+            JavaError::TooOld { home, feature } => format!(
+                "the JDK in {} is version {feature}, and Veneer needs {MIN_JAVA_VERSION} or newer",
+                home.display()
+            ),
+            JavaError::UnknownVersion { home, reason } => format!(
+                "the version of the JDK in {} cannot be found out ({reason})",
+                home.display()
+            ),
+        }
+    }
+
+    /// An action of the user that solves the problem.
+    fn remedy(&self) -> String {
+        match self {
+            JavaError::NoCommand(_) => "check the name after `--`".into(),
+            JavaError::NoJdk => {
+                format!("install a JDK {MIN_JAVA_VERSION} or newer, or set JAVA_HOME")
+            }
+            JavaError::BadJavaHome(_) => {
+                format!("point it to a JDK {MIN_JAVA_VERSION} or newer")
+            }
+            JavaError::NoHome(_) => {
+                format!("name the home directory of a JDK {MIN_JAVA_VERSION} or newer")
+            }
+            JavaError::TooOld { .. } => "install one, or point PATH or JAVA_HOME to it".into(),
+            JavaError::UnknownVersion { home, .. } => {
+                format!("check that `{}/bin/java -version` works", home.display())
+            }
+        }
+    }
 }
 
 /// Why `java -version` yielded no version.

@@ -12,6 +12,8 @@
 //!        ├─ refusals┘     table
 //!        ├─ report ── post_mortem
 //!        ├─ calls ─── veneer_calls
+//!        ├─ memory ── veneer_memory
+//!        ├─ trace ─── veneer_traces
 //!        ├─ fragments ─ inputs
 //!        └─ check ──────┘
 //! ```
@@ -19,7 +21,7 @@
 //! Exit codes:
 //! - `run` ends with the application's own exit code.
 //! - 0: success.
-//! - 1: the Rhai program of `exec` failed, or `check` found a fault.
+//! - 1: the Rhai program of `exec` failed, `check` found a fault, or `trace diff` a difference.
 //! - 2: Veneer could not do what was asked.
 
 mod ask;
@@ -42,6 +44,7 @@ mod inputs;
 mod java;
 mod list;
 mod matching;
+mod memory;
 mod modules;
 mod output;
 mod patches;
@@ -59,6 +62,7 @@ mod status;
 mod table;
 mod targets;
 mod top;
+mod trace;
 
 use std::process::ExitCode;
 
@@ -89,7 +93,9 @@ fn main() -> ExitCode {
         Command::Export(arguments) => export::run(arguments),
         Command::Refusals(arguments) => refusals::run(arguments),
         Command::Report(arguments) => report::run(arguments),
-        Command::Calls(command) => calls::run(command),
+        Command::Calls(arguments) => calls::run(arguments),
+        Command::Memory(arguments) => memory::run(arguments),
+        Command::Trace(arguments) => trace::run(arguments),
         Command::Fragments(arguments) => fragments::run(arguments),
         Command::Check(arguments) => check::run(arguments),
         Command::Completions(arguments) => generated::completions(arguments),

@@ -2,7 +2,8 @@
 
 use std::env;
 use std::io::{self, IsTerminal, Write};
-use std::mem::MaybeUninit;
+
+use rustix::termios::tcgetwinsize;
 
 /// Assumed number of columns if a terminal does not report its width.
 const DEFAULT_COLUMNS: usize = 100;
@@ -79,18 +80,9 @@ pub fn wants_colour() -> bool {
 }
 
 fn terminal_width() -> usize {
-    let mut size = MaybeUninit::<libc::winsize>::zeroed();
-    // SAFETY: `winsize` is plain data, valid for the write that TIOCGWINSZ makes.
-    let columns = unsafe {
-        match libc::ioctl(libc::STDOUT_FILENO, libc::TIOCGWINSZ, size.as_mut_ptr()) {
-            0 => usize::from(size.assume_init().ws_col),
-            _ => 0,
-        }
-    };
-    if columns == 0 {
-        DEFAULT_COLUMNS
-    } else {
-        columns
+    match tcgetwinsize(io::stdout()).map_or(0, |size| size.ws_col) {
+        0 => DEFAULT_COLUMNS,
+        columns => columns.into(),
     }
 }
 

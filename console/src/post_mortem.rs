@@ -15,19 +15,20 @@
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io;
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rustix::fs::{FlockOperation, SeekFrom, flock, seek};
+use rustix::io::Errno;
 use veneer_frequency::{CountedGraph, EdgeProfile, Endpoint};
-use veneer_instruments::{EventValue, LogEvent, Measurement, PointRow};
+use veneer_instruments::{LogEvent, Measurement, PointRow};
+use veneer_protocol::InstrumentKind;
 use veneer_protocol::data::{
     self, COUNTERS_FILE, DataError, DecodedEvent, EVENT_LOG_FILES, EVENTS_FILE, JOURNAL_FILE,
     JournalContent, RecordedInstrument, RecordedPoint, RingLayout, ShardLayout, is_data_directory,
     read_journal, read_segment,
 };
-use veneer_protocol::{InstrumentKind, Readings};
 
 /// The state of the process that writes the directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -182,10 +183,9 @@ fn holds_lock(directory: &Path) -> Result<bool, DataError> {
             source,
         },
     })?;
-    // SAFETY: `flock` takes no pointers; the descriptor is open during the call. A lock that this
-    // call acquires is released when `file` is closed.
-    let locked = unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_SH | libc::LOCK_NB) } != 0;
-    Ok(locked && io::Error::last_os_error().kind() == io::ErrorKind::WouldBlock)
+    // A lock that this call acquires is released when `file` is closed.
+    let locked = flock(&file, FlockOperation::NonBlockingLockShared);
+    Ok(locked == Err(Errno::WOULDBLOCK))
 }
 
 /// Returns the count of a point that is derived from the spanning-tree counters of its method. The
@@ -218,8 +218,8 @@ fn row(
     logs: &Logs,
 ) -> PointRow {
     let at = &point.at;
-    let readings = point.last.unwrap_or_else(|| match kind {
-        InstrumentKind::Counter | InstrumentKind::Code => Readings::Count {
+    let data = point.last.unwrap_or_else(|| match kind {
+        InstrumentKind::Counter | InstrumentKind::Code => Measurement::Count {
             hits: counters
                 .sum(at.slot)
                 .wrapping_sub(at.base[0])
@@ -227,7 +227,7 @@ fn row(
         },
         InstrumentKind::Timer => {
             let count = counters.sum(at.slot).wrapping_sub(at.base[0]);
-            Readings::Time {
+            Measurement::Time {
                 count,
                 total_ns: counters.sum(at.slot + 1).wrapping_sub(at.base[1]),
                 min_ns: match count {
@@ -239,7 +239,7 @@ fn row(
         }
         InstrumentKind::Log => {
             let (events, dropped) = logs.event_counts(at.slot);
-            Readings::Log {
+            Measurement::Log {
                 events: events.saturating_add(dropped),
                 dropped,
             }
@@ -252,21 +252,7 @@ fn row(
         to: at.to,
         what: at.what.clone(),
         line: at.line,
-        data: match readings {
-            Readings::Count { hits } => Measurement::Count { hits },
-            Readings::Time {
-                count,
-                total_ns,
-                min_ns,
-                max_ns,
-            } => Measurement::Time {
-                count,
-                total_ns,
-                min_ns,
-                max_ns,
-            },
-            Readings::Log { events, dropped } => Measurement::Log { events, dropped },
-        },
+        data,
     }
 }
 
@@ -341,10 +327,8 @@ impl Counters {
 
 /// Whether a range of a file contains data, and not only a hole.
 fn has_data(file: &File, from: u64, length: u64) -> bool {
-    // SAFETY: `lseek` takes no pointers; the descriptor is open during the call.
-    let found = unsafe { libc::lseek(file.as_raw_fd(), from as i64, libc::SEEK_DATA) };
     // A file system without support for holes returns the requested offset.
-    found >= 0 && (found as u64) < from + length
+    seek(file, SeekFrom::Data(from)).is_ok_and(|found| found < from + length)
 }
 
 /// The event counts and the events of log points.
@@ -466,13 +450,6 @@ impl Logs {
         }
         for point in &instrument.points {
             for event in self.events.remove(&point.at.slot).unwrap_or_default() {
-                let value = |value| match value {
-                    data::LoggedValue::Null => EventValue::Null,
-                    data::LoggedValue::Int(n) => EventValue::Int(n),
-                    data::LoggedValue::Float(n) => EventValue::Float(n),
-                    data::LoggedValue::Text(text) => EventValue::Text(text),
-                };
-                let values = event.values.into_iter().map(value);
                 all.push(LogEvent {
                     class: point.class.clone(),
                     method: point.method.clone(),
@@ -480,7 +457,7 @@ impl Logs {
                     line: point.at.line,
                     thread: event.thread,
                     time_ns: event.time_ns.saturating_sub(began_ns),
-                    values: point.at.values.iter().cloned().zip(values).collect(),
+                    values: point.at.values.iter().cloned().zip(event.values).collect(),
                 });
             }
         }

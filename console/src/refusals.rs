@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use anyhow::{Result, bail};
-use veneer_protocol::{Refusal, Reply, Request};
+use veneer_protocol::{RefusalRow, Reply, Request};
 
 use crate::cli::RefusalsArguments;
 use crate::output::Style;
@@ -40,7 +40,7 @@ pub fn run(arguments: RefusalsArguments) -> Result<u8> {
     Ok(0)
 }
 
-fn write(to: &mut impl Write, rows: &[Refusal], style: Style) -> io::Result<()> {
+fn write(to: &mut impl Write, rows: &[RefusalRow], style: Style) -> io::Result<()> {
     if rows.is_empty() {
         return writeln!(to, "nothing was refused");
     }
@@ -78,8 +78,8 @@ fn write(to: &mut impl Write, rows: &[Refusal], style: Style) -> io::Result<()> 
 mod tests {
     use super::*;
 
-    fn refusal(class: &str, method: &str, reason: &str) -> Refusal {
-        Refusal {
+    fn refusal(class: &str, method: &str, reason: &str) -> RefusalRow {
+        RefusalRow {
             class: class.into(),
             method: method.into(),
             reason: reason.into(),

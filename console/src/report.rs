@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use serde_json::json;
 use veneer_client::ControlError;
 use veneer_instruments::{Measurement, table};
-use veneer_protocol::{Instrument, InstrumentKind, JvmInfo, PointReadings, Readings, Report};
+use veneer_protocol::{Instrument, InstrumentKind, JvmInfo, Report};
 
 use crate::cli::ReportArguments;
 use crate::exec::EXIT_PROGRAM_FAILED;
@@ -102,7 +102,7 @@ fn write(to: &mut impl Write, data: &DataDirectory, rows: usize) -> io::Result<(
         };
         writeln!(
             to,
-            "\ni{} {} of {}{attached}",
+            "\n{} {} of {}{attached}",
             recorded.id, recorded.name, recorded.plan
         )?;
         let text = match recorded.kind {
@@ -139,7 +139,7 @@ fn to_json(data: &DataDirectory) -> serde_json::Value {
         .instruments
         .iter()
         .filter(|one| one.recorded.kind == InstrumentKind::Log)
-        .map(|one| json!({ "instrument": format!("i{}", one.recorded.id), "events": one.events }))
+        .map(|one| json!({ "instrument": one.recorded.id.to_string(), "events": one.events }))
         .collect();
     json!({
         "directory": data.directory.display().to_string(),
@@ -164,48 +164,25 @@ fn report(data: &DataDirectory) -> Report {
     report.instruments = data.instruments.iter().map(instrument).collect();
     for point in report.instruments.iter().flat_map(|one| &one.points) {
         report.totals.points += 1;
-        match point.readings {
-            Readings::Count { hits } => report.totals.hits += hits,
-            Readings::Log { events, dropped } => {
+        match point.data {
+            Measurement::Count { hits } => report.totals.hits += hits,
+            Measurement::Log { events, dropped } => {
                 report.totals.events += events;
                 report.totals.dropped += dropped;
             }
-            Readings::Time { .. } => {}
+            Measurement::Time { .. } => {}
         }
     }
     report
 }
 
 fn instrument(one: &MeasuredInstrument) -> Instrument {
-    let point = |row: &veneer_instruments::PointRow| PointReadings {
-        class: row.class.clone(),
-        method: row.method.clone(),
-        fragment: row.fragment,
-        to: row.to,
-        what: row.what.clone(),
-        line: row.line,
-        readings: match row.data {
-            Measurement::Count { hits } => Readings::Count { hits },
-            Measurement::Time {
-                count,
-                total_ns,
-                min_ns,
-                max_ns,
-            } => Readings::Time {
-                count,
-                total_ns,
-                min_ns,
-                max_ns,
-            },
-            Measurement::Log { events, dropped } => Readings::Log { events, dropped },
-        },
-    };
     Instrument {
-        id: format!("i{}", one.recorded.id),
+        id: one.recorded.id.to_string(),
         name: one.recorded.name.clone(),
         kind: one.recorded.kind,
         plan: one.recorded.plan.clone(),
         attached: one.recorded.attached,
-        points: one.rows.iter().map(point).collect(),
+        points: one.rows.clone(),
     }
 }

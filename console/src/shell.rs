@@ -31,6 +31,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use veneer_protocol::{DetachTarget, Reply, Status};
 use veneer_scripts::{PROMPT_PLAN_NAME, help, nearest_name, overview};
+use veneer_text::{ColumnFormat, TextTable, display_width};
 
 use crate::cli::ShellArguments;
 use crate::output::{Style, describe};
@@ -269,9 +270,12 @@ fn guide() -> String {
     let mut text = String::from(
         "Inputs are Rhai. Declarations are kept for later inputs; what is attached is detached when the shell ends.\n\n",
     );
-    let width = COMMANDS.iter().map(|c| c.usage.len()).max().unwrap_or(0);
+    let mut commands = TextTable::new(&[("", ColumnFormat::Left), ("", ColumnFormat::Left)]);
     for command in &COMMANDS {
-        text.push_str(&format!("  {:width$}  {}\n", command.usage, command.text));
+        commands.push_row([command.usage, command.text]);
+    }
+    for line in commands.render(None).rows {
+        text.push_str(&format!("  {line}\n"));
     }
     text.push_str("\nFunctions (:help FUNCTION explains one of them):\n\n");
     for line in overview().lines() {
@@ -286,14 +290,15 @@ fn wrapped(line: &str) -> String {
     let mut out = String::from("  ");
     let mut column = 2;
     for word in line.split(' ') {
-        if column + word.len() + 1 > WIDTH {
+        let width = display_width(word);
+        if column + width + 1 > WIDTH {
             out.truncate(out.trim_end().len());
             out.push_str("\n    ");
             column = 4;
         }
         out.push_str(word);
         out.push(' ');
-        column += word.len() + 1;
+        column += width + 1;
     }
     out.truncate(out.trim_end().len());
     out.push('\n');

@@ -28,14 +28,16 @@ use crate::plans::jobs::PlanJob;
 use crate::plans::plan_instances::PlanInstances;
 use crate::plans::plan_output::OutputRouter;
 use crate::weaving::woven_methods::WovenMethods;
+use parking_lot::{Mutex, RwLock};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex, OnceLock, RwLock};
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 use thiserror::Error;
 use veneer_fragmenter::Refusal;
 use veneer_fragmenter::policy::Policy;
 use veneer_instruments::{MethodPattern, RefusalRow};
+use veneer_names::MethodId;
 use veneer_protocol::data::Record;
 use veneer_protocol::{AgentConfig, Problem};
 
@@ -83,7 +85,7 @@ pub struct Agent {
     pub clock: CounterClock,
     /// To the thread that emits resume bodies for running activations; the messages are method
     /// ids.
-    pub requests: Mutex<Sender<u32>>,
+    pub requests: Mutex<Sender<MethodId>>,
     /// To the thread that runs plans.
     pub jobs: Mutex<Sender<PlanJob>>,
     /// The destinations of the lines that plans print.
@@ -189,29 +191,27 @@ impl Agent {
 
     /// Sends a job to the plan thread. Returns false if the plan thread accepts no more jobs.
     pub fn post_job(&self, job: PlanJob) -> bool {
-        let jobs = self.jobs.lock().unwrap_or_else(|e| e.into_inner()).clone();
+        let jobs = self.jobs.lock().clone();
         jobs.send(job).is_ok()
     }
 
     /// Ends the agent's threads that wait for messages, by dropping the senders of their channels.
     pub fn stop_threads(&self) {
         let (disconnected, _) = channel();
-        *self.requests.lock().unwrap_or_else(|e| e.into_inner()) = disconnected;
+        *self.requests.lock() = disconnected;
         let (disconnected, _) = channel();
-        *self.jobs.lock().unwrap_or_else(|e| e.into_inner()) = disconnected;
+        *self.jobs.lock() = disconnected;
     }
 
     /// Returns the patterns of all attached instruments and patches.
     pub fn plan_patterns(&self) -> Arc<Vec<MethodPattern>> {
-        self.patterns
-            .read()
-            .map_or_else(|e| e.into_inner().clone(), |p| p.clone())
+        self.patterns.read().clone()
     }
 
     /// Replaces the patterns of attached instruments and patches. Classes that match are armed
     /// when they are loaded.
     pub fn set_plan_patterns(&self, patterns: Vec<MethodPattern>) {
-        *self.patterns.write().unwrap_or_else(|e| e.into_inner()) = Arc::new(patterns);
+        *self.patterns.write() = Arc::new(patterns);
     }
 
     /// Prints a line of the current plan instance.
@@ -231,7 +231,7 @@ impl Agent {
 
     /// Records the refusal of a method that has the given id. The refusal concerns the whole class
     /// if the id is unknown.
-    pub fn refuse_method(&self, class: &Class, id: u32, reason: &Refusal) {
+    pub fn refuse_method(&self, class: &Class, id: MethodId, reason: &Refusal) {
         let method = class
             .state()
             .methods
@@ -239,7 +239,7 @@ impl Agent {
             .find(|m| m.id == id)
             .map(|m| format!("{}{}", m.name, m.descriptor));
         self.refuse(
-            &class.dotted,
+            class.dotted.as_str(),
             &method.unwrap_or_default(),
             reason.name(),
             &reason.to_string(),

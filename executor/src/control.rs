@@ -32,10 +32,11 @@ use crate::agent::Agent;
 use clients::{CLIENTS, UNAUTHENTICATED_CLIENTS};
 use credentials::is_own_user;
 use endpoint::{EndpointError, Listener};
+use parking_lot::{Mutex, MutexGuard};
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 use stream::Stream;
 use threads::spawn;
@@ -65,7 +66,7 @@ enum ControlError {
 static LISTENERS: Mutex<Vec<Arc<Listener>>> = Mutex::new(Vec::new());
 
 fn listeners() -> MutexGuard<'static, Vec<Arc<Listener>>> {
-    LISTENERS.lock().unwrap_or_else(|e| e.into_inner())
+    LISTENERS.lock()
 }
 
 /// Closes the listeners and removes the socket. Connected clients stay connected until

@@ -10,10 +10,10 @@
 //! `veneer report` shows the problem if the JVM is killed.
 
 use crate::data::metadata_journal::MetadataJournal;
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard};
 use veneer_instruments::RefusalRow;
 use veneer_protocol::Problem;
 use veneer_protocol::data::Record;
@@ -73,7 +73,7 @@ impl Diagnostics {
     }
 
     fn refusal_map(&self) -> MutexGuard<'_, BTreeMap<RefusalKey, String>> {
-        self.refusals.lock().unwrap_or_else(|e| e.into_inner())
+        self.refusals.lock()
     }
 
     /// Records that a method was left as it was; an empty `method` means the whole class. A
@@ -119,7 +119,7 @@ impl Diagnostics {
     fn print_once(&self, problem: Problem) -> bool {
         let mut message = problem.message.clone();
         {
-            let mut problems = self.problems.lock().unwrap_or_else(|e| e.into_inner());
+            let mut problems = self.problems.lock();
             if problems.len() > MAX_PROBLEMS {
                 return false;
             }
@@ -135,11 +135,7 @@ impl Diagnostics {
                 });
             }
         }
-        let is_new = self
-            .printed
-            .lock()
-            .unwrap_or_else(|e| e.into_inner())
-            .insert(message.clone());
+        let is_new = self.printed.lock().insert(message.clone());
         if is_new {
             eprintln!("veneer: {message}");
         }
@@ -148,15 +144,12 @@ impl Diagnostics {
 
     /// Returns all problems in the order of their occurrence.
     pub fn problems(&self) -> Vec<Problem> {
-        self.problems
-            .lock()
-            .unwrap_or_else(|e| e.into_inner())
-            .clone()
+        self.problems.lock().clone()
     }
 
     /// Returns the messages of the agent's own problems in the order of their first occurrence.
     pub fn agent_problems(&self) -> Vec<String> {
-        let problems = self.problems.lock().unwrap_or_else(|e| e.into_inner());
+        let problems = self.problems.lock();
         let mut seen = HashSet::new();
         let messages = problems
             .iter()

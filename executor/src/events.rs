@@ -2,6 +2,7 @@
 //! threads, and `VMDeath` on the thread that ends the JVM.
 
 use crate::agent::Agent;
+use crate::classes::lazy_class_file::LazyClassFile;
 use crate::classes::load_hook;
 use crate::control;
 use crate::data::data_directory;
@@ -126,9 +127,10 @@ unsafe extern "system" fn class_file_load(
                 Reference::new(domain),
             )
         };
+        let file = LazyClassFile::new(bytes);
         let name = if name.is_null() {
             // The class is defined without a name, so the class file has the only one.
-            load_hook::class_name_in(agent, bytes)
+            load_hook::class_name_in(agent, &file)
         } else {
             // SAFETY: given by the caller; `name` is not null.
             let name = unsafe { CStr::from_ptr(name) };
@@ -140,7 +142,7 @@ unsafe extern "system" fn class_file_load(
             loader,
             domain,
             class,
-            bytes,
+            file: &file,
         };
         let Some(hooked) = load_hook::arm_hooked_class(agent, env, &event) else {
             if class.is_null() {
@@ -198,5 +200,6 @@ fn prepared(agent: &Agent, env: Env, class: jclass) {
     } else {
         agent.unarmed.add(&name);
     }
-    env.delete(loader);
+    // SAFETY: `Tool::loader` has made the local reference, which is not used again.
+    unsafe { env.delete(loader) };
 }

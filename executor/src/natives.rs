@@ -36,8 +36,7 @@ pub fn request(id: jint) {
             let _ = agent
                 .requests
                 .lock()
-                .unwrap_or_else(|e| e.into_inner())
-                .send(id as u32);
+                .send(veneer_names::MethodId(id as u32));
         }
     });
 }

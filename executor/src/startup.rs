@@ -27,12 +27,13 @@ use crate::plans::jobs::PlanJob;
 use crate::plans::unload::CLASS_EVENTS;
 use ::jni::sys::{self, JNIEnv, JavaVM, jint};
 use jvmti_sys::{jthread, jvmtiEnv, jvmtiEvent};
+use parking_lot::Mutex;
 use std::ffi::{CStr, c_char, c_void};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use thiserror::Error;
 use veneer_fragmenter::policy::Policy;
@@ -82,6 +83,7 @@ pub enum StartError {
     DataFiles {
         /// The data directory of the configuration.
         directory: PathBuf,
+        /// The error of the file system.
         source: io::Error,
     },
     /// A Java call of the agent has failed.
@@ -109,7 +111,7 @@ pub unsafe fn on_load(vm: *mut JavaVM, options: *const c_char) -> jint {
         let result = unsafe { open(vm, options) }.and_then(|(tool, config)| {
             set_callbacks(tool)?;
             tool.enable(jvmtiEvent::JVMTI_EVENT_VM_INIT)?;
-            *WAITING.lock().unwrap_or_else(|e| e.into_inner()) = Some((tool, config));
+            *WAITING.lock() = Some((tool, config));
             Ok(())
         });
         if let Err(e) = result {
@@ -233,7 +235,7 @@ fn set_callbacks(tool: Tool) -> Result<(), JvmtiError> {
 /// `jni` must be the environment of the current thread.
 unsafe extern "system" fn vm_init(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: jthread) {
     guarded("VMInit", (), || {
-        let waiting = WAITING.lock().unwrap_or_else(|e| e.into_inner()).take();
+        let waiting = WAITING.lock().take();
         let Some((tool, config)) = waiting else {
             return;
         };

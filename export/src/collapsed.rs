@@ -16,9 +16,9 @@ use std::fmt::Write;
 
 use indexmap::IndexMap;
 use serde_json::Value;
-use veneer_protocol::{EntryMetrics, Instrument, PointReadings, Readings, Report, Table};
-
-use crate::descriptor::readable_signature;
+use veneer_names::java_signature;
+use veneer_protocol::{EntryMetrics, Instrument, Measurement, PointRow, Report, Table};
+use veneer_text::clean_frame;
 
 /// The stacks of a report, one line each. Stacks with weight 0 are omitted.
 pub fn render(report: &Report) -> String {
@@ -32,7 +32,7 @@ pub fn render(report: &Report) -> String {
     };
     for instrument in &report.instruments {
         for point in &instrument.points {
-            add(point_frames(instrument, point), weight(point.readings));
+            add(point_frames(instrument, point), weight(point.data));
         }
     }
     for table in &report.tables {
@@ -54,19 +54,19 @@ pub fn render(report: &Report) -> String {
     text
 }
 
-fn weight(readings: Readings) -> u64 {
-    match readings {
-        Readings::Count { hits } => hits,
-        Readings::Time { total_ns, .. } => total_ns / 1000,
-        Readings::Log { events, .. } => events,
+fn weight(data: Measurement) -> u64 {
+    match data {
+        Measurement::Count { hits } => hits,
+        Measurement::Time { total_ns, .. } => total_ns / 1000,
+        Measurement::Log { events, .. } => events,
     }
 }
 
-fn point_frames(instrument: &Instrument, point: &PointReadings) -> Vec<String> {
+fn point_frames(instrument: &Instrument, point: &PointRow) -> Vec<String> {
     let mut frames = vec![
         instrument.name.clone(),
         point.class.clone(),
-        readable_signature(&point.method),
+        java_signature(&point.method),
     ];
     let line = point.line.map(|line| format!(" (line {line})"));
     let line = line.unwrap_or_default();
@@ -102,23 +102,6 @@ fn method_of_line(line: &str) -> String {
     match line.rsplit_once(':') {
         Some((method, number)) if number.bytes().all(|b| b.is_ascii_digit()) => method.into(),
         _ => line.into(),
-    }
-}
-
-/// A frame in which `;` is replaced by `:` and control characters by spaces, because both would end
-/// the frame. An empty frame becomes `-`.
-pub fn clean_frame(frame: &str) -> String {
-    let clean: String = frame
-        .chars()
-        .map(|c| match c {
-            ';' => ':',
-            c if c.is_control() => ' ',
-            c => c,
-        })
-        .collect();
-    match clean.trim() {
-        "" => "-".into(),
-        text => text.into(),
     }
 }
 

@@ -16,7 +16,7 @@
 use serde_json::Value;
 use thiserror::Error;
 use veneer_protocol::{
-    EntryMetrics, Instrument, InstrumentKind, PointReadings, Readings, Report, Table, TableEntry,
+    EntryMetrics, Instrument, InstrumentKind, Measurement, PointRow, Report, Table, TableEntry,
 };
 
 /// The names of the columns, in order.
@@ -28,7 +28,7 @@ pub const COLUMNS: [&str; 19] = [
 /// Why a report could not be converted.
 #[derive(Debug, Error)]
 #[error("the figures cannot be written as CSV: {0}")]
-pub struct CsvError(String);
+pub struct CsvError(#[from] csv::Error);
 
 /// The values of the columns from `count` on; `None` is an empty column.
 #[derive(Default)]
@@ -50,18 +50,18 @@ impl Numbers {
 
 /// A report as CSV text. The first line has the names of the columns.
 pub fn render(report: &Report) -> Result<String, CsvError> {
+    let mut bytes = Vec::new();
     let mut writer = csv::WriterBuilder::new()
         .terminator(csv::Terminator::CRLF)
-        .from_writer(Vec::new());
-    let failed = |error: csv::Error| CsvError(error.to_string());
-    writer.write_record(COLUMNS).map_err(failed)?;
+        .from_writer(&mut bytes);
+    writer.write_record(COLUMNS)?;
     for row in rows(report) {
-        writer.write_record(row).map_err(failed)?;
+        writer.write_record(row)?;
     }
-    let bytes = writer
-        .into_inner()
-        .map_err(|error| CsvError(error.to_string()))?;
-    String::from_utf8(bytes).map_err(|error| CsvError(error.to_string()))
+    writer.flush().map_err(csv::Error::from)?;
+    drop(writer);
+    // All cells are UTF-8, so no character is replaced.
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn rows(report: &Report) -> Vec<[String; COLUMNS.len()]> {
@@ -77,17 +77,17 @@ fn rows(report: &Report) -> Vec<[String; COLUMNS.len()]> {
     rows
 }
 
-fn point_row(instrument: &Instrument, point: &PointReadings) -> [String; COLUMNS.len()] {
+fn point_row(instrument: &Instrument, point: &PointRow) -> [String; COLUMNS.len()] {
     let kind = match instrument.kind {
         InstrumentKind::Counter => "counter",
         InstrumentKind::Timer => "timer",
         InstrumentKind::Log => "log",
         InstrumentKind::Code => "code",
     };
-    let numbers = match point.readings {
-        Readings::Count { hits } => Numbers::count(hits),
-        Readings::Log { events, .. } => Numbers::count(events),
-        Readings::Time {
+    let numbers = match point.data {
+        Measurement::Count { hits } => Numbers::count(hits),
+        Measurement::Log { events, .. } => Numbers::count(events),
+        Measurement::Time {
             count,
             total_ns,
             min_ns,

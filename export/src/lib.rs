@@ -7,17 +7,19 @@
 //!                   ├─▶ csv                       one row per point and per table entry
 //!                   └─▶ json                      the report itself
 //!   Update, Update, … ───▶ perfetto               a trace: logged values, and counters over time
+//!   event trace ─────────▶ trace                  Perfetto, OpenTelemetry spans, Parquet
 //! ```
 //!
-//! The crate opens no connection and no file. It converts values of `veneer-protocol` into bytes.
+//! The crate opens no connection and writes no file. It converts values of `veneer-protocol` and
+//! event traces into bytes.
 
 pub mod collapsed;
 pub mod csv;
-pub mod descriptor;
 pub mod metric;
 pub mod openmetrics;
 pub mod otlp;
 pub mod perfetto;
 mod scope;
+pub mod trace;
 
 pub use scope::ExportScope;

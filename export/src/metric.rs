@@ -27,7 +27,7 @@
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 use veneer_protocol::{
-    EntryMetrics, Instrument, PointReadings, Readings, Report, Table, TableKind, bucket_bounds,
+    EntryMetrics, Instrument, Measurement, PointRow, Report, Table, TableKind, bucket_bounds,
 };
 
 #[cfg(test)]
@@ -58,6 +58,7 @@ pub struct MetricFamily {
     pub name: &'static str,
     /// A sentence that describes the metric.
     pub help: &'static str,
+    /// The type in OpenMetrics.
     pub kind: MetricType,
     /// Whether the values are nanoseconds, which are exported as seconds.
     pub is_time: bool,
@@ -78,7 +79,9 @@ pub enum MetricValue {
         count: u64,
         /// Sum of the values.
         sum: u128,
+        /// The smallest of the values.
         min: u64,
+        /// The largest of the values.
         max: u64,
     },
     /// The value of a histogram.
@@ -87,7 +90,9 @@ pub enum MetricValue {
         count: u64,
         /// Sum of the values, modulo 2⁶⁴.
         sum: i64,
+        /// The smallest of the values.
         min: i64,
+        /// The largest of the values.
         max: i64,
         /// The largest value of each bucket and the number of values in the bucket, in ascending
         /// order. For `histogram`, the last bucket is the highest non-empty one; for `linear`, all
@@ -150,7 +155,7 @@ pub fn metric_families(report: &Report) -> Vec<MetricFamily> {
     let pid = report.jvm.pid.to_string();
     for instrument in &report.instruments {
         for point in &instrument.points {
-            all.point(labels(&pid, instrument, point), point.readings);
+            all.point(labels(&pid, instrument, point), point.data);
         }
     }
     for table in &report.tables {
@@ -160,7 +165,7 @@ pub fn metric_families(report: &Report) -> Vec<MetricFamily> {
     all.0
 }
 
-fn labels(pid: &str, instrument: &Instrument, point: &PointReadings) -> Labels {
+fn labels(pid: &str, instrument: &Instrument, point: &PointRow) -> Labels {
     let mut labels: Labels = vec![
         ("pid", pid.into()),
         ("instrument", instrument.id.clone()),
@@ -370,11 +375,13 @@ impl Families {
         self.add("events_dropped", pid(), MetricValue::Count(totals.dropped));
     }
 
-    fn point(&mut self, labels: Labels, readings: Readings) {
-        match readings {
-            Readings::Count { hits } => self.add("hits", labels, MetricValue::Count(hits)),
-            Readings::Log { events, .. } => self.add("events", labels, MetricValue::Count(events)),
-            Readings::Time {
+    fn point(&mut self, labels: Labels, data: Measurement) {
+        match data {
+            Measurement::Count { hits } => self.add("hits", labels, MetricValue::Count(hits)),
+            Measurement::Log { events, .. } => {
+                self.add("events", labels, MetricValue::Count(events))
+            }
+            Measurement::Time {
                 count,
                 total_ns,
                 min_ns,
@@ -522,7 +529,7 @@ mod tests {
         let points = &mut report.instruments[0].points;
         points.push(points[0].clone());
         let mut slower = report.instruments[1].points[0].clone();
-        slower.readings = Readings::Time {
+        slower.data = Measurement::Time {
             count: 1,
             total_ns: 10_000,
             min_ns: 10_000,

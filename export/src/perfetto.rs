@@ -16,21 +16,21 @@
 //! Java's thread ids differ from the system's thread ids. Therefore a thread's track is a plain
 //! named track and not a thread track, and Perfetto's table of threads is empty.
 
-mod schema;
+pub(crate) mod schema;
 
 use std::collections::HashMap;
 
 use prost::Message;
 use serde_json::Value as Json;
-use veneer_protocol::{Instrument, LogEvent, PointReadings, Readings, Update};
+use veneer_protocol::{Instrument, LogEvent, Measurement, PointRow, Update};
 
 use crate::ExportScope;
-use crate::descriptor::readable_signature;
 use schema::{
     BOOTTIME, Clock, ClockSnapshot, CounterDescriptor, Data, DebugAnnotation, EventType,
     ProcessDescriptor, REALTIME, SourceLocation, Trace, TracePacket, TrackDescriptor, TrackEvent,
     Unit, Value,
 };
+use veneer_names::java_signature;
 
 /// The packet sequence of all packets. Perfetto requires one sequence id per writer.
 const PACKET_SEQUENCE_ID: u32 = 1;
@@ -130,12 +130,12 @@ impl TraceWriter {
         packets: &mut Vec<TracePacket>,
         at: u64,
         instrument: &Instrument,
-        point: &PointReadings,
+        point: &PointRow,
     ) {
         let place = format!("{} {}", instrument.name, point_name(point));
-        match point.readings {
-            Readings::Count { hits } => self.counter(packets, at, place, Unit::Count, hits),
-            Readings::Time {
+        match point.data {
+            Measurement::Count { hits } => self.counter(packets, at, place, Unit::Count, hits),
+            Measurement::Time {
                 count, total_ns, ..
             } => {
                 self.counter(packets, at, format!("{place} calls"), Unit::Count, count);
@@ -147,7 +147,7 @@ impl TraceWriter {
                     total_ns,
                 );
             }
-            Readings::Log { events, .. } => {
+            Measurement::Log { events, .. } => {
                 self.counter(packets, at, format!("{place} events"), Unit::Count, events);
             }
         }
@@ -204,7 +204,7 @@ impl TraceWriter {
                 uuid
             }
         };
-        let method = readable_signature(&event.method);
+        let method = java_signature(&event.method);
         let (short, _) = method.split_once('(').unwrap_or((&method, ""));
         let line = event.line.map(|line| format!(":{line}"));
         let annotation = |(name, value): (&String, &Json)| DebugAnnotation {
@@ -240,8 +240,8 @@ fn encode(packet: Vec<TracePacket>) -> Vec<u8> {
 }
 
 /// The display name of a point, for instance `shop.Desk.serve(shop.Order, int) f3->f4 :41`.
-fn point_name(point: &PointReadings) -> String {
-    let mut text = format!("{}.{}", point.class, readable_signature(&point.method));
+fn point_name(point: &PointRow) -> String {
+    let mut text = format!("{}.{}", point.class, java_signature(&point.method));
     match (point.fragment, point.to, &point.what) {
         (_, _, Some(what)) => text += &format!(" {what}"),
         (Some(from), Some(to), _) => text += &format!(" f{from}->f{to}"),

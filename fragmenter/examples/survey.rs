@@ -143,7 +143,7 @@ impl Totals {
         }
         let request = Request {
             policy,
-            first_id: 1000,
+            first_id: veneer_names::MethodId(1000),
             generation: 0,
             wanted: &|_, _| true,
             forced: &|_, _| options.named,
@@ -202,14 +202,14 @@ impl Totals {
             self.whole += whole as usize;
             kept.push((method, layout, probes));
         }
-        let mut lost: HashSet<u32> = HashSet::new();
+        let mut lost: HashSet<veneer_names::MethodId> = HashSet::new();
         for bodies in [Bodies::Enter, Bodies::Resume] {
             let plans: Vec<VersionPlan> = (0u32..)
                 .zip(&kept)
                 .filter(|(_, k)| bodies == Bodies::Enter || k.1.points.len() > 1)
                 .map(|(id, (method, armed, probes))| VersionPlan {
                     method,
-                    id,
+                    id: veneer_names::MethodId(id),
                     armed,
                     edits: &[],
                     kept: &[],
@@ -229,7 +229,7 @@ impl Totals {
                 ) {
                     Ok(class) => {
                         for (id, refusal) in &class.refused {
-                            let method = &kept[*id as usize].0;
+                            let method = &kept[id.0 as usize].0;
                             let at = format!("{name}.{}{}", method.name, method.descriptor);
                             if lost.insert(*id) {
                                 self.refuse(options, &format!("emit {bodies:?}"), 1, &at, refusal);

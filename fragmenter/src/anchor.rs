@@ -29,11 +29,14 @@
 //!   armed code;
 //! - a version that extends the second anchor is callable from the older armed code.
 
-use crate::bytecode::Assembler;
 use crate::bytecode::opcode::*;
 use crate::classfile::{Attribute, ClassFile, Code, ConstantPool, Member};
 use crate::refusal::Refusal;
 use crate::runtime;
+use ahash::RandomState;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use veneer_names::MethodId;
 
 const FLAGS: u16 = 0x1000 | 0x0400 | 0x0020; // synthetic, abstract, super
 const FIELD_FLAGS: u16 = 0x1000 | 0x0010 | 0x0008; // synthetic, final, static
@@ -55,10 +58,11 @@ pub fn is_anchor(name: &str) -> bool {
 }
 
 /// A method that has a cell in the anchor.
-pub struct MethodWithCell {
-    pub id: u32,
+pub struct MethodWithCell<'m> {
+    /// The id of the method's cell.
+    pub id: MethodId,
     /// Simple name of the application's method.
-    pub name: String,
+    pub name: Cow<'m, str>,
     /// Descriptor of the call by which new activations enter a version.
     pub descriptor: String,
 }
@@ -73,26 +77,35 @@ pub fn emit(
     methods_with_cells: &[MethodWithCell],
     previous: Option<&str>,
 ) -> Result<Vec<u8>, Refusal> {
+    // The pool is new and the names are different, so nothing is looked up.
     let mut pool = ConstantPool::new();
-    let this_class = pool.add_class(name)?;
-    let super_class = pool.add_class(previous.unwrap_or("java/lang/Object"))?;
-    let descriptor = pool.add_utf8(runtime::CELL_DESCRIPTOR)?;
+    let own_name = pool.append_text(name)?;
+    let this_class = pool.append_class(own_name)?;
+    let super_name = pool.append_text(previous.unwrap_or("java/lang/Object"))?;
+    let super_class = pool.append_class(super_name)?;
+    let descriptor = pool.append_text(runtime::CELL_DESCRIPTOR)?;
     let mut fields = Vec::with_capacity(methods_with_cells.len());
-    for MethodWithCell { id, .. } in methods_with_cells {
-        let field = runtime::cell_field(*id);
+    let mut methods = Vec::with_capacity(1 + methods_with_cells.len());
+    methods.push(version_method(name, this_class, &mut pool)?);
+    let mut descriptors: HashMap<&str, u16, RandomState> = HashMap::default();
+    for one in methods_with_cells {
         fields.push(Member {
             access: FIELD_FLAGS,
-            name: pool.add_utf8(&field)?,
+            name: pool.append_text(&runtime::cell_field(one.id))?,
             descriptor,
             attributes: Vec::new(),
         });
-    }
-    let mut methods = vec![version_method(name, &mut pool)?];
-    for one in methods_with_cells {
+        let descriptor = match descriptors.get(&*one.descriptor) {
+            Some(known) => *known,
+            None => {
+                let index = pool.append_text(&one.descriptor)?;
+                *descriptors.entry(&one.descriptor).or_insert(index)
+            }
+        };
         methods.push(Member {
             access: 0x0400,
-            name: pool.add_utf8(&runtime::enter_method(&one.name, one.id))?,
-            descriptor: pool.add_utf8(&one.descriptor)?,
+            name: pool.append_text(&runtime::enter_method(&one.name, one.id))?,
+            descriptor,
             attributes: Vec::new(),
         });
     }
@@ -114,25 +127,24 @@ pub fn emit(
 /// Emits `static C$Veneer version(Object version) { return (C$Veneer) version; }`.
 fn version_method(
     name: &str,
+    this_class: u16,
     pool: &mut ConstantPool<'static>,
 ) -> Result<Member<'static>, Refusal> {
-    let mut a = Assembler::new();
-    a.local(ALOAD, 0);
-    a.pool(CHECKCAST, pool.add_class(name)?);
-    a.plain(ARETURN);
+    const ALOAD_0: u8 = ILOAD_0 + 4 * (ALOAD - ILOAD);
+    let [high, low] = this_class.to_be_bytes();
     let code = Code {
         max_stack: 1,
         max_locals: 1,
-        code: a.finish()?.code.into(),
+        code: vec![ALOAD_0, CHECKCAST, high, low, ARETURN].into(),
         exceptions: Vec::new(),
         attributes: Vec::new(),
     };
     Ok(Member {
         access: 0x0008,
-        name: pool.add_utf8(runtime::ANCHOR_VERSION)?,
-        descriptor: pool.add_utf8(&runtime::anchor_version_descriptor(name))?,
+        name: pool.append_text(runtime::ANCHOR_VERSION)?,
+        descriptor: pool.append_text(&runtime::anchor_version_descriptor(name))?,
         attributes: vec![Attribute {
-            name: pool.add_utf8("Code")?,
+            name: pool.append_text("Code")?,
             info: code.to_bytes()?.into(),
         }],
     })

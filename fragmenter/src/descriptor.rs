@@ -3,19 +3,21 @@
 
 use crate::bytecode::opcode::{ARETURN, DRETURN, FRETURN, IRETURN, LRETURN, RETURN};
 use crate::value_type::Type;
-use std::sync::Arc;
+use veneer_names::{
+    FieldDescriptor, FieldKind, MethodDescriptor, OBJECT_DESCRIPTOR, Primitive, type_descriptor,
+};
 
 /// A method's parameters and result as verification types. The receiver is not included.
 #[derive(Clone, Debug, PartialEq)]
-pub struct MethodDescriptor {
+pub struct MethodType {
     /// The declared parameters, in order.
     pub parameters: Vec<Type>,
     /// The result; `None` for `void`.
     pub result: Option<Type>,
 }
 
-impl MethodDescriptor {
-    /// Opcode of the instruction that returns from a method with this descriptor.
+impl MethodType {
+    /// Opcode of the instruction that returns from a method of this type.
     pub fn returns_by(&self) -> u8 {
         match self.result {
             None => RETURN,
@@ -30,18 +32,11 @@ impl MethodDescriptor {
     /// Parses a descriptor such as `(I[Ljava/lang/String;)V`. Returns `None` if the text is not a
     /// method descriptor.
     pub fn parse(text: &str) -> Option<Self> {
-        let mut rest = text.strip_prefix('(')?;
-        let mut parameters = Vec::new();
-        while !rest.starts_with(')') {
-            let (t, n) = field_prefix(rest)?;
-            parameters.push(t);
-            rest = &rest[n..];
-        }
-        let result = match &rest[1..] {
-            "V" => None,
-            r => Some(field(r)?),
-        };
-        Some(MethodDescriptor { parameters, result })
+        let descriptor = MethodDescriptor::parse(text).ok()?;
+        Some(MethodType {
+            parameters: descriptor.parameters().map(verification_type).collect(),
+            result: descriptor.result().map(verification_type),
+        })
     }
 
     /// Number of local-variable slots that the parameters occupy. A `long` or `double` occupies
@@ -51,42 +46,21 @@ impl MethodDescriptor {
     }
 }
 
-/// Parses one field descriptor. Returns `None` if text follows it.
-pub fn field(text: &str) -> Option<Type> {
-    field_prefix(text)
-        .filter(|(_, n)| *n == text.len())
-        .map(|(t, _)| t)
-}
-
-fn field_prefix(text: &str) -> Option<(Type, usize)> {
-    Some(match text.as_bytes().first()? {
-        b'Z' | b'B' | b'C' | b'S' | b'I' => (Type::Int, 1),
-        b'J' => (Type::Long, 1),
-        b'F' => (Type::Float, 1),
-        b'D' => (Type::Double, 1),
-        b'L' => {
-            let end = text.find(';')?;
-            (Type::Object(Arc::from(&text[1..end])), end + 1)
-        }
-        b'[' => {
-            let (_, n) = field_prefix(&text[1..])?;
-            (Type::Object(Arc::from(&text[..n + 1])), n + 1)
-        }
-        _ => return None,
-    })
-}
-
-/// The result part of a method descriptor: `V`, `I` or `[La/B;`. The function parses the parameters
-/// one by one, because a class name may contain `)`. Returns `V` if the text is not a descriptor.
-pub fn result_descriptor(text: &str) -> &str {
-    let mut rest = text.strip_prefix('(').unwrap_or(")V");
-    while !rest.starts_with(')') {
-        match field_prefix(rest) {
-            Some((_, n)) => rest = &rest[n..],
-            None => return "V",
-        }
+/// The verification type of values with this descriptor.
+fn verification_type(descriptor: FieldDescriptor) -> Type {
+    match descriptor.kind() {
+        FieldKind::Primitive(Primitive::Long) => Type::Long,
+        FieldKind::Primitive(Primitive::Float) => Type::Float,
+        FieldKind::Primitive(Primitive::Double) => Type::Double,
+        FieldKind::Primitive(_) => Type::Int,
+        FieldKind::Class(name) => Type::object(name),
+        FieldKind::Array(_) => Type::object(descriptor.as_str()),
     }
-    &rest[1..]
+}
+
+/// Parses one field descriptor. Returns `None` if the text is not exactly one field descriptor.
+pub fn field(text: &str) -> Option<Type> {
+    FieldDescriptor::parse(text).ok().map(verification_type)
 }
 
 /// The field descriptor of a verification type: `Ljava/lang/String;`, `[I` or `J`. Returns `None`
@@ -97,55 +71,10 @@ pub fn field_descriptor(t: &Type) -> Option<String> {
         Type::Long => "J".into(),
         Type::Float => "F".into(),
         Type::Double => "D".into(),
-        Type::Null => "Ljava/lang/Object;".into(),
-        Type::Object(name) if name.starts_with('[') => name.to_string(),
-        Type::Object(name) => format!("L{name};"),
+        Type::Null => OBJECT_DESCRIPTOR.into(),
+        Type::Object(name) => type_descriptor(name),
         Type::Top | Type::UninitializedThis | Type::Uninitialized(_) => return None,
     })
-}
-
-/// A method descriptor in which every class and array is replaced by `java.lang.Object`. Returns
-/// `None` if the text is not a descriptor.
-pub fn erased(text: &str) -> Option<String> {
-    let erase = |field: &str| match field.as_bytes().first() {
-        Some(b'L' | b'[') => "Ljava/lang/Object;".to_string(),
-        _ => field.to_string(),
-    };
-    let mut out = String::from("(");
-    let mut rest = text.strip_prefix('(')?;
-    while !rest.starts_with(')') {
-        let (_, n) = field_prefix(rest)?;
-        out += &erase(&rest[..n]);
-        rest = &rest[n..];
-    }
-    out.push(')');
-    match &rest[1..] {
-        "V" => out.push('V'),
-        result => {
-            field(result)?;
-            out += &erase(result);
-        }
-    }
-    Some(out)
-}
-
-/// Length in bytes of the first field descriptor of a text.
-pub(crate) fn field_length(text: &[u8]) -> Option<usize> {
-    let dimensions = text.iter().take_while(|b| **b == b'[').count();
-    match text.get(dimensions)? {
-        b'Z' | b'B' | b'C' | b'S' | b'I' | b'J' | b'F' | b'D' => Some(dimensions + 1),
-        b'L' => text.iter().position(|b| *b == b';').map(|end| end + 1),
-        _ => None,
-    }
-}
-
-/// Number of words of a value with this descriptor.
-pub(crate) fn width(descriptor: &[u8]) -> u16 {
-    match descriptor.first() {
-        Some(b'J' | b'D') => 2,
-        Some(b'V') | None => 0,
-        _ => 1,
-    }
 }
 
 #[cfg(test)]
@@ -153,21 +82,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn classes_and_arrays_are_erased() {
-        let erased = |text| erased(text).unwrap_or_default();
-        assert_eq!(
-            erased("(I[La/B;JLa/C;)[[I"),
-            "(ILjava/lang/Object;JLjava/lang/Object;)Ljava/lang/Object;"
-        );
-        assert_eq!(erased("()V"), "()V");
-        assert_eq!(erased("(La"), "");
+    fn descriptors_become_verification_types() {
+        let array = Type::object("[La/B;");
+        let method = MethodType {
+            parameters: vec![Type::Int, Type::Long, Type::object("a/B")],
+            result: Some(array.clone()),
+        };
+        assert_eq!(MethodType::parse("(ZJLa/B;)[La/B;"), Some(method));
+        assert_eq!(field("[La/B;"), Some(array.clone()));
+        assert_eq!(field_descriptor(&array).as_deref(), Some("[La/B;"));
+        assert_eq!(field("La/B;I"), None);
     }
 
+    /// The class hook reads class files that the JVM has not checked yet.
     #[test]
-    fn a_result_is_found_behind_odd_class_names() {
-        assert_eq!(result_descriptor("(I[La)b;J)[Lc)d;"), "[Lc)d;");
-        assert_eq!(result_descriptor("()V"), "V");
-        assert_eq!(result_descriptor("no descriptor"), "V");
-        assert_eq!(result_descriptor("(La"), "V");
+    fn an_array_of_too_many_dimensions_is_refused() {
+        let array = "[".repeat(65_534) + "I";
+        assert_eq!((field(&array), MethodType::parse(&array)), (None, None));
+        assert_eq!(MethodType::parse(&format!("({array})V")), None);
     }
 }

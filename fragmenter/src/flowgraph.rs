@@ -40,6 +40,7 @@ impl FragmentId {
     pub fn node(self) -> NodeIndex {
         NodeIndex::new(self.0 as usize)
     }
+    /// The index of the fragment in [`FlowGraph`], from 0.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -48,6 +49,7 @@ impl FragmentId {
 /// A single-entry straight-line piece of a method.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fragment {
+    /// The number of the fragment.
     pub id: FragmentId,
     /// pc of the first instruction.
     pub start: u16,
@@ -207,10 +209,12 @@ impl FlowGraph {
         self.graph.node_count()
     }
 
+    /// Whether the graph has no fragments.
     pub fn is_empty(&self) -> bool {
         self.graph.node_count() == 0
     }
 
+    /// Returns a fragment; `None` for a number that the graph does not have.
     pub fn get(&self, id: FragmentId) -> Option<&Fragment> {
         self.graph.node_weight(id.node())
     }

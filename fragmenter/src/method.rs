@@ -9,7 +9,7 @@ use crate::bytecode::{Instruction, decode};
 use crate::classfile::{
     ClassFile, Code, ConstantPool, Member, StackMapFrame, VerificationType, decode_stack_map,
 };
-use crate::descriptor::MethodDescriptor;
+use crate::descriptor::MethodType;
 use crate::flowgraph::{EdgeKind, FlowGraph, FragmentId};
 use crate::refusal::Refusal;
 use crate::types::{self, State, Type};
@@ -32,7 +32,9 @@ pub mod access {
 pub struct Variable {
     /// The name in the source code.
     pub name: String,
+    /// The number of the local variable.
     pub slot: u16,
+    /// The descriptor of the variable's type.
     pub descriptor: String,
     /// First pc of the scope.
     pub start: u16,
@@ -48,11 +50,13 @@ pub struct Method<'a> {
     pub class: Arc<str>,
     /// Position in the class file's method list.
     pub index: usize,
+    /// The simple name of the method.
     pub name: String,
     /// The descriptor as text.
     pub descriptor: String,
     /// The descriptor as verification types.
-    pub signature: MethodDescriptor,
+    pub signature: MethodType,
+    /// The access flags (JVMS table 4.6-A).
     pub access: u16,
     /// The `Code` attribute.
     pub code: Code<'a>,
@@ -75,6 +79,7 @@ pub struct Method<'a> {
     /// Verification types before some single instructions, by index: the returns, and the first
     /// instruction after `super(…)`.
     pub state_at: indexmap::IndexMap<usize, State>,
+    /// Natural loops and irreducible cycles of `flow`.
     pub loops: LoopForest,
     /// Use and def of each fragment.
     pub effects: Vec<UseDef>,
@@ -243,7 +248,7 @@ impl<'a> Method<'a> {
         let name = pool.text(member.name)?.into_owned();
         let descriptor = pool.text(member.descriptor)?.into_owned();
         let code = parse_code(file, member)?;
-        let signature = MethodDescriptor::parse(&descriptor)
+        let signature = MethodType::parse(&descriptor)
             .ok_or_else(|| Refusal::BrokenClass(format!("bad descriptor {descriptor}")))?;
         let class: Arc<str> = Arc::from(&*file.name()?);
         let is_static = member.access & access::STATIC != 0;
@@ -336,6 +341,7 @@ impl<'a> Method<'a> {
         self.access & access::STATIC != 0
     }
 
+    /// Whether the method is a constructor.
     pub fn is_constructor(&self) -> bool {
         self.name == "<init>"
     }

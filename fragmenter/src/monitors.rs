@@ -5,6 +5,9 @@
 //!   none* is held, so the maximum never admits a point wrongly.
 //! - Transfer function: `monitorenter` adds one and `monitorexit` subtracts one. A handler starts
 //!   with the largest number that is held anywhere in its protected range.
+//! - Roots: the entry, and then the first fragment that no path from the earlier roots reaches, until
+//!   there is none. Unreachable code has capture points too, because an edit can redirect an edge to
+//!   it. At such a root, no monitor is held.
 //! - Termination: if a number exceeds `MAX_MONITORS`, the analysis has no fixed point, and the
 //!   method is refused as unstructured.
 //!
@@ -33,9 +36,15 @@ pub fn held_monitors(
     }
     let mut held = vec![0u8; instructions.len()];
     let mut at_start: Vec<Option<u8>> = vec![None; flow.len()];
-    let mut work = vec![petgraph::graph::NodeIndex::new(0)];
-    at_start[0] = Some(0);
-    while let Some(node) = work.pop() {
+    let mut work = Vec::new();
+    let mut roots = flow.graph.node_indices();
+    loop {
+        let node = work.pop().or_else(|| {
+            let root = roots.find(|n| at_start[n.index()].is_none())?;
+            at_start[root.index()] = Some(0);
+            Some(root)
+        });
+        let Some(node) = node else { break };
         let fragment = &flow.graph[node];
         let mut depth = at_start[node.index()].unwrap_or(0);
         for i in fragment.instructions.clone() {

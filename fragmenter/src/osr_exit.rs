@@ -28,9 +28,10 @@ use crate::points::{Point, PointKind};
 use crate::refusal::Refusal;
 use crate::runtime;
 use crate::types::{State, Type};
+use veneer_names::MethodDescriptor;
 
 /// Descriptors of the overloads of `VeneerFrame.add`, indexed by [`add_index`].
-const FRAME_ADD: [&str; 15] = [
+pub(crate) const FRAME_ADD: [&str; 15] = [
     "(I)Ljava/lang/invoke/VeneerFrame;",
     "(II)Ljava/lang/invoke/VeneerFrame;",
     "(III)Ljava/lang/invoke/VeneerFrame;",
@@ -50,7 +51,7 @@ const FRAME_ADD: [&str; 15] = [
 
 /// Descriptors of the overloads of `VeneerFrame.of`, indexed by [`add_index`] of the first values.
 /// The last descriptor is that of a frame without values.
-const FRAME_OF: [&str; 16] = [
+pub(crate) const FRAME_OF: [&str; 16] = [
     "(II)Ljava/lang/invoke/VeneerFrame;",
     "(III)Ljava/lang/invoke/VeneerFrame;",
     "(IIII)Ljava/lang/invoke/VeneerFrame;",
@@ -70,13 +71,13 @@ const FRAME_OF: [&str; 16] = [
 ];
 
 /// Index in [`FRAME_OF`] of the overload for a frame without values.
-const EMPTY_FRAME_INDEX: usize = FRAME_OF.len() - 1;
+pub(crate) const EMPTY_FRAME_INDEX: usize = FRAME_OF.len() - 1;
 
 /// The largest number of values that one call of `add` accepts.
 const MAX_RUN: usize = 6;
 
 /// Index in [`FRAME_ADD`] of the overload that accepts `count` values of a kind ([`carried_kind`]).
-fn add_index(kind: u8, count: usize) -> usize {
+pub(crate) fn add_index(kind: u8, count: usize) -> usize {
     match kind {
         0 => count - 1,
         4 => MAX_RUN + 2 + count,
@@ -87,14 +88,23 @@ fn add_index(kind: u8, count: usize) -> usize {
 /// Splits the values into runs, one for each call of `add`. Only `int` and reference values form
 /// runs of more than one value. Returns the kind and the length of each run.
 fn runs(kinds: impl Iterator<Item = u8>) -> Vec<(u8, usize)> {
-    let mut found: Vec<(u8, usize)> = Vec::new();
-    for kind in kinds {
-        match found.last_mut() {
-            Some((last, n)) if *last == kind && *n < MAX_RUN && matches!(kind, 0 | 4) => *n += 1,
-            _ => found.push((kind, 1)),
+    run_lengths(kinds).collect()
+}
+
+/// Like [`runs`], without a vector.
+pub(crate) fn run_lengths(kinds: impl Iterator<Item = u8>) -> impl Iterator<Item = (u8, usize)> {
+    let mut kinds = kinds.peekable();
+    std::iter::from_fn(move || {
+        let kind = kinds.next()?;
+        let mut count = 1;
+        while count < MAX_RUN
+            && matches!(kind, 0 | 4)
+            && kinds.next_if(|next| *next == kind).is_some()
+        {
+            count += 1;
         }
-    }
-    found
+        Some((kind, count))
+    })
 }
 
 /// The form in which an activation leaves at a capture point.
@@ -127,11 +137,14 @@ pub(crate) fn exit_form(point: &Point, result: &Option<Type>) -> ExitForm {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ExitConstants {
     pub cell: u16,
-    frame_of: [u16; FRAME_OF.len()],
-    frame_add: [u16; FRAME_ADD.len()],
-    go: u16,
-    exit: u16,
-    class: u16,
+    /// `VeneerFrame.of`, by [`add_index`] of the first values or [`EMPTY_FRAME_INDEX`].
+    pub frame_of: [u16; FRAME_OF.len()],
+    /// `VeneerFrame.add`, by [`add_index`].
+    pub frame_add: [u16; FRAME_ADD.len()],
+    pub go: u16,
+    pub exit: u16,
+    /// The class to which the result is cast.
+    pub class: u16,
 }
 
 /// Suffix of `go` and `exit` for a result type: `V`, `I`, `J`, `F`, `D` or `L`.
@@ -209,25 +222,6 @@ impl ExitConstants {
             result_kind(result),
             result_class(result),
         )
-    }
-
-    /// Adds the constants for leaving before returns. `result` is the first byte of the result's
-    /// descriptor. `cast` is the class of the result, if the code must cast to it.
-    pub fn for_returns(
-        pool: &mut ConstantPool,
-        cell: u16,
-        result: u8,
-        cast: Option<&str>,
-    ) -> Result<ExitConstants, Refusal> {
-        let kind = match result {
-            b'V' => 'V',
-            b'J' => 'J',
-            b'F' => 'F',
-            b'D' => 'D',
-            b'L' | b'[' => 'L',
-            _ => 'I',
-        };
-        ExitConstants::build(pool, cell, (None, true), kind, cast)
     }
 
     fn build(
@@ -500,7 +494,7 @@ impl SharedTails {
             .iter()
             .filter(|p| exit_form(p, result) == ExitForm::Return);
         let exit = self.exit.filter(|_| exits.count() > 1);
-        let of_exit = result.iter().cloned().chain([Type::Int]).collect();
+        let of_exit = result.iter().map(as_object).chain([Type::Int]).collect();
         let of_frame = vec![Type::object(runtime::FRAME)];
         let found = [(self.frame, of_frame), (exit, of_exit)];
         let state = |stack| State {
@@ -511,6 +505,15 @@ impl SharedTails {
         found
             .filter_map(|(label, stack)| Some((label?, state(stack))))
             .collect()
+    }
+}
+
+/// The type by which a stub knows a value. A stub passes every reference as an `Object`, so its
+/// stack map names no class of the application.
+pub(crate) fn as_object(t: &Type) -> Type {
+    match t {
+        Type::Object(_) => Type::object("java/lang/Object"),
+        other => other.clone(),
     }
 }
 
@@ -547,6 +550,6 @@ pub(crate) fn entry_call_descriptor(point: &Point, method: &Method) -> Result<St
     out.push(')');
     // The result is the declared one and not its verification type, so that a boolean remains a
     // boolean.
-    out += descriptor::result_descriptor(&method.descriptor);
+    out += MethodDescriptor::parse(&method.descriptor).map_or("V", MethodDescriptor::result_text);
     Ok(out)
 }

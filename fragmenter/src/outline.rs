@@ -5,12 +5,14 @@
 //! counts as having no annotations; it is not an error.
 
 use crate::classfile::{Attribute, ClassFile, ClassFileError, ConstantPool, annotation_types};
+use veneer_names::{class_in_type_descriptor, java_form};
 
 /// The summary of one class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outline {
     /// The class name in dotted form.
     pub name: String,
+    /// The access flags (JVMS table 4.1-B).
     pub access: u16,
     /// The superclass and the direct superinterfaces, in dotted form.
     pub above: Vec<String>,
@@ -23,8 +25,11 @@ pub struct Outline {
 /// The summary of one method.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MethodOutline {
+    /// The simple name of the method.
     pub name: String,
+    /// The descriptor of the method.
     pub descriptor: String,
+    /// The access flags (JVMS table 4.6-A).
     pub access: u16,
     /// Types of the annotations, in dotted form.
     pub annotations: Vec<String>,
@@ -35,10 +40,6 @@ pub struct MethodOutline {
 /// Limit in bytes for all text in one summary. Without a limit, a damaged file could refer to its
 /// longest constant everywhere, and the summary would be much larger than the file.
 const MAX_TEXT_BYTES: usize = 16 << 20;
-
-fn dotted(name: &str) -> String {
-    name.replace('/', ".")
-}
 
 /// The bytes of [`MAX_TEXT_BYTES`] that are still available.
 struct TextBudget(usize);
@@ -60,7 +61,7 @@ impl TextBudget {
 
     fn dotted(&mut self, name: &str) -> Result<String, ClassFileError> {
         self.take(name)?;
-        Ok(dotted(name))
+        Ok(java_form(name))
     }
 
     fn types(
@@ -123,9 +124,7 @@ impl Outline {
 pub fn mentioned(pool: &ConstantPool) -> Vec<String> {
     let text = |index| pool.text(index).ok();
     let texts = pool.indices().filter_map(text);
-    let names = texts.filter_map(|text| {
-        let name = text.strip_prefix('L')?.strip_suffix(';')?;
-        Some(dotted(name))
-    });
-    names.collect()
+    texts
+        .filter_map(|text| class_in_type_descriptor(&text).map(java_form))
+        .collect()
 }

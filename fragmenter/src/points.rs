@@ -38,7 +38,9 @@ pub enum PointKind {
 /// A capture point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
+    /// The number of the point.
     pub id: PointId,
+    /// The kind of the point.
     pub kind: PointKind,
     /// The point is before this instruction (index into [`Method::instructions`]).
     pub instruction: usize,
@@ -66,6 +68,7 @@ impl Point {
 /// A position at which the policy asks for a point but no point is possible.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Skipped {
+    /// The pc at which the point would be.
     pub pc: u16,
     /// The reason why there is no point.
     pub reason: Refusal,

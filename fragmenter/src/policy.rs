@@ -15,7 +15,7 @@
 //! first the exits, then every point that the policy `loop` would not have.
 
 use crate::bytecode::Instruction;
-use crate::bytecode::opcode::is_invoke;
+use crate::bytecode::opcode::{INVOKEDYNAMIC, is_invoke};
 use crate::classfile::ConstantPool;
 use std::sync::Arc;
 
@@ -32,20 +32,26 @@ pub enum Policy {
     Loop,
     /// Cuts at loops and at matching calls, like the RMI policy of the original paper.
     Call(CallFilter),
+    /// Cuts at loops, and puts a point at every basic block.
     Block,
 }
 
 impl Policy {
     /// Whether a fragment starts at this instruction, even if the control flow does not require it.
     pub fn cuts(&self, instruction: &Instruction, pool: &ConstantPool) -> bool {
+        let index = instruction.pool_index();
+        index.is_some_and(|index| self.cuts_call(instruction.op(), index, pool))
+    }
+
+    /// Whether a fragment starts at the call of this member by this opcode.
+    pub(crate) fn cuts_call(&self, op: u8, index: u16, pool: &ConstantPool) -> bool {
         let Policy::Call(filter) = self else {
             return false;
         };
-        let op = instruction.op();
-        if !is_invoke(op) || matches!(instruction, Instruction::InvokeDynamic { .. }) {
+        if !is_invoke(op) || op == INVOKEDYNAMIC {
             return false;
         }
-        let Some(member) = instruction.pool_index().and_then(|i| pool.member(i).ok()) else {
+        let Ok(member) = pool.member(index) else {
             return false;
         };
         match (
@@ -54,7 +60,7 @@ impl Policy {
             pool.text(member.descriptor),
         ) {
             (Ok(class), Ok(name), Ok(descriptor)) => {
-                filter(&class.replace('/', "."), &name, &descriptor)
+                filter(&veneer_names::java_form(&class), &name, &descriptor)
             }
             _ => false,
         }

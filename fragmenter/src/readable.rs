@@ -11,6 +11,8 @@ use crate::patch;
 use crate::point_values::frame_state;
 use crate::points::Point;
 use crate::types::{self, State, Type};
+use crate::value_type::java_type_name;
+use veneer_names::FieldDescriptor;
 
 /// The verification types of the values that can be read at a site, and the pc by which variables
 /// are named there. `points` are the capture points of the armed body.
@@ -64,37 +66,16 @@ pub fn visible_variables(method: &Method, points: &[Point], site: Site) -> Vec<(
         let shown = match (t, declared) {
             (Type::Top, _) => return None,
             (t, _) if t.is_uninitialized() => return None,
-            (Type::Int | Type::Null, Some(declared)) => in_source(declared),
+            (Type::Int | Type::Null, Some(declared)) => FieldDescriptor::parse(declared)
+                .map_or_else(|_| declared.to_owned(), FieldDescriptor::java_form),
             (Type::Int, None) => "int".into(),
             (Type::Long, _) => "long".into(),
             (Type::Float, _) => "float".into(),
             (Type::Double, _) => "double".into(),
-            (Type::Object(class), _) if class.starts_with('[') => in_source(class),
-            (Type::Object(class), _) => class.replace('/', "."),
+            (Type::Object(class), _) => java_type_name(class),
             _ => "()".into(),
         };
         Some((name, shown))
     };
     state.locals.iter().enumerate().filter_map(known).collect()
-}
-
-/// Converts a field descriptor to source form, such as `int[]`.
-fn in_source(descriptor: &str) -> String {
-    let element = descriptor.trim_start_matches('[');
-    let name = match element {
-        "Z" => "boolean".into(),
-        "B" => "byte".into(),
-        "S" => "short".into(),
-        "C" => "char".into(),
-        "I" => "int".into(),
-        "J" => "long".into(),
-        "F" => "float".into(),
-        "D" => "double".into(),
-        class => class
-            .trim_end_matches(';')
-            .get(1..)
-            .unwrap_or_default()
-            .replace('/', "."),
-    };
-    name + &*"[]".repeat(descriptor.len() - element.len())
 }

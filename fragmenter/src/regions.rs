@@ -48,6 +48,7 @@ impl fmt::Display for RegionId {
 /// One single-entry region.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Region {
+    /// The number of the region.
     pub id: RegionId,
     /// The block at which control enters.
     pub head: FragmentId,

@@ -6,6 +6,8 @@
 
 #![allow(missing_docs)]
 
+use std::borrow::Cow;
+use veneer_names::MethodId;
 use veneer_probes::step::HelperClass;
 
 pub const CELL: &str = "java/lang/invoke/VeneerCell";
@@ -38,23 +40,23 @@ pub fn class_name(of: HelperClass) -> &'static str {
 }
 
 /// Name of the anchor's field that holds the cell of a method.
-pub fn cell_field(id: u32) -> String {
+pub fn cell_field(id: MethodId) -> String {
     format!("c{id}")
 }
 
 /// Name of the version's field that holds its token.
-pub fn token_field(id: u32) -> String {
+pub fn token_field(id: MethodId) -> String {
     format!("t{id}")
 }
 
 /// Name of the body for new activations: the application method's name, for tools that show frames,
 /// and the method's id.
-pub fn enter_method(method: &str, id: u32) -> String {
+pub fn enter_method(method: &str, id: MethodId) -> String {
     format!("{}$e{id}", sanitized(method))
 }
 
 /// Name of the body for activations that enter from other code.
-pub fn resume_method(method: &str, id: u32) -> String {
+pub fn resume_method(method: &str, id: MethodId) -> String {
     format!("{}$r{id}", sanitized(method))
 }
 
@@ -64,15 +66,20 @@ pub fn probe_method(n: usize) -> String {
 }
 
 /// The method id in the name of a body, or `None` for other methods.
-pub fn method_id(body: &str) -> Option<u32> {
+pub fn method_id(body: &str) -> Option<MethodId> {
     let (_, id) = body.rsplit_once('$')?;
-    id.strip_prefix(['e', 'r'])?.parse().ok()
+    id.strip_prefix(['e', 'r'])?.parse().ok().map(MethodId)
 }
 
 /// A method's name in a form that may be part of another name. Characters that a method name must
 /// not contain (as in `<init>`) are removed or replaced. So are characters that modified UTF-8 and
 /// UTF-8 encode differently.
-fn sanitized(method: &str) -> String {
+fn sanitized(method: &str) -> Cow<'_, str> {
+    let name = method.trim_matches(['<', '>']);
+    let is_plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'-');
+    if name.len() <= 200 && name.bytes().all(is_plain) {
+        return Cow::Borrowed(name);
+    }
     let plain = |c: char| {
         if u32::from(c) < 0x1_0000 && c.is_alphanumeric() || "_$-".contains(c) {
             c
@@ -80,12 +87,7 @@ fn sanitized(method: &str) -> String {
             '_'
         }
     };
-    method
-        .trim_matches(['<', '>'])
-        .chars()
-        .take(200)
-        .map(plain)
-        .collect()
+    Cow::Owned(name.chars().take(200).map(plain).collect())
 }
 
 /// Name of the anchor's method that casts the instance of a version to the anchor, so that an armed

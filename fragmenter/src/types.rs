@@ -15,11 +15,11 @@
 use crate::bytecode::Instruction;
 use crate::bytecode::opcode::*;
 use crate::classfile::{ConstantPool, PoolEntry, StackMapFrame, VerificationType};
-use crate::descriptor::{self, MethodDescriptor};
+use crate::descriptor::{self, MethodType};
 use std::sync::Arc;
+use veneer_names::{array_of, constant_name};
 
 pub use crate::value_type::Type;
-use crate::value_type::element_class;
 
 /// Types of all locals (by slot) and of the operand stack (by value, with the top last).
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -51,7 +51,7 @@ impl State {
         class: &str,
         is_static: bool,
         is_constructor: bool,
-        descriptor: &MethodDescriptor,
+        descriptor: &MethodType,
         max_locals: u16,
     ) -> State {
         let mut locals = Vec::with_capacity(max_locals as usize);
@@ -188,7 +188,7 @@ pub fn invoked<'p>(
     pool: &'p ConstantPool,
     index: u16,
     op: u8,
-) -> Option<(std::borrow::Cow<'p, str>, MethodDescriptor)> {
+) -> Option<(std::borrow::Cow<'p, str>, MethodType)> {
     let (name, descriptor) = if op == INVOKEDYNAMIC {
         let (_, name, descriptor) = pool.dynamic(index).ok()?;
         (name, descriptor)
@@ -196,7 +196,7 @@ pub fn invoked<'p>(
         let member = pool.member(index).ok()?;
         (member.name, member.descriptor)
     };
-    let parsed = MethodDescriptor::parse(&pool.text(descriptor).ok()?)?;
+    let parsed = MethodType::parse(&pool.text(descriptor).ok()?)?;
     Some((pool.text(name).ok()?, parsed))
 }
 
@@ -288,12 +288,7 @@ pub fn step(
             ANEWARRAY => {
                 state.pop(pc)?;
                 let element = pool.class_name(*index).map_err(|_| bad())?;
-                let name = if element.starts_with('[') {
-                    format!("[{element}")
-                } else {
-                    format!("[L{element};")
-                };
-                state.stack.push(Type::object(&name));
+                state.stack.push(Type::object(&array_of(&element)));
             }
             CHECKCAST => {
                 state.pop(pc)?;
@@ -334,8 +329,7 @@ fn step_plain(state: &mut State, pc: u16, op: u8) -> Result<(), TypeError> {
             state.pop(pc)?;
             let element = match state.pop(pc)? {
                 Type::Object(name) => match name.strip_prefix('[') {
-                    Some(e) if e.starts_with('[') => Type::object(e),
-                    Some(e) => Type::object(element_class(e)),
+                    Some(element) => Type::object(constant_name(element)),
                     None => return Err(TypeError::BadOperand(pc)),
                 },
                 _ => Type::Null,

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use veneer_names::{FieldDescriptor, java_form};
 
 /// A verification type (JVMS §4.10.1.2) with class names in internal form (`a/b/C`, arrays as
 /// descriptors).
@@ -65,32 +66,15 @@ impl fmt::Display for Type {
             Type::Null => f.write_str("null"),
             Type::UninitializedThis => f.write_str("uninit-this"),
             Type::Uninitialized(pc) => write!(f, "uninit@{pc}"),
-            Type::Object(name) => f.write_str(&source_name(name)),
+            Type::Object(name) => f.write_str(&java_type_name(name)),
         }
     }
 }
 
-fn source_name(name: &str) -> String {
-    let dims = name.bytes().take_while(|b| *b == b'[').count();
-    let base = &name[dims..];
-    let base = match (dims, base) {
-        (0, _) => base.replace('/', "."),
-        (_, "I") => "int".into(),
-        (_, "J") => "long".into(),
-        (_, "Z") => "boolean".into(),
-        (_, "B") => "byte".into(),
-        (_, "C") => "char".into(),
-        (_, "S") => "short".into(),
-        (_, "F") => "float".into(),
-        (_, "D") => "double".into(),
-        _ => element_class(base).replace('/', "."),
-    };
-    base + &"[]".repeat(dims)
-}
-
-/// The name in a descriptor `La/b/C;`. Only one leading `L` is removed, because a class name may
-/// also begin with `L`.
-pub(crate) fn element_class(descriptor: &str) -> &str {
-    let name = descriptor.strip_prefix('L').unwrap_or(descriptor);
-    name.strip_suffix(';').unwrap_or(name)
+/// The Java form of the class or array that a `Class` constant names: `a.b.C` or `int[]`.
+pub(crate) fn java_type_name(name: &str) -> String {
+    let array = FieldDescriptor::parse(name)
+        .ok()
+        .filter(|d| d.dimensions() > 0);
+    array.map_or_else(|| java_form(name), FieldDescriptor::java_form)
 }

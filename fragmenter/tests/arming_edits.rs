@@ -160,7 +160,7 @@ fn verify(
         .collect();
     let plan = || VersionPlan {
         method,
-        id: 7,
+        id: veneer_names::MethodId(7),
         armed,
         edits,
         kept: &[],

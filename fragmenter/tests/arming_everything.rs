@@ -102,7 +102,7 @@ fn arm(totals: &mut Totals, path: &Path, bytes: &[u8], policy: &Policy, forced: 
     let stage = format!("arm {policy:?}");
     let request = Request {
         policy,
-        first_id: 1000,
+        first_id: veneer_names::MethodId(1000),
         generation: 0,
         wanted: &|_, _| true,
         forced: &|_, _| forced,
@@ -214,7 +214,7 @@ fn emit(totals: &mut Totals, path: &Path, bytes: &[u8], policy: &Policy, probe_s
         .enumerate()
         .map(|(i, (method, armed, probes))| VersionPlan {
             method,
-            id: i as u32,
+            id: veneer_names::MethodId(i as u32),
             armed,
             edits: &[],
             kept: &[],
@@ -231,7 +231,7 @@ fn emit(totals: &mut Totals, path: &Path, bytes: &[u8], policy: &Policy, probe_s
             Err(refusal) => totals.refuse(&stage, &path.display().to_string(), &refusal),
             Ok(class) => {
                 for (id, refusal) in &class.refused {
-                    let method = &kept[*id as usize].0;
+                    let method = &kept[id.0 as usize].0;
                     let at = format!(
                         "{bodies:?} {}.{}{}",
                         method.class, method.name, method.descriptor

@@ -1,8 +1,7 @@
-//! The fast path (without an analysis) and the slow path (with one) must arm the JDK's classes
-//! identically.
+//! The fast path and the full path must arm the JDK's classes identically.
 //!
-//! Constant indices may differ, because a stack map that builds on the previous frame names fewer
-//! classes. So methods are compared by the meaning of their code, tables and frames.
+//! Constant indices may differ, because the fast path appends constants without looking for equal
+//! ones. So methods are compared by the meaning of their code, tables and frames.
 
 mod classfile_support;
 
@@ -135,7 +134,7 @@ fn both(label: &str, include: &str, sparse: usize) {
             for forced in [false, true] {
                 let request = Request {
                     policy,
-                    first_id: 1000,
+                    first_id: veneer_names::MethodId(1000),
                     generation: 0,
                     wanted: &|_, _| true,
                     forced: &|_, _| forced,

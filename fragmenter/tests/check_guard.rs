@@ -67,7 +67,7 @@ fn tampered_versions_are_refused_by_name() {
             };
             let known = [ArmedMethod {
                 index,
-                id: 7,
+                id: veneer_names::MethodId(7),
                 name: method.name.clone(),
                 descriptor: method.descriptor.clone(),
                 anchor: "Anchor".into(),
@@ -75,7 +75,7 @@ fn tampered_versions_are_refused_by_name() {
             }];
             let plans = [VersionPlan {
                 method: &method,
-                id: 7,
+                id: veneer_names::MethodId(7),
                 armed: &armed,
                 edits: &[],
                 kept: &[],
@@ -163,7 +163,7 @@ fn limited_actions_use_their_own_cell_and_limit() {
             };
             let known = [ArmedMethod {
                 index,
-                id: 7,
+                id: veneer_names::MethodId(7),
                 name: method.name.clone(),
                 descriptor: method.descriptor.clone(),
                 anchor: "Anchor".into(),
@@ -176,7 +176,7 @@ fn limited_actions_use_their_own_cell_and_limit() {
             );
             let plan = |probes| VersionPlan {
                 method: &method,
-                id: 7,
+                id: veneer_names::MethodId(7),
                 armed: &armed,
                 edits: &[],
                 kept: &[],

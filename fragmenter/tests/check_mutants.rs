@@ -20,7 +20,7 @@ use veneer_fragmenter::bytecode::opcode::*;
 use veneer_fragmenter::bytecode::{Instruction, decode};
 use veneer_fragmenter::check::{self, Checked};
 use veneer_fragmenter::classfile::{ClassFile, Code, ExceptionRange};
-use veneer_fragmenter::descriptor::MethodDescriptor;
+use veneer_fragmenter::descriptor::MethodType;
 use veneer_fragmenter::runtime;
 use veneer_fragmenter::version::Bodies;
 
@@ -328,7 +328,7 @@ fn mutate(
                     Instruction::Pool { index, .. } => {
                         let member = pool.pool.member(*index).ok()?;
                         let descriptor = pool.pool.text(member.descriptor).ok()?;
-                        MethodDescriptor::parse(&descriptor)?.parameters.len()
+                        MethodType::parse(&descriptor)?.parameters.len()
                     }
                     _ => return None,
                 };

@@ -113,7 +113,7 @@ fn modern(bytes: &[u8]) -> Vec<u8> {
 fn arm(bytes: &[u8]) -> arming::Armed {
     let request = Request {
         policy: &Policy::Block,
-        first_id: 0,
+        first_id: veneer_names::MethodId(0),
         generation: 0,
         wanted: &|_, _| true,
         forced: &|_, _| true,
@@ -341,14 +341,8 @@ fn malformed_class_files_cause_no_panic() {
         let downgraded = classes.iter().map(|c| javac_support::downgraded(c, 48));
         seeds.extend(downgraded.take(1));
     }
-    // A deterministic generator of pseudo-random numbers (Knuth's MMIX).
-    let mut state = 7u64;
-    let mut random = |below: usize| {
-        state = state
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (state >> 33) as usize % below
-    };
+    let mut generator = fastrand::Rng::with_seed(7);
+    let mut random = |below: usize| generator.usize(..below);
     let (mut taken, mut refused) = (0, 0);
     for seed in &seeds {
         for _ in 0..300 {
@@ -363,7 +357,7 @@ fn malformed_class_files_cause_no_panic() {
                     // The original need not verify, so the armed class need not verify either.
                     let request = Request {
                         policy: &Policy::Block,
-                        first_id: 0,
+                        first_id: veneer_names::MethodId(0),
                         generation: 0,
                         wanted: &|_, _| true,
                         forced: &|_, _| true,

@@ -8,6 +8,7 @@ use std::fmt;
 pub enum Endpoint {
     /// The callers, other versions, and handlers that exceptions enter.
     Outside,
+    /// The node with this number.
     Node(u32),
 }
 
@@ -23,7 +24,9 @@ impl fmt::Display for Endpoint {
 /// A directed edge. Two nodes may be connected by several edges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edge {
+    /// The end at which control leaves.
     pub from: Endpoint,
+    /// The end at which control arrives.
     pub to: Endpoint,
     /// How often control is expected to pass the edge, in any unit.
     pub weight: u64,
@@ -67,8 +70,11 @@ impl fmt::Display for Edge {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "(i64, i64, i64)", into = "(i64, i64, i64)")]
 pub struct CountedEdge {
+    /// The end at which control leaves.
     pub from: Endpoint,
+    /// The end at which control arrives.
     pub to: Endpoint,
+    /// The number of the edge's counter; `None` if the count is derived.
     pub counter: Option<u32>,
 }
 

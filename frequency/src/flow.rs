@@ -11,6 +11,7 @@ use crate::placement::place_counters;
 pub struct CountedGraph {
     /// The number of nodes. The nodes are numbered from 0.
     pub nodes: u32,
+    /// The edges, each with its counter if it has one.
     pub edges: Vec<CountedEdge>,
 }
 

@@ -4,6 +4,7 @@
 //! where a running activation can leave its code.
 
 use serde::{Deserialize, Serialize};
+use veneer_names::{MethodId, MethodRef};
 
 /// The identity of an armed method.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -11,7 +12,7 @@ pub struct ArmedMethod {
     /// The method's id. Ids distinguish methods of equal name and class name in different class
     /// loaders.
     #[serde(default)]
-    pub id: u32,
+    pub id: MethodId,
     /// The dotted class name: `a.b.Outer$Inner`.
     pub class: String,
     /// The method's name and descriptor: `m(I)I`.
@@ -22,9 +23,8 @@ impl ArmedMethod {
     /// Returns a pattern that selects this method. The pattern also selects bridge methods of the
     /// same name and arguments in the same class. Returns `None` if the descriptor is malformed.
     pub fn pattern(&self) -> Option<String> {
-        let (name, descriptor) = self.method.split_at(self.method.find('(')?);
-        let types = crate::pattern::argument_names(descriptor)?;
-        Some(format!("{}::{name}({})", self.class, types.join(", ")))
+        let method = MethodRef::parse(&self.method).ok()?;
+        Some(format!("{}::{}", self.class, method.java_form()))
     }
 }
 
@@ -48,6 +48,7 @@ pub struct ArmedClass {
 /// The properties of an armed method that a plan can query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DescribedMethod {
+    /// The name of the method, with its class and id.
     pub method: ArmedMethod,
     /// The access flags, as in the class file.
     pub flags: u16,
@@ -60,6 +61,7 @@ pub struct DescribedMethod {
 /// The flow graph of an armed method.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Graph {
+    /// The name of the method, with its class and id.
     #[serde(flatten)]
     pub method: ArmedMethod,
     /// The number of fragments. Fragments are numbered from 0.
@@ -130,7 +132,7 @@ mod tests {
     #[test]
     fn the_pattern_selects_the_method_and_no_overload() {
         let method = ArmedMethod {
-            id: 1,
+            id: MethodId(1),
             class: "a.B$C".into(),
             method: "m(I[[Ljava/lang/String;J)V".into(),
         };

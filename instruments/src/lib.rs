@@ -21,7 +21,6 @@ mod armed;
 mod completion;
 mod edit;
 mod event;
-mod id;
 mod kind;
 mod pattern;
 mod place;
@@ -34,16 +33,15 @@ mod tally;
 
 pub use armed::{ArmedClass, ArmedMethod, Block, DescribedMethod, Graph, RandomSample};
 pub use completion::complete_class_name;
-pub use edit::{EditKind, EditSpec};
-pub use event::{EventValue, LogEvent};
-pub use id::{IdError, InstrumentId, PatchId};
+pub use edit::EditSpec;
+pub use event::LogEvent;
 pub use kind::InstrumentKind;
 pub use pattern::{
     CLASS_INITIALISER, ClassMatch, ClassMetadata, MethodMetadata, MethodPattern, PatternError,
     PatternFault, class_flag_words, flag_words,
 };
 pub use place::{AdviceKind, InstructionKind, PointSelector};
-pub use row::{InstrumentSummary, Measurement, PointRow, RefusalRow};
+pub use row::InstrumentSummary;
 pub use runtime::{AttachError, AttachSummary, Runtime};
 pub use spec::{DEFAULT_MAX_POINTS, HitQuota, InstrumentSpec};
 pub use suggest::{nearest, nearest_words};
@@ -51,4 +49,7 @@ pub use tally::{
     HISTOGRAM_BUCKETS, LinearBuckets, LinearError, MAX_LINEAR_BUCKETS, MergeError, Occurrence,
     RATE_RING_SECONDS, RATE_WINDOW_SECONDS, Rate, TOP_GROUP_SLOTS, Tally, TallyEntry, TallyKey,
     TallyKind, bucket_start, merge_tables,
+};
+pub use veneer_measurements::{
+    EditKind, EventValue, IdError, InstrumentId, Measurement, PatchId, PointRow, RefusalRow,
 };

@@ -41,4 +41,3 @@ pub use metadata::{ClassMatch, ClassMetadata, MethodMetadata};
 pub use method_pattern::{CLASS_INITIALISER, MethodPattern};
 pub use modifiers::{class_flag_words, flag_words};
 pub use parser::{PatternError, PatternFault};
-pub(crate) use types::{argument_names, primitive_type_name};

@@ -65,10 +65,13 @@ pub enum InstructionKind {
     ArrayWrites,
     /// `new` and the array allocation instructions.
     Allocations,
+    /// The `monitorenter` instructions.
     #[serde(rename = "enters")]
     MonitorEnters,
+    /// The `monitorexit` instructions.
     #[serde(rename = "leaves")]
     MonitorExits,
+    /// The `athrow` instructions.
     Throws,
     /// The first instructions of exception handlers.
     Handlers,
@@ -131,7 +134,9 @@ impl fmt::Display for PointSelector {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AdviceKind {
+    /// Before the instructions of the point.
     Before,
+    /// After the instructions of the point.
     After,
     /// Before and after the point. The end acts only in activations that have passed the beginning.
     Around,

@@ -57,7 +57,7 @@ pub trait Runtime: Send + Sync {
         Vec::new()
     }
     /// Returns the flow graph of a method; `None` if the method's class was unloaded.
-    fn flow_graph(&self, method: u32) -> Option<Graph> {
+    fn flow_graph(&self, method: veneer_names::MethodId) -> Option<Graph> {
         let _ = method;
         None
     }
@@ -87,6 +87,7 @@ pub trait Runtime: Send + Sync {
 /// The result of attaching an instrument.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AttachSummary {
+    /// The id of the new instrument.
     pub id: InstrumentId,
     /// The number of methods that contain the instrument now.
     pub methods: usize,
@@ -98,52 +99,65 @@ pub struct AttachSummary {
     pub warnings: Vec<String>,
 }
 
-/// The reason why an instrument or an edit failed. The state before the call is unchanged.
+/// The reason why an instrument or an edit failed. The state before the call is unchanged. The text
+/// is the problem, `: ` and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
+#[error("{}", self.text())]
 pub enum AttachError {
     /// The runtime has never assigned this instrument id.
-    #[error("there is no instrument {id}: instruments() lists those that there are")]
-    UnknownInstrument { id: InstrumentId },
+    UnknownInstrument {
+        /// The id that the plan passed.
+        id: InstrumentId,
+    },
 
     /// The runtime has never assigned this patch id.
-    #[error("there is no patch {id}: it must come from redirect, skip, replace or edit")]
-    UnknownPatch { id: PatchId },
+    UnknownPatch {
+        /// The id that the plan passed.
+        id: PatchId,
+    },
 
     /// The patterns of an edit match no loaded method. Unlike an instrument, an edit cannot wait
     /// for classes that are loaded later.
-    #[error("no loaded method matches `{pattern}`{}", suggest(nearest))]
     NothingMatches {
+        /// The pattern that matches no method.
         pattern: String,
         /// Similar class names.
         nearest: Vec<String>,
     },
 
     /// The fragment number exceeds those of the method.
-    #[error(
-        "{class}::{method} has no fragment f{fragment}, only f0 to f{last}: `veneer fragments` shows them"
-    )]
     UnknownFragment {
+        /// The class name with dots.
         class: String,
+        /// The name of the method.
         method: String,
+        /// The number of the missing fragment.
         fragment: u32,
+        /// The number of the method's last fragment.
         last: u32,
     },
 
     /// The two fragments are not connected by an edge.
-    #[error("{class}::{method} has no edge f{from}->f{to}: `veneer fragments` shows its edges")]
+    /// The class name with dots.
     UnknownEdge {
+        /// The class name with dots.
         class: String,
+        /// The name of the method.
         method: String,
+        /// The fragment at which the edge would begin.
         from: u32,
+        /// The fragment to which the edge would lead.
         to: u32,
     },
 
     /// The source line has no code.
-    #[error("{class}::{method} has no code on line {line}{}", lines(first, last))]
     UnknownLine {
+        /// The class name with dots.
         class: String,
+        /// The name of the method.
         method: String,
+        /// The line that the plan asks for.
         line: u16,
         /// The method's first line with code, if the class has a line number table.
         first: Option<u16>,
@@ -152,13 +166,12 @@ pub enum AttachError {
     },
 
     /// The variable is not live at a point of the log.
-    #[error(
-        "`{variable}` cannot be read in {class}::{method} at {place}{}",
-        readable(live)
-    )]
     VariableNotLive {
+        /// The name of the variable.
         variable: String,
+        /// The class name with dots.
         class: String,
+        /// The name of the method.
         method: String,
         /// The name of the point: `f3`, `entry` …
         place: String,
@@ -167,29 +180,34 @@ pub enum AttachError {
     },
 
     /// The checker has refused the edit.
-    #[error("{class}::{method}: cannot {edit}: {reason}")]
     EditRefused {
+        /// The class name with dots.
         class: String,
+        /// The name of the method.
         method: String,
+        /// The edit that was refused.
         edit: EditKind,
         /// The reason, for example a live-in variable that is missing or has another type.
         reason: String,
     },
 
     /// The method cannot be armed, so no instrument can be attached to it.
-    #[error("{class}::{method} cannot be instrumented ({reason}): {detail}")]
     MethodRefused {
+        /// The class name with dots.
         class: String,
+        /// The name of the method.
         method: String,
         /// The refusal code, such as `MethodTooLarge`.
         reason: String,
+        /// The refusal as a sentence.
         detail: String,
     },
 
     /// The code cannot be compiled at a point.
-    #[error("{class}::{method} at {place}: {reason}")]
     NotCompiled {
+        /// The class name with dots.
         class: String,
+        /// The name of the method.
         method: String,
         /// The name of the point: `f3`, `entry` …
         place: String,
@@ -198,53 +216,161 @@ pub enum AttachError {
     },
 
     /// The selection has more points than the limit of the spec.
-    #[error(
-        "this has more than {limit} points: narrow the pattern, or write methods(…).limit({})", limit.saturating_mul(10)
-    )]
-    TooManyPoints { limit: u32 },
+    TooManyPoints {
+        /// The limit of the spec.
+        limit: u32,
+    },
 
     /// The memory for tables is exhausted.
-    #[error(
-        "there is no room for a table of {entries} entries: write a number from 1 to 100000, and think of the other tables"
-    )]
-    TallyTooLarge { entries: u32 },
+    TallyTooLarge {
+        /// The number of entries that the plan asks for.
+        entries: u32,
+    },
 
     /// This combination of instrument and place is not supported.
-    #[error("{what} is not supported: {instead}")]
     Unsupported {
+        /// The requested combination, as a noun.
         what: String,
         /// The alternative to write instead.
         instead: String,
     },
 
     /// The memory for instrument data is exhausted.
-    #[error(
-        "{what} needs {needed} bytes of instrument data but {free} are free: detach an instrument or select fewer points"
-    )]
     OutOfData {
+        /// The instrument or table that needs the memory.
         what: String,
+        /// The number of bytes that are needed.
         needed: u64,
+        /// The number of bytes that are free.
         free: u64,
     },
 
     /// The JVM is shutting down.
-    #[error("the JVM is shutting down: nothing more can be attached or detached")]
     ShuttingDown,
 
     /// A JVM function that the agent called has failed.
-    #[error("{action} failed: {detail}; the application goes on unchanged")]
     Vm {
         /// The requested action, with the class that it affects.
         action: String,
+        /// The error that the JVM reported.
         detail: String,
     },
 }
 
-fn suggest(nearest: &[String]) -> String {
-    if nearest.is_empty() {
-        ": check the package, and whether the class has been loaded".to_owned()
-    } else {
-        format!(": did you mean {}?", nearest.join(" or "))
+impl AttachError {
+    /// The problem, without the remedy.
+    pub fn problem(&self) -> String {
+        match self {
+            Self::UnknownInstrument { id } => format!("there is no instrument {id}"),
+            Self::UnknownPatch { id } => format!("there is no patch {id}"),
+            Self::NothingMatches { pattern, .. } => format!("no loaded method matches `{pattern}`"),
+            Self::UnknownFragment {
+                class,
+                method,
+                fragment,
+                last,
+            } => format!("{class}::{method} has no fragment f{fragment}, only f0 to f{last}"),
+            Self::UnknownEdge {
+                class,
+                method,
+                from,
+                to,
+            } => format!("{class}::{method} has no edge f{from}->f{to}"),
+            Self::UnknownLine {
+                class,
+                method,
+                line,
+                first,
+                last,
+            } => format!(
+                "{class}::{method} has no code on line {line}{}",
+                lines(first, last)
+            ),
+            Self::VariableNotLive {
+                variable,
+                class,
+                method,
+                place,
+                live,
+            } => format!(
+                "`{variable}` cannot be read in {class}::{method} at {place}{}",
+                readable(live)
+            ),
+            Self::EditRefused {
+                class,
+                method,
+                edit,
+                reason,
+            } => format!("{class}::{method}: cannot {edit}: {reason}"),
+            Self::MethodRefused {
+                class,
+                method,
+                reason,
+                detail,
+            } => format!("{class}::{method} cannot be instrumented ({reason}): {detail}"),
+            Self::NotCompiled {
+                class,
+                method,
+                place,
+                reason,
+            } => format!("{class}::{method} at {place}: {reason}"),
+            Self::TooManyPoints { limit } => format!("this has more than {limit} points"),
+            Self::TallyTooLarge { entries } => {
+                format!("there is no room for a table of {entries} entries")
+            }
+            Self::Unsupported { what, .. } => format!("{what} is not supported"),
+            Self::OutOfData { what, needed, free } => {
+                format!("{what} needs {needed} bytes of instrument data but {free} are free")
+            }
+            Self::ShuttingDown => {
+                "the JVM is shutting down: nothing more can be attached or detached".into()
+            }
+            Self::Vm { action, detail } => {
+                format!("{action} failed: {detail}; the application goes on unchanged")
+            }
+        }
+    }
+
+    /// A change of the plan that solves the problem, if one is known.
+    pub fn remedy(&self) -> Option<String> {
+        let fixed = match self {
+            Self::UnknownInstrument { .. } => "instruments() lists those that there are",
+            Self::UnknownPatch { .. } => "it must come from redirect, skip, replace or edit",
+            Self::NothingMatches { nearest, .. } if nearest.is_empty() => {
+                "check the package, and whether the class has been loaded"
+            }
+            Self::NothingMatches { nearest, .. } => {
+                return Some(format!("did you mean {}?", nearest.join(" or ")));
+            }
+            Self::UnknownFragment { .. } => "`veneer fragments` shows them",
+            Self::UnknownEdge { .. } => "`veneer fragments` shows its edges",
+            Self::TooManyPoints { limit } => {
+                let larger = limit.saturating_mul(10);
+                return Some(format!(
+                    "narrow the pattern, or write methods(…).limit({larger})"
+                ));
+            }
+            Self::TallyTooLarge { .. } => {
+                "write a number from 1 to 100000, and think of the other tables"
+            }
+            Self::Unsupported { instead, .. } => instead,
+            Self::OutOfData { .. } => "detach an instrument or select fewer points",
+            Self::UnknownLine { .. }
+            | Self::VariableNotLive { .. }
+            | Self::EditRefused { .. }
+            | Self::MethodRefused { .. }
+            | Self::NotCompiled { .. }
+            | Self::ShuttingDown
+            | Self::Vm { .. } => return None,
+        };
+        Some(fixed.to_string())
+    }
+
+    fn text(&self) -> String {
+        match self.remedy() {
+            Some(remedy) => format!("{}: {remedy}", self.problem()),
+            None => self.problem(),
+        }
     }
 }
 
@@ -260,5 +386,58 @@ fn readable(live: &[String]) -> String {
         ": no variable is live there".to_owned()
     } else {
         format!(": live there are {}", live.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_of_an_error_is_the_problem_and_the_remedy() {
+        let nothing = |nearest: &[&str]| AttachError::NothingMatches {
+            pattern: "a.B::m".into(),
+            nearest: nearest.iter().map(ToString::to_string).collect(),
+        };
+        let texts = [
+            (
+                nothing(&[]),
+                "no loaded method matches `a.B::m`: check the package, and whether the class has been loaded",
+            ),
+            (
+                nothing(&["a.C", "a.D"]),
+                "no loaded method matches `a.B::m`: did you mean a.C or a.D?",
+            ),
+            (
+                AttachError::TooManyPoints { limit: 5 },
+                "this has more than 5 points: narrow the pattern, or write methods(…).limit(50)",
+            ),
+            (
+                AttachError::Unsupported {
+                    what: "a timer at a line".into(),
+                    instead: "write a counter".into(),
+                },
+                "a timer at a line is not supported: write a counter",
+            ),
+        ];
+        for (error, text) in texts {
+            assert_eq!(error.to_string(), text);
+            let remedy = error.remedy().expect("a remedy");
+            assert_eq!(format!("{}: {remedy}", error.problem()), text);
+        }
+    }
+
+    #[test]
+    fn an_error_without_a_remedy_has_the_text_of_the_problem() {
+        let error = AttachError::UnknownLine {
+            class: "a.B".into(),
+            method: "m()V".into(),
+            line: 7,
+            first: Some(10),
+            last: Some(12),
+        };
+        assert_eq!(error.remedy(), None);
+        let text = "a.B::m()V has no code on line 7: its code is on lines 10 to 12";
+        assert_eq!(error.to_string(), text);
     }
 }

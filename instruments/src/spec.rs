@@ -4,6 +4,7 @@ use crate::{AdviceKind, ClassMetadata, InstrumentKind, MethodPattern, PointSelec
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
+use veneer_names::MethodId;
 
 /// One instrument at a selection of points, in loaded classes and in classes that are loaded later.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -18,10 +19,12 @@ pub struct InstrumentSpec {
     /// later are not matched. With [`PointSelector::Chosen`], the value lists the basic blocks of
     /// each method.
     #[serde(default)]
-    pub only: Option<BTreeMap<u32, Vec<u32>>>,
+    pub only: Option<BTreeMap<MethodId, Vec<u32>>>,
     /// The points in each selected method.
     pub place: PointSelector,
+    /// The side of the points on which the instrument acts.
     pub when: AdviceKind,
+    /// The action at each point.
     pub kind: InstrumentKind,
     /// The maximum number of points. [`Runtime::attach`](crate::Runtime::attach) fails if the
     /// selection has more points.
@@ -48,6 +51,7 @@ pub struct InstrumentSpec {
 /// The maximum number of times that an instrument acts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HitQuota {
+    /// The largest number of times.
     pub most: u64,
     /// Whether the limit applies to each point separately.
     pub each: bool,
@@ -71,7 +75,7 @@ impl InstrumentSpec {
         &self,
         class: &str,
         facts: Option<&ClassMetadata>,
-        id: u32,
+        id: MethodId,
         (method, descriptor): (&str, &str),
     ) -> bool {
         let mut patterns = self.patterns.iter();
@@ -86,7 +90,7 @@ impl InstrumentSpec {
     }
 
     /// Returns the spec restricted to one of the methods that it selects.
-    pub fn for_method(&self, id: u32) -> InstrumentSpec {
+    pub fn for_method(&self, id: MethodId) -> InstrumentSpec {
         let blocks = self.only.as_ref().and_then(|only| only.get(&id));
         let place = match (&self.place, blocks) {
             (PointSelector::Chosen, Some(blocks)) => PointSelector::Block(blocks.clone()),

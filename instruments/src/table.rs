@@ -3,7 +3,8 @@
 //!
 //! ```text
 //!   Row ──▶ rows.rs      Event ──▶ events.rs      Tally ──▶ entries.rs, bars.rs, csv.rs
-//!              └────── layout.rs ──────┴─────────────────────┘
+//!              └────── foot.rs ────────┴──────────────┘
+//!                         └──▶ veneer_text::TextTable
 //! ```
 
 mod bars;
@@ -11,16 +12,16 @@ mod call_stacks;
 mod csv;
 mod entries;
 mod events;
-mod layout;
+mod foot;
 mod place;
 mod rows;
 mod text;
 
 pub use bars::render_bars;
 pub use call_stacks::{render_collapsed, render_stacks};
-pub use csv::render_csv;
+pub use csv::{CsvError, render_csv};
 pub use entries::render_tally;
 pub use events::render_events;
-pub use layout::TABLE_WIDTH;
+pub use foot::TABLE_WIDTH;
 pub use rows::render_rows;
-pub use text::{format_count, format_duration, format_signature, shorten};
+pub use text::{format_count, format_duration};

@@ -145,8 +145,11 @@ pub fn bucket_start(n: usize) -> Option<u64> {
 #[derive(Clone, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum TallyKey {
+    /// An integer of at most 64 bits.
     Integer(i64),
+    /// A floating-point number.
     Float(f64),
+    /// A truth value.
     Bool(bool),
     /// The first 64 characters of a string; `None` for null and for a string that did not fit into
     /// the table.
@@ -178,11 +181,13 @@ impl fmt::Display for TallyKey {
 /// The keys and values of one combination of keys.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TallyEntry {
+    /// The keys, in the order of the plan's call.
     pub keys: Vec<TallyKey>,
     /// For each string key, its hash and length, because strings of which only the beginning is
     /// stored would look equal. Zeros for other keys.
     #[serde(default)]
     pub marks: Vec<[u64; 2]>,
+    /// The number of times that a probe has recorded the combination.
     pub count: u64,
     /// The sum of the values; 0 if the table only counts.
     pub sum: i64,
@@ -213,6 +218,7 @@ pub struct Occurrence {
     pub number: u64,
     /// Nanoseconds since the agent was started.
     pub time_ns: u64,
+    /// The id of the Java thread.
     pub thread_id: i64,
 }
 

@@ -29,6 +29,22 @@ fn check(found: &str, expected: &str) {
     assert_eq!(found, expected.join("\n"), "found:\n{found}");
 }
 
+fn csv_text(tally: &Tally, kind: TallyKind) -> String {
+    render_csv(tally, kind).expect("a text")
+}
+
+#[test]
+fn cells_with_special_characters_are_quoted() {
+    let special = ["a \"b\"", "line\r\nbreak", "漢字", ""].map(|key| entry(key, 1));
+    let tally = table(special.into(), 0);
+    assert_eq!(
+        csv_text(&tally, TallyKind::Count),
+        "key1,count\r\n\"a \"\"b\"\"\",1\r\n\"line\r\nbreak\",1\r\n漢字,1\r\n,1\r\n"
+    );
+    let empty = table(Vec::new(), 0);
+    assert_eq!(csv_text(&empty, TallyKind::Top), "count,error\r\n");
+}
+
 #[test]
 fn linear_histograms() {
     let linear = LinearBuckets::new(0, 10, 3).expect("buckets");
@@ -55,7 +71,7 @@ ann
 ",
     );
     let csv = "key1,count,sum,min,max,below,0,10,20,above\r\nann,8,118,-3,70,1,4,0,2,1\r\n";
-    assert_eq!(render_csv(&tally, kind), csv);
+    assert_eq!(csv_text(&tally, kind), csv);
     check(
         &render_tally(&tally, kind, 3),
         r"
@@ -86,7 +102,7 @@ count  1 s  10 s  60 s  key
 ",
     );
     assert_eq!(
-        render_csv(&tally, TallyKind::Rate),
+        csv_text(&tally, TallyKind::Rate),
         "key1,count,per_second\r\nann,1047,2\r\n"
     );
     let set = TallyEntry {
@@ -103,7 +119,7 @@ distinct  count  key
 ",
     );
     assert_eq!(
-        render_csv(&tally, TallyKind::Distinct),
+        csv_text(&tally, TallyKind::Distinct),
         "key1,distinct,count\r\n\"a, b\",12,40\r\n"
     );
     let top = TallyEntry {
@@ -120,7 +136,7 @@ count  error  key
 ",
     );
     assert_eq!(
-        render_csv(&tally, TallyKind::Top),
+        csv_text(&tally, TallyKind::Top),
         "key1,count,error\r\nann,40,4\r\n"
     );
 }

@@ -60,6 +60,7 @@ impl fmt::Display for LoopId {
     }
 }
 
+/// A natural loop: the nodes from which its header can be reached again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loop {
     /// The only node by which control enters the loop. The header dominates the body.

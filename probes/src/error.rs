@@ -9,7 +9,9 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
 #[error("{place}: {reason}")]
 pub struct ProbeError {
+    /// The position in the plan.
     pub place: SourcePosition,
+    /// The reason for the error.
     pub reason: Reason,
 }
 
@@ -19,6 +21,7 @@ pub enum Reason {
     /// The variable is not live at the point, or its type is unknown there.
     #[error("`{name}` cannot be read here{}", among("these can", live))]
     NotLive {
+        /// The name of the variable.
         name: String,
         /// The variables that can be read at the point.
         live: Vec<String>,
@@ -27,12 +30,16 @@ pub enum Reason {
     #[error(
         "no variable `{name}`: declare it with `let {name} = …;`, or write `p.{name}` for one of the method"
     )]
-    Unknown { name: String },
+    Unknown {
+        /// The name that the plan uses.
+        name: String,
+    },
     /// The class has no such field.
     #[error("{of} has no field `{name}`{}", among("it has", fields))]
     NoField {
         /// The type of the object.
         of: Ty,
+        /// The name of the missing field.
         name: String,
         /// The fields that the class has.
         fields: Vec<String>,
@@ -47,8 +54,11 @@ pub enum Reason {
     /// The operator does not accept operands of these types.
     #[error("`{operator}` does not join {left} and {right}")]
     Operands {
+        /// The operator of the expression.
         operator: Operator,
+        /// The type of the left operand.
         left: Ty,
+        /// The type of the right operand.
         right: Ty,
     },
     /// A value has one type where another is required.
@@ -62,6 +72,7 @@ pub enum Reason {
     /// No function of this name has a compiled form.
     #[error("`{name}` has no compiled form here: there are {functions}")]
     NoFunction {
+        /// The name that the plan calls.
         name: String,
         /// The names of all functions that can be called.
         functions: String,
@@ -88,6 +99,7 @@ pub enum Reason {
     NoMethod {
         /// The type of the object.
         of: Ty,
+        /// The name of the missing method.
         name: String,
         /// The types of the arguments, as text.
         arguments: String,
@@ -102,6 +114,7 @@ pub enum Reason {
     Ambiguous {
         /// The type of the object.
         of: Ty,
+        /// The name that several methods have.
         name: String,
         /// The types of the arguments, as text.
         arguments: String,

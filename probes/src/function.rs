@@ -7,9 +7,13 @@ use crate::ty::Ty;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 
 pub enum ParameterType {
+    /// An integer of 64 bits.
     Integer,
+    /// An integer or a floating-point number, passed as a `double`.
     Number,
+    /// A string or null.
     Text,
+    /// Any reference, also null.
     Object,
 }
 
@@ -38,10 +42,15 @@ impl std::fmt::Display for ParameterType {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 
 pub enum ResultType {
+    /// An integer of 64 bits.
     Integer,
+    /// A floating-point number of 64 bits.
     Number,
+    /// A truth value.
     Bool,
+    /// A string or null.
     Text,
+    /// The number of a call stack.
     Stack,
 }
 
@@ -51,7 +60,7 @@ impl ResultType {
             Self::Integer => Ty::Long,
             Self::Number => Ty::Double,
             Self::Bool => Ty::Bool,
-            Self::Text => Ty::Object(crate::ty::STRING.into()),
+            Self::Text => Ty::Object(veneer_names::STRING.into()),
             Self::Stack => Ty::Stack,
         }
     }
@@ -78,6 +87,7 @@ pub struct ProbeFunction {
     /// The types of the parameters. In the method-call form `a.name(b)`, the first parameter is
     /// `a`.
     pub parameters: &'static [ParameterType],
+    /// The type of the result.
     pub result: ResultType,
     /// The description in the reference document.
     pub description: &'static str,

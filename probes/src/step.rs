@@ -1,17 +1,23 @@
 //! The steps of a compiled probe. Each step becomes one to a few bytecode instructions.
 
+use veneer_names::{FieldDescriptor, FieldKind, OBJECT_DESCRIPTOR, Primitive};
+
 /// A jump target in the steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Label(pub u32);
 
 /// The JVM's computational type of a value, in local variables and on the operand stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-
 pub enum ComputationalType {
+    /// A value of 32 bits: `int` or a smaller type.
     Int,
+    /// An integer of 64 bits, which takes two words.
     Long,
+    /// A floating-point number of 32 bits.
     Float,
+    /// A floating-point number of 64 bits, which takes two words.
     Double,
+    /// A reference to an object or an array.
     Reference,
 }
 
@@ -19,13 +25,12 @@ impl ComputationalType {
     /// Returns the computational type for a descriptor; `None` if the text is not a type
     /// descriptor.
     pub fn from_descriptor(descriptor: &str) -> Option<Self> {
-        Some(match descriptor.as_bytes().first()? {
-            b'Z' | b'B' | b'S' | b'C' | b'I' => Self::Int,
-            b'J' => Self::Long,
-            b'F' => Self::Float,
-            b'D' => Self::Double,
-            b'L' | b'[' => Self::Reference,
-            _ => return None,
+        Some(match FieldDescriptor::parse(descriptor).ok()?.kind() {
+            FieldKind::Primitive(Primitive::Long) => Self::Long,
+            FieldKind::Primitive(Primitive::Float) => Self::Float,
+            FieldKind::Primitive(Primitive::Double) => Self::Double,
+            FieldKind::Primitive(_) => Self::Int,
+            FieldKind::Class(_) | FieldKind::Array(_) => Self::Reference,
         })
     }
 
@@ -41,7 +46,7 @@ impl ComputationalType {
             Self::Long => "J",
             Self::Float => "F",
             Self::Double => "D",
-            Self::Reference => "Ljava/lang/Object;",
+            Self::Reference => OBJECT_DESCRIPTOR,
         }
     }
 }
@@ -53,7 +58,9 @@ pub struct Callee {
     pub owner: String,
     /// Whether the owner is an interface.
     pub is_interface: bool,
+    /// The simple name of the method.
     pub name: String,
+    /// The descriptor of the method.
     pub descriptor: String,
 }
 
@@ -89,8 +96,11 @@ pub enum ProbeStep {
     Plain(u8),
     /// Calls a static method of a runtime class.
     Helper {
+        /// The class that declares the method.
         of: HelperClass,
+        /// The simple name of the method.
         name: &'static str,
+        /// The descriptor of the method.
         descriptor: String,
     },
     /// Treats the object on the stack as an instance of this class (internal name, or the

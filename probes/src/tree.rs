@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 /// A position in the source of a plan. Lines and columns begin at 1; 0 means unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct SourcePosition {
+    /// The line, from 1.
     pub line: u16,
     /// The column, in characters.
     pub column: u16,
@@ -19,6 +20,7 @@ impl std::fmt::Display for SourcePosition {
 /// The body of a closure.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ProbeCode {
+    /// The statements of the closure, in order.
     pub body: Vec<Statement>,
 }
 
@@ -47,10 +49,12 @@ impl ProbeCode {
     }
 }
 
+/// A statement of a closure.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Statement {
     /// `let name = value;`
     Let {
+        /// The name of the new variable.
         name: String,
         /// The initial value, which determines the type of the variable.
         value: Expr,
@@ -59,10 +63,12 @@ pub enum Statement {
     Assign {
         /// A variable that the probe has declared.
         name: String,
+        /// The new value of the variable.
         value: Expr,
     },
     /// `if condition { … } else { … }`
     If {
+        /// The tested expression, of type `bool`.
         condition: Expr,
         /// The statements to run if the condition is true.
         then: Vec<Statement>,
@@ -73,17 +79,21 @@ pub enum Statement {
     For {
         /// The variable that holds the current element.
         name: String,
+        /// The array whose elements are visited.
         array: Expr,
+        /// The statements to run for each element.
         body: Vec<Statement>,
     },
     /// `table.add(…)`: updates one of the plan's tables.
     #[serde(rename = "Give")]
     UpdateTable {
+        /// The number of the table.
         table: u32,
         /// The name of the update, for example `add` or `count`.
         operation: String,
         /// The arguments: the keys, then the value if the update has one.
         values: Vec<Expr>,
+        /// The position of the call in the plan.
         place: SourcePosition,
     },
     /// `return;`
@@ -93,8 +103,10 @@ pub enum Statement {
 /// An expression with its position.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Expr {
+    /// The operation, with its operands.
     #[serde(rename = "shape")]
     pub kind: ExprKind,
+    /// The position in the plan.
     pub place: SourcePosition,
 }
 
@@ -132,10 +144,16 @@ pub enum ExprKind {
     Invoke(Box<Expr>, String, Vec<Expr>),
     /// `table.get(object)`: the value that one of the plan's tables stores for an object.
     #[serde(rename = "OfObject")]
-    PerObjectValue { table: u32, object: Box<Expr> },
+    PerObjectValue {
+        /// The number of the table.
+        table: u32,
+        /// The object, as an expression.
+        object: Box<Expr>,
+    },
     /// `stack.pop()`: the last value that the thread has pushed on one of the plan's stacks.
     #[serde(rename = "Stacked")]
     StackOperation {
+        /// The number of the stack, which is a table.
         table: u32,
         /// The operation: `pop` or `top` for numbers, `take` or `peek` for objects.
         operation: String,
@@ -153,6 +171,7 @@ impl From<f64> for FloatLiteral {
 }
 
 impl FloatLiteral {
+    /// Returns the number that the bits represent.
     pub fn get(self) -> f64 {
         f64::from_bits(self.0)
     }
@@ -160,26 +179,47 @@ impl FloatLiteral {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 
+/// An operator with one or two operands.
 pub enum Operator {
+    /// `+`, of numbers.
     Add,
+    /// `-`, with two operands.
     Subtract,
+    /// `*`, of numbers.
     Multiply,
+    /// `/`, of numbers.
     Divide,
+    /// `%`, the remainder of a division.
     Remainder,
+    /// `&&`, which skips the right operand if the left one is false.
     And,
+    /// `||`, which skips the right operand if the left one is true.
     Or,
+    /// `&`, of integers or truth values.
     BitAnd,
+    /// `|`, of integers or truth values.
     BitOr,
+    /// `^`, of integers or truth values.
     BitXor,
+    /// `<<`, of integers.
     ShiftLeft,
+    /// `>>`, which keeps the sign.
     ShiftRight,
+    /// `==`, of values or references.
     Equal,
+    /// `!=`, of values or references.
     NotEqual,
+    /// `<`, of numbers.
     Less,
+    /// `<=`, of numbers.
     LessEqual,
+    /// `>`, of numbers.
     Greater,
+    /// `>=`, of numbers.
     GreaterEqual,
+    /// `-`, with one operand.
     Negate,
+    /// `!`, of a truth value.
     Not,
 }
 

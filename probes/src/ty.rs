@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use veneer_names::{FieldDescriptor, FieldKind, OBJECT_DESCRIPTOR, Primitive, STRING, java_form};
 
 /// The type of a value in a probe. The crate documentation says how Java types map to these types.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -24,19 +25,15 @@ pub enum Ty {
     Stack,
 }
 
-/// The internal name of `String`.
-pub const STRING: &str = "java/lang/String";
-
 impl Ty {
     /// Returns the type for a Java type descriptor; `None` if the text is not a type descriptor.
     pub fn from_descriptor(descriptor: &str) -> Option<Self> {
-        Some(match descriptor.as_bytes().first()? {
-            b'B' | b'S' | b'C' | b'I' | b'J' => Self::Long,
-            b'F' | b'D' => Self::Double,
-            b'Z' => Self::Bool,
-            b'L' => Self::Object(descriptor.strip_prefix('L')?.strip_suffix(';')?.to_string()),
-            b'[' => Self::Array(descriptor.strip_prefix('[')?.to_string()),
-            _ => return None,
+        Some(match FieldDescriptor::parse(descriptor).ok()?.kind() {
+            FieldKind::Primitive(Primitive::Boolean) => Self::Bool,
+            FieldKind::Primitive(Primitive::Float | Primitive::Double) => Self::Double,
+            FieldKind::Primitive(_) => Self::Long,
+            FieldKind::Class(name) => Self::Object(name.to_string()),
+            FieldKind::Array(component) => Self::Array(component.to_string()),
         })
     }
 
@@ -48,7 +45,7 @@ impl Ty {
             Self::Bool => "Z".into(),
             Self::Object(class) => format!("L{class};"),
             Self::Array(element) => format!("[{element}"),
-            Self::Null => "Ljava/lang/Object;".into(),
+            Self::Null => OBJECT_DESCRIPTOR.into(),
         }
     }
 
@@ -57,10 +54,12 @@ impl Ty {
         1 + u16::from(matches!(self, Self::Long | Self::Double | Self::Stack))
     }
 
+    /// Whether values of this type are references.
     pub fn is_reference(&self) -> bool {
         matches!(self, Self::Object(_) | Self::Array(_) | Self::Null)
     }
 
+    /// Whether this is the type `java.lang.String`.
     pub fn is_text(&self) -> bool {
         matches!(self, Self::Object(class) if class == STRING)
     }
@@ -72,7 +71,7 @@ impl fmt::Display for Ty {
             Self::Long => f.write_str("integer"),
             Self::Double => f.write_str("floating-point number"),
             Self::Bool => f.write_str("boolean"),
-            Self::Object(class) => f.write_str(&class.replace('/', ".")),
+            Self::Object(class) => f.write_str(&java_form(class)),
             Self::Array(element) => match Self::from_descriptor(element) {
                 Some(of) => write!(f, "array of {of}"),
                 None => f.write_str("array"),

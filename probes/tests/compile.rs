@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use veneer_probes::compile::invoke::{format_types, split_descriptor};
+use veneer_names::{MethodDescriptor, raw};
+use veneer_probes::compile::invoke::format_types;
 use veneer_probes::compile::{MAX_LOCAL_SLOTS, MAX_STEPS};
 use veneer_probes::step::{Callee, ComputationalType, HelperClass};
 use veneer_probes::tree::{Expr, ExprKind, Operator, ProbeCode, SourcePosition, Statement};
@@ -142,31 +143,15 @@ fn effect(step: &ProbeStep) -> (i32, i32) {
         ProbeStep::Plain(126 | 128 | 130) => (2, 1),
         ProbeStep::Plain(other) => panic!("opcode {other}"),
         ProbeStep::Helper { descriptor, .. } => {
-            let (taken, given) = descriptor[1..].split_once(')').expect("a descriptor");
-            let count = |mut rest: &str| {
-                let mut n = 0;
-                while let Some(first) = rest.chars().next() {
-                    n += match first {
-                        'J' | 'D' => 2,
-                        'V' => 0,
-                        _ => 1,
-                    };
-                    rest = match first {
-                        'L' => rest.split_once(';').expect("an end").1,
-                        _ => &rest[1..],
-                    };
-                }
-                n
-            };
-            (count(taken), count(given))
+            let descriptor = MethodDescriptor::parse(descriptor).expect("a descriptor");
+            let result = raw::slots(descriptor.result_text().as_bytes());
+            (i32::from(descriptor.slots()), i32::from(result))
         }
         ProbeStep::Cast(_) => (1, 1),
         ProbeStep::Invoke(callee) => {
-            let (parameters, result) = split_descriptor(&callee.descriptor).expect("a descriptor");
-            let one =
-                |d: &str| ComputationalType::from_descriptor(d).map_or(0, |kind| words(&kind));
-            let taken: i32 = parameters.iter().map(|p| one(p)).sum();
-            (1 + taken, one(result))
+            let descriptor = MethodDescriptor::parse(&callee.descriptor).expect("a descriptor");
+            let result = raw::slots(descriptor.result_text().as_bytes());
+            (1 + i32::from(descriptor.slots()), i32::from(result))
         }
         ProbeStep::IfZero(_) => (1, 0),
         ProbeStep::Goto(_) | ProbeStep::BindLabel(_) | ProbeStep::Return => (0, 0),

@@ -135,6 +135,7 @@ pub enum ConfigError {
     Unreadable {
         /// The path in the agent's options.
         path: PathBuf,
+        /// The error of the file system.
         source: io::Error,
     },
     /// The file is not an [`AgentConfig`].

@@ -19,7 +19,7 @@ mod event_log;
 mod layout;
 mod metadata_journal;
 
-pub use event::{DecodedEvent, LoggedValue, decode_event};
+pub use event::{DecodedEvent, decode_event};
 pub use event_log::{EventRecord, append_event_record, read_segment, segment_header};
 pub use layout::{
     COUNTERS_FILE, EVENT_LOG_FILES, EVENTS_FILE, JOURNAL_FILE, MAX_EVENT_LOG_BYTES, RingLayout,
@@ -45,10 +45,16 @@ pub enum DataError {
     NoData(PathBuf),
     /// A file is missing, or this user may not read it.
     #[error("{path} cannot be read: {source}; the directory must be complete, and yours", path = .path.display())]
-    Unreadable { path: PathBuf, source: io::Error },
+    Unreadable {
+        /// The path of the file.
+        path: PathBuf,
+        /// The error of the file system.
+        source: io::Error,
+    },
     /// A file is shorter than its format requires.
     #[error("{path} is cut short: {found} bytes of {expected}; copy the directory again, with all of its files", path = .path.display())]
     Truncated {
+        /// The path of the file.
         path: PathBuf,
         /// The least number of bytes that the file must have.
         expected: u64,
@@ -58,14 +64,17 @@ pub enum DataError {
     /// A record differs from the record that the agent wrote.
     #[error("{path} is damaged at record {record}: {reason}; what comes after it cannot be trusted", path = .path.display())]
     Damaged {
+        /// The path of the file.
         path: PathBuf,
         /// The record's number; the first record has number 1.
         record: u64,
+        /// The damage of the record.
         reason: RecordError,
     },
     /// Another version of Veneer wrote the directory in another format.
     #[error("{path} has format {found}, this command reads format {expected}; use the `veneer` of that version", path = .path.display())]
     Format {
+        /// The path of the directory.
         path: PathBuf,
         /// The format of the directory.
         found: u32,
@@ -77,22 +86,27 @@ pub enum DataError {
 /// Why a record of the metadata journal is invalid.
 #[derive(Debug, Error)]
 pub enum RecordError {
+    /// The line is shorter than its checksum.
     #[error("it is too short for a record")]
     TooShort,
+    /// The line does not begin with a checksum in hexadecimal digits.
     #[error("it does not begin with a checksum")]
     NoChecksum,
+    /// The checksum differs from that of the line's text.
     #[error("its checksum does not fit")]
     WrongChecksum,
     /// The JSON text is not that of a record.
     #[error("it is not understood: {0}")]
     NotUnderstood(serde_json::Error),
+    /// The first record is not the `run` record, which states the format.
     #[error("the first record is no `run`")]
     NoRun,
+    /// A `run` record follows the first record.
     #[error("a second `run`")]
     SecondRun,
     /// No earlier record attaches the instrument with this number.
-    #[error("it is about an instrument i{0} that was never attached")]
-    UnknownInstrument(u32),
+    #[error("it is about an instrument {0} that was never attached")]
+    UnknownInstrument(veneer_measurements::InstrumentId),
     /// The data directory has no counter of this number.
     #[error("there is no counter {0}")]
     UnknownCounter(u32),

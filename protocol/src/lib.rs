@@ -35,8 +35,7 @@ pub use codec::{
 pub use config::{AgentConfig, ConfigError, PlanSource, Policy, PrintTarget, UnknownPolicy};
 pub use message::{PROTOCOL_VERSION, Reply, Request};
 pub use report::{
-    Edit, Instrument, InstrumentKind, JvmInfo, Patch, PointReadings, Problem, Readings, Refusal,
-    Report, SCHEMA_VERSION, Totals,
+    Instrument, InstrumentKind, JvmInfo, Patch, Problem, Report, SCHEMA_VERSION, Totals,
 };
 pub use socket::{
     AddressError, TOKEN_CHARS, data_directory, loopback_address, socket_directory, socket_path,
@@ -50,3 +49,4 @@ pub use update::{
     LogEvent, MAX_EVENTS_PER_UPDATE, MAX_POINTS_PER_UPDATE, Subscription, UPDATE_PERIOD_MILLIS,
     Update,
 };
+pub use veneer_measurements::{EditKind, Measurement, PointRow, RefusalRow};

@@ -35,9 +35,10 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-use crate::report::{Refusal, Report};
+use crate::report::Report;
 use crate::status::{Analysis, DetachReport, DetachTarget, Status};
 use crate::update::{Subscription, Update};
+use veneer_measurements::RefusalRow;
 
 /// The version of this protocol, which `hello` reports. The version is raised when an old peer
 /// would misunderstand a message.
@@ -53,6 +54,7 @@ pub enum Request {
     Exec {
         /// The name that error messages use.
         name: String,
+        /// The source text of the plan.
         source: String,
         /// Values that `param(…)` returns in the program, by parameter name.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -73,6 +75,7 @@ pub enum Request {
         /// user typed it. The agent itself opens no file.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         file: Option<String>,
+        /// The source text of the plan.
         source: String,
         /// Source texts of the imported modules, by path, as in [`Request::Exec`].
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -135,7 +138,7 @@ pub enum Reply {
         message: String,
     },
     /// Answers `refusals`.
-    Refusals(Vec<Refusal>),
+    Refusals(Vec<RefusalRow>),
     /// Answers `report`.
     Report(Box<Report>),
     /// Answers `status`.

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::table::Table;
+use veneer_measurements::{EditKind, PointRow, RefusalRow};
 
 /// The version of the report format, written to the field `schema`.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -15,6 +16,7 @@ pub const SCHEMA_VERSION: u32 = 1;
 pub struct Report {
     /// The report format, [`SCHEMA_VERSION`].
     pub schema: u32,
+    /// The JVM of the run.
     pub jvm: JvmInfo,
     /// All instruments of the run, including detached ones, in the order of attachment.
     pub instruments: Vec<Instrument>,
@@ -23,7 +25,7 @@ pub struct Report {
     /// All edits of control-flow graphs, including undone ones.
     pub patches: Vec<Patch>,
     /// All classes and methods that the agent refused to change.
-    pub refusals: Vec<Refusal>,
+    pub refusals: Vec<RefusalRow>,
     /// Errors of plans and of the agent itself.
     pub problems: Vec<Problem>,
     /// Sums over the whole run.
@@ -80,67 +82,14 @@ pub struct Instrument {
     pub id: String,
     /// The name in the plan, or a name that the agent derives from kind and pattern.
     pub name: String,
-    /// The kind of the instrument, which selects the variant of the points' [`Readings`].
+    /// The kind of the instrument, which selects the variant of the points' [`Measurement`](veneer_measurements::Measurement).
     pub kind: InstrumentKind,
     /// The name of the plan that attached the instrument.
     pub plan: String,
     /// Whether the instrument was attached when the agent wrote the report.
     pub attached: bool,
-    pub points: Vec<PointReadings>,
-}
-
-/// The readings of one instrument at one point.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct PointReadings {
-    /// The class name with dots: `a.b.C`, `a.b.C$D`.
-    pub class: String,
-    /// The method's name and descriptor: `m(I)I`.
-    pub method: String,
-    /// The number of the fragment (basic block or region) in its method; absent if the point is
-    /// the whole method.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fragment: Option<u32>,
-    /// For an edge, the fragment to which the edge leads.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub to: Option<u32>,
-    /// For an instruction, its effect and its bytecode index: `call a.b.C::m @17`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub what: Option<String>,
-    /// The source line at which the point begins, if the class file has line numbers.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub line: Option<u16>,
-    /// The counts, written as members beside the other fields.
-    #[serde(flatten)]
-    pub readings: Readings,
-}
-
-/// The counts of a point, by kind of instrument.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Readings {
-    /// Readings of a counter, or of probe code.
-    Count {
-        /// Number of passes of the point.
-        hits: u64,
-    },
-    /// Readings of a timer. If `count` is 0, the other fields are 0.
-    Time {
-        /// Number of intervals that were measured to their end.
-        count: u64,
-        /// Sum of the intervals, in nanoseconds.
-        total_ns: u64,
-        /// The shortest interval, in nanoseconds.
-        min_ns: u64,
-        /// The longest interval, in nanoseconds.
-        max_ns: u64,
-    },
-    /// Readings of a log.
-    Log {
-        /// Number of recorded events.
-        events: u64,
-        /// Number of events that were dropped because the thread's ring buffer was full.
-        dropped: u64,
-    },
+    /// The points with their readings.
+    pub points: Vec<PointRow>,
 }
 
 /// A patch: edits of the control-flow graphs of methods.
@@ -153,38 +102,11 @@ pub struct Patch {
     /// The method patterns in the plan.
     pub patterns: Vec<String>,
     /// The edits of each method, in the order of application.
-    pub edits: Vec<Edit>,
+    pub edits: Vec<EditKind>,
     /// Number of changed methods.
     pub methods: u64,
     /// Whether the patch was in effect when the agent wrote the report.
     pub active: bool,
-}
-
-/// One edit of a control-flow graph. All numbers are fragment numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "edit", rename_all = "lowercase")]
-pub enum Edit {
-    /// Redirects the edge `from` → `to` to `target`.
-    Redirect { from: u32, to: u32, target: u32 },
-    /// Skips the fragment: control continues at the fragment's successor.
-    Skip { fragment: u32 },
-    /// Runs the code of `by` instead of the code of `fragment`.
-    Replace { fragment: u32, by: u32 },
-}
-
-/// A class or method that the agent refused to change, with the reason.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Refusal {
-    /// The class name with dots.
-    pub class: String,
-    /// The method's name and descriptor; empty if the whole class was refused. If only one
-    /// instruction was refused, `@` and its bytecode index follow: `m(I)I@12`.
-    pub method: String,
-    /// The refusal code, for instance `MethodTooLarge`.
-    pub reason: String,
-    /// The reason as a sentence, with the values that led to it.
-    #[serde(default)]
-    pub detail: String,
 }
 
 /// An error that did not reach the application.
@@ -192,6 +114,7 @@ pub struct Refusal {
 pub struct Problem {
     /// The plan that caused the error; empty for an error of the agent itself.
     pub plan: String,
+    /// The error as a sentence.
     pub message: String,
 }
 

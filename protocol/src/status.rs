@@ -116,6 +116,7 @@ pub struct InstrumentStatus {
     pub id: String,
     /// The name in the plan, or a name that the agent derives from kind and pattern.
     pub name: String,
+    /// The kind of instrument.
     pub kind: InstrumentKind,
     /// Number of methods in which the instrument is installed.
     pub methods: u64,

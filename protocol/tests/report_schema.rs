@@ -11,19 +11,19 @@ fn schema() -> jsonschema::Validator {
     jsonschema::validator_for(&schema).expect("the schema compiles")
 }
 
-fn point(fragment: Option<u32>, to: Option<u32>, readings: Readings) -> PointReadings {
-    PointReadings {
+fn point(fragment: Option<u32>, to: Option<u32>, data: Measurement) -> PointRow {
+    PointRow {
         class: "a.b.C$D".into(),
         method: "m(I)I".into(),
         fragment,
         to,
         what: None,
         line: fragment.map(|_| 12),
-        readings,
+        data,
     }
 }
 
-fn instrument(id: &str, kind: InstrumentKind, points: Vec<PointReadings>) -> Instrument {
+fn instrument(id: &str, kind: InstrumentKind, points: Vec<PointRow>) -> Instrument {
     Instrument {
         id: id.into(),
         name: "hits".into(),
@@ -113,14 +113,14 @@ fn sample() -> Report {
         version: "17.0.15+6".into(),
         millis: 5_120,
     });
-    let count = Readings::Count { hits: u64::MAX };
-    let time = Readings::Time {
+    let count = Measurement::Count { hits: u64::MAX };
+    let time = Measurement::Time {
         count: 3,
         total_ns: 600,
         min_ns: 100,
         max_ns: 300,
     };
-    let log = Readings::Log {
+    let log = Measurement::Log {
         events: 64,
         dropped: 1,
     };
@@ -139,7 +139,7 @@ fn sample() -> Report {
         instrument(
             "i4",
             InstrumentKind::Code,
-            vec![PointReadings {
+            vec![PointRow {
                 what: Some("call a.b.C::n @17".into()),
                 ..point(Some(0), None, count)
             }],
@@ -151,18 +151,18 @@ fn sample() -> Report {
         plan: "-".into(),
         patterns: vec!["a.b.C::m(..)".into()],
         edits: vec![
-            Edit::Redirect {
+            EditKind::Redirect {
                 from: 1,
                 to: 2,
                 target: 3,
             },
-            Edit::Skip { fragment: 4 },
-            Edit::Replace { fragment: 5, by: 6 },
+            EditKind::Skip { fragment: 4 },
+            EditKind::Replace { fragment: 5, by: 6 },
         ],
         methods: 1,
         active: true,
     });
-    report.refusals.push(Refusal {
+    report.refusals.push(RefusalRow {
         class: "a.b.Big".into(),
         method: "".into(),
         reason: "MethodTooLarge".into(),

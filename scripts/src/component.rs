@@ -19,13 +19,13 @@ use crate::context::PlanContext;
 use crate::error::PlanError;
 use crate::json;
 use crate::limits;
-use crate::lock::lock;
 use crate::ownership::{Attachment, Ownership};
 use crate::running_plan::{CallbackCall, RunningPlan};
+use parking_lot::Mutex;
 use rhai::{Dynamic, EvalAltResult};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Instant;
 use veneer_instruments::table::format_count;
 
@@ -57,7 +57,9 @@ pub struct Component {
 /// The report of an analyser.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Analysis {
+    /// The name of the component.
     pub name: String,
+    /// The version of the component, if it has one.
     pub version: Option<String>,
     /// The report as `print` shows it; empty for `()`.
     pub text: String,
@@ -191,7 +193,7 @@ impl Components {
             .map(|declared| declared.name);
         let mut removed = Vec::new();
         {
-            let mut all = lock(&self.0);
+            let mut all = self.0.lock();
             let same = |old: &ComponentEntry| {
                 let old = old.context.component_declaration();
                 old.is_some() && old.map(|declared| declared.name) == name
@@ -210,7 +212,7 @@ impl Components {
     pub(crate) fn list(&self, ownership: &Ownership) -> Vec<Component> {
         let things = ownership.by_instance();
         let mut removed = Vec::new();
-        let mut all = lock(&self.0);
+        let mut all = self.0.lock();
         let mut off = all
             .iter()
             .filter(|entry| entry.context.is_detached())
@@ -239,7 +241,7 @@ impl Components {
     /// Forgets a plan instance.
     pub(crate) fn forget(&self, load: u64) {
         let removed: Vec<ComponentEntry> = {
-            let mut all = lock(&self.0);
+            let mut all = self.0.lock();
             let (removed, left) = std::mem::take(&mut *all)
                 .into_iter()
                 .partition(|entry| entry.context.load == load);
@@ -253,14 +255,14 @@ impl Components {
 
     /// Returns the components with this name (or plan instance, `l3`), oldest first.
     pub(crate) fn by_name(&self, name: &str) -> Vec<Arc<PlanContext>> {
-        let all = lock(&self.0);
+        let all = self.0.lock();
         let named = all.iter().filter(|entry| entry.has_name(name));
         named.map(|entry| entry.context.clone()).collect()
     }
 
     /// Returns the plan instance with this number.
     pub(crate) fn by_instance(&self, load: u64) -> Option<Arc<PlanContext>> {
-        let all = lock(&self.0);
+        let all = self.0.lock();
         let found = all.iter().find(|entry| entry.context.load == load);
         found.map(|entry| entry.context.clone())
     }
@@ -273,7 +275,7 @@ impl Components {
         level: usize,
     ) -> Result<(Arc<PlanContext>, AnalyserReport), AnalysisError> {
         let (context, analyser) = {
-            let all = lock(&self.0);
+            let all = self.0.lock();
             let named = || all.iter().rev().filter(|entry| entry.has_name(name));
             let Some(entry) = named().find(|e| e.analyser.is_some()).or(named().next()) else {
                 let others = all.iter().filter(|e| e.is_lasting());
@@ -298,7 +300,7 @@ impl Components {
     /// Returns the analysers that run when the JVM exits: those of the components that are not
     /// detached.
     pub(crate) fn last_reports(&self) -> Vec<(Arc<PlanContext>, Arc<CallbackCall>)> {
-        let all = lock(&self.0);
+        let all = self.0.lock();
         let standing = all.iter().filter(|entry| !entry.context.is_detached());
         let analysers = standing.filter_map(|e| Some((e.context.clone(), e.analyser.clone()?)));
         analysers.collect()

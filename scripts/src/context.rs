@@ -7,14 +7,14 @@
 
 use crate::limits;
 use crate::link::ModuleRegistry;
-use crate::lock::lock;
 use crate::ownership::Ownership;
 use crate::params::Params;
 use crate::plan::Plan;
 use crate::source_map::SourceMap;
+use parking_lot::Mutex;
 use rhai::{AST, FnPtr, Position};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use veneer_instruments::Runtime;
 
@@ -179,7 +179,7 @@ impl PlanContext {
 
     /// Returns the component that the plan has declared.
     pub(crate) fn component_declaration(&self) -> Option<ComponentDeclaration> {
-        lock(&self.declared).clone()
+        self.declared.lock().clone()
     }
 
     /// Declares the plan as a component. A second declaration fails and returns the first one.
@@ -187,7 +187,7 @@ impl PlanContext {
         &self,
         declared: ComponentDeclaration,
     ) -> Result<(), ComponentDeclaration> {
-        let mut known = lock(&self.declared);
+        let mut known = self.declared.lock();
         match &*known {
             Some(first) => Err(first.clone()),
             None => {
@@ -204,7 +204,7 @@ impl PlanContext {
         position: Position,
         slot: CallbackSlot,
     ) -> bool {
-        let mut known = lock(&self.analyser);
+        let mut known = self.analyser.lock();
         let is_first = known.is_none();
         if is_first {
             *known = Some((function, position, slot));
@@ -214,7 +214,7 @@ impl PlanContext {
 
     /// Removes and returns the registered analyser.
     pub(crate) fn take_analyser(&self) -> Option<Analyser> {
-        lock(&self.analyser).take()
+        self.analyser.lock().take()
     }
 
     /// Whether the top level is still running.
@@ -238,12 +238,12 @@ impl PlanContext {
     }
 
     pub(crate) fn register(&self, callback: Callback) {
-        lock(&self.inbox).push(callback);
+        self.inbox.lock().push(callback);
     }
 
     /// Removes and returns the callbacks that were registered since the last call.
     pub(crate) fn take_callbacks(&self) -> Vec<Callback> {
-        std::mem::take(&mut *lock(&self.inbox))
+        std::mem::take(&mut *self.inbox.lock())
     }
 }
 

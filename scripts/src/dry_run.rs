@@ -6,10 +6,10 @@
 //! output.
 
 use crate::error::PlanError;
-use crate::lock::lock;
 use crate::plan::Plan;
 use crate::scheduler::PlanSession;
-use std::sync::{Arc, Mutex};
+use parking_lot::Mutex;
+use std::sync::Arc;
 use veneer_instruments::{
     ArmedMethod, AttachError, AttachSummary, EditSpec, Graph, InstrumentId, InstrumentSpec,
     InstrumentSummary, LogEvent, MethodPattern, PatchId, PointRow, RandomSample, RefusalRow,
@@ -38,7 +38,7 @@ struct NoJvm {
 
 impl Runtime for NoJvm {
     fn attach(&self, spec: InstrumentSpec) -> Result<AttachSummary, AttachError> {
-        let mut instruments = lock(&self.instruments);
+        let mut instruments = self.instruments.lock();
         let id = InstrumentId(u32::try_from(instruments.len()).unwrap_or(u32::MAX));
         instruments.push(InstrumentSummary {
             id,
@@ -59,7 +59,7 @@ impl Runtime for NoJvm {
     }
 
     fn detach(&self, id: InstrumentId) -> Result<(), AttachError> {
-        let mut instruments = lock(&self.instruments);
+        let mut instruments = self.instruments.lock();
         let summary = instruments.iter_mut().find(|summary| summary.id == id);
         let summary = summary.ok_or(AttachError::UnknownInstrument { id })?;
         summary.attached = false;
@@ -75,7 +75,7 @@ impl Runtime for NoJvm {
     }
 
     fn edit(&self, _: EditSpec) -> Result<PatchId, AttachError> {
-        let mut patches = lock(&self.patches);
+        let mut patches = self.patches.lock();
         let id = PatchId(*patches);
         *patches += 1;
         Ok(id)
@@ -108,7 +108,7 @@ impl Runtime for NoJvm {
     }
 
     fn instruments(&self) -> Vec<InstrumentSummary> {
-        lock(&self.instruments).clone()
+        self.instruments.lock().clone()
     }
 
     fn stale_activation_count(&self) -> u64 {

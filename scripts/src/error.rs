@@ -27,6 +27,7 @@ pub enum PlanStage {
 /// An error in a plan. `Display` prints `file:line:column: message`, the source line and a caret.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct PlanError {
+    /// The stage at which the plan failed.
     pub stage: PlanStage,
     /// The plan's name: its file name.
     pub file: String,

@@ -25,7 +25,6 @@ mod error;
 mod json;
 pub mod limits;
 mod link;
-mod lock;
 pub mod modules;
 mod ownership;
 mod params;

@@ -34,16 +34,16 @@ pub(crate) use program::{ExistingState, InputText, LinkedModules, LinkedProgram}
 
 use crate::error::{PlanError, PlanStage};
 use crate::limits;
-use crate::lock::lock;
 use crate::modules::resolve;
 use crate::parser_engine;
 use crate::source_map::SourceMap;
 use exports::{callable_functions, constants, exports, is_closure};
+use parking_lot::Mutex;
 use program::ParsedModule;
 use renaming::Renaming;
 use rhai::{AST, ASTNode, Expr, Module, Position, Scope, Shared, Stmt, Token};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use veneer_instruments::table::format_count;
 
 type Tokens = Vec<(Token, Position)>;
@@ -185,13 +185,13 @@ fn parse_with_tokens<'a>(
     // fixed.
     #[allow(deprecated)]
     engine.on_parse_token(move |token, at, _| {
-        lock(&sink).push((token.clone(), at));
+        sink.lock().push((token.clone(), at));
         token
     });
     let tree = engine
         .compile_with_scope(variables, text)
         .map_err(|error| PlanError::compile(within, &error))?;
-    let tokens = std::mem::take(&mut *lock(&seen));
+    let tokens = std::mem::take(&mut *seen.lock());
     Ok((tree, tokens))
 }
 

@@ -3,15 +3,15 @@
 //! A plan that fails while it is loaded leaves nothing attached, and a plan instance can be
 //! detached as a whole.
 
-use crate::lock::lock;
+use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Mutex;
 use veneer_instruments::{AttachError, InstrumentId, PatchId, Runtime};
 
 /// An instrument or an edit that is attached and can be removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attachment {
+    /// An instrument with its id.
     Instrument(InstrumentId),
     /// An edit of flow graphs.
     Patch(PatchId),
@@ -47,7 +47,7 @@ pub(crate) struct Ownership(Mutex<Vec<OwnedAttachment>>);
 
 impl Ownership {
     pub(crate) fn record_attached(&self, load: u64, plan: &str, thing: Attachment) {
-        lock(&self.0).push(OwnedAttachment {
+        self.0.lock().push(OwnedAttachment {
             load,
             plan: plan.to_owned(),
             thing,
@@ -55,13 +55,13 @@ impl Ownership {
     }
 
     pub(crate) fn record_detached(&self, thing: Attachment) {
-        lock(&self.0).retain(|entry| entry.thing != thing);
+        self.0.lock().retain(|entry| entry.thing != thing);
     }
 
     /// Returns the instruments and edits of one plan instance with the plan's name, newest first.
     /// Callers detach them in this order.
     pub(crate) fn instance_attachments(&self, load: u64) -> Vec<(String, Attachment)> {
-        let entries = lock(&self.0);
+        let entries = self.0.lock();
         let of_instance = entries.iter().rev().filter(|entry| entry.load == load);
         of_instance
             .map(|entry| (entry.plan.clone(), entry.thing))
@@ -81,7 +81,7 @@ impl Ownership {
     /// Returns the attached instruments and edits by plan instance.
     pub(crate) fn by_instance(&self) -> BTreeMap<u64, Vec<Attachment>> {
         let mut loads = BTreeMap::<u64, Vec<Attachment>>::new();
-        for entry in lock(&self.0).iter() {
+        for entry in self.0.lock().iter() {
             loads.entry(entry.load).or_default().push(entry.thing);
         }
         loads
@@ -89,7 +89,8 @@ impl Ownership {
 
     /// Returns all attached instruments and edits, newest first.
     pub(crate) fn all(&self) -> Vec<Attachment> {
-        lock(&self.0)
+        self.0
+            .lock()
             .iter()
             .rev()
             .map(|entry| entry.thing)
@@ -98,7 +99,7 @@ impl Ownership {
 
     /// Returns the instruments of all plans of this name, oldest first.
     pub(crate) fn instruments_of(&self, plan: &str) -> Vec<InstrumentId> {
-        let entries = lock(&self.0);
+        let entries = self.0.lock();
         let instruments = entries.iter().filter_map(|entry| match entry.thing {
             Attachment::Instrument(id) if entry.plan == plan => Some(id),
             _ => None,

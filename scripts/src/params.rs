@@ -1,9 +1,8 @@
 //! Parameters: values from the command line that a plan requests with `param(…)`.
 
-use crate::lock::lock;
+use parking_lot::Mutex;
 use rhai::{Dynamic, FLOAT, INT};
 use std::collections::BTreeMap;
-use std::sync::Mutex;
 use thiserror::Error;
 
 /// Why a parameter has no value.
@@ -45,20 +44,20 @@ impl Params {
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         let given = self.given.get(name);
         let value = given.map_or(Dynamic::UNIT, |text| text.clone().into());
-        lock(&self.requested).insert(name.to_owned(), value);
+        self.requested.lock().insert(name.to_owned(), value);
         given.map(String::as_str)
     }
 
     /// Returns the requested names and the values that the plan received.
     pub(crate) fn requested(&self) -> BTreeMap<String, Dynamic> {
-        lock(&self.requested).clone()
+        self.requested.lock().clone()
     }
 
     /// Returns the value of this name, converted to the type of the default. If no value was given,
     /// returns the default.
     pub(crate) fn typed(&self, name: &str, default: &Dynamic) -> Result<Dynamic, ParamError> {
         let value = self.value(name, default)?;
-        lock(&self.requested).insert(name.to_owned(), value.clone());
+        self.requested.lock().insert(name.to_owned(), value.clone());
         Ok(value)
     }
 
@@ -92,7 +91,7 @@ impl Params {
 
     /// Returns an error message if a value was given for a name that the plan has not requested.
     pub(crate) fn unused_message(&self) -> Option<String> {
-        let requested = lock(&self.requested);
+        let requested = self.requested.lock();
         let name = self
             .given
             .keys()

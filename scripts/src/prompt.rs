@@ -41,6 +41,7 @@ pub struct Prompt {
 pub struct PromptInput<'a> {
     /// The file name, if the input is the content of a file; `None` for typed input.
     pub file: Option<&'a str>,
+    /// The text of the input.
     pub text: &'a str,
     /// The source texts of the modules that the input may import, by path; see
     /// [`crate::Plan::compile_with`].

@@ -50,6 +50,7 @@ pub fn nearest_name(name: &str) -> Option<&'static str> {
 /// A function as a prompt completes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Callable {
+    /// The name of the function.
     pub name: &'static str,
     /// Whether the function is called on a receiver: `methods(…).before(…)`.
     pub of_something: bool,

@@ -15,14 +15,14 @@ use crate::engine;
 use crate::error::{PlanError, PlanStage};
 use crate::limits;
 use crate::link::EvaluatedModules;
-use crate::lock::lock;
 use crate::ownership::{Attachment, Ownership};
 use crate::plan::Plan;
 use crate::running_plan::{CallbackCall, RunningPlan, guard};
+use parking_lot::Mutex;
 use rhai::{Dynamic, Position, Scope};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use veneer_instruments::{AttachError, InstrumentId, Runtime};
 
@@ -92,7 +92,7 @@ impl PlanSession {
     /// Reserves the number of a future plan instance. The number identifies the plan instance
     /// before it begins.
     pub fn reserve(&self) -> u64 {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         state.next += 1;
         state.next
     }
@@ -111,7 +111,7 @@ impl PlanSession {
         }
         // The callbacks own values of plans, so they are dropped after the lock is released.
         let removed: (Vec<Timer>, Vec<CallbackCall>) = {
-            let mut state = lock(&self.state);
+            let mut state = self.state.lock();
             let of_load = |call: &CallbackCall| call.running_plan.context.load == load;
             let timers = std::mem::take(&mut state.timers).into_iter();
             let (timers, left) = timers.partition(|timer| of_load(&timer.call));
@@ -191,7 +191,7 @@ impl PlanSession {
         now: Instant,
     ) -> Result<String, PlanError> {
         {
-            let state = lock(&self.state);
+            let state = self.state.lock();
             if state.finished {
                 let message = "the JVM is shutting down: no plan can begin".to_owned();
                 return Err(PlanError::new(
@@ -272,7 +272,7 @@ impl PlanSession {
     /// Moves the callbacks that a plan has registered to the session. Delays count from `now`.
     fn keep(&self, running_plan: &Arc<RunningPlan>, now: Instant) {
         let registered = running_plan.context.take_callbacks();
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         if state.finished {
             return;
         }
@@ -316,7 +316,7 @@ impl PlanSession {
 
     /// Returns the time of the next call of [`PlanSession::run_due`] that has a callback to run.
     pub fn next_deadline(&self) -> Option<Instant> {
-        let state = lock(&self.state);
+        let state = self.state.lock();
         let live = state
             .timers
             .iter()
@@ -329,7 +329,7 @@ impl PlanSession {
     /// [`limits::MAX_CONSECUTIVE_ERRORS`] consecutive errors, a callback is cancelled.
     pub fn run_due(&self, now: Instant) {
         let mut due = {
-            let mut state = lock(&self.state);
+            let mut state = self.state.lock();
             state.timers.retain(|timer| !timer.call.is_cancelled());
             state.at_exit.retain(|call| !call.is_cancelled());
             let all = std::mem::take(&mut state.timers);
@@ -341,7 +341,7 @@ impl PlanSession {
         };
         due.sort_by_key(|timer| (timer.due, timer.order));
         for mut timer in due {
-            if timer.call.is_cancelled() || lock(&self.state).finished {
+            if timer.call.is_cancelled() || self.state.lock().finished {
                 continue;
             }
             let result = timer.call.run();
@@ -358,7 +358,7 @@ impl PlanSession {
                 continue;
             };
             timer.due = next_tick(timer.due, period, now);
-            let mut state = lock(&self.state);
+            let mut state = self.state.lock();
             if continues && !state.finished && !timer.call.is_cancelled() {
                 state.timers.push(timer);
             }
@@ -388,7 +388,7 @@ impl PlanSession {
     /// registered during these calls are dropped. A second call has no effect.
     pub fn finish(&self) {
         let at_exit = {
-            let mut state = lock(&self.state);
+            let mut state = self.state.lock();
             if std::mem::replace(&mut state.finished, true) {
                 return;
             }
@@ -423,7 +423,7 @@ impl PlanSession {
         for (load, things) in self.ownership.by_instance() {
             all.entry(load).or_default().attachments = things;
         }
-        let state = lock(&self.state);
+        let state = self.state.lock();
         let timers = state.timers.iter().map(|timer| &timer.call);
         for call in timers.chain(&state.at_exit) {
             if !call.is_cancelled() {

@@ -1,9 +1,10 @@
 //! A process that runs in the background of a test: a server, or a command that runs until it is
 //! interrupted.
 
+use parking_lot::Mutex;
 use std::io::{BufRead, BufReader, Read};
 use std::process::Child;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::live::{EVENT_TIMEOUT, LiveError};
@@ -27,10 +28,7 @@ impl Background {
 
     /// All lines that the process has written so far, on both streams.
     pub fn output(&self) -> Vec<String> {
-        self.output
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.output.lock().clone()
     }
 
     /// Waits for a line that contains `text`, and returns the rest of the line after it.
@@ -93,9 +91,7 @@ fn collect(stream: Option<impl Read + Send + 'static>, into: Arc<Mutex<Vec<Strin
     std::thread::spawn(move || {
         let Some(stream) = stream else { return };
         for line in BufReader::new(stream).lines().map_while(Result::ok) {
-            into.lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .push(line);
+            into.lock().push(line);
         }
     });
 }

@@ -5,11 +5,20 @@ use crate::command::run;
 use crate::folder::{Folder, files, workspace};
 use crate::jdk::{self, Jdk};
 use crate::live::{Live, LiveError, number};
-use crate::process::{Output, Process};
+use crate::process::{Output, Process, ProcessError};
 use crate::report::Report;
 
 /// The result of a test that runs programs.
 pub type Outcome = Result<(), Box<dyn std::error::Error>>;
+
+/// The programs of a folder cannot be compiled.
+#[derive(Debug, thiserror::Error)]
+pub enum CompileError {
+    #[error("the programs cannot be read: {0}")]
+    File(#[from] std::io::Error),
+    #[error(transparent)]
+    Process(#[from] ProcessError),
+}
 
 /// The compiled programs of a folder of `tests/java` for one JDK.
 pub struct Programs {
@@ -19,12 +28,12 @@ pub struct Programs {
 
 impl Programs {
     /// Compiles the programs of `tests/java/live`.
-    pub fn compile(jdk: Jdk) -> Result<Self, Box<dyn std::error::Error>> {
+    pub fn compile(jdk: Jdk) -> Result<Self, CompileError> {
         Self::compile_folder(jdk, "live")
     }
 
     /// Compiles the programs of a folder of `tests/java`.
-    pub fn compile_folder(jdk: Jdk, folder: &str) -> Result<Self, Box<dyn std::error::Error>> {
+    pub fn compile_folder(jdk: Jdk, folder: &str) -> Result<Self, CompileError> {
         let classes = Folder::new(folder)?;
         let sources = workspace().join("tests/java").join(folder);
         jdk.compile(&files(&sources, "java")?, classes.path())?;

@@ -1,11 +1,12 @@
 //! Runs the command `veneer` in a pseudo-terminal of its own. A test reads the screen, presses
 //! keys, and checks in which state the command leaves the terminal.
 
+use parking_lot::Mutex;
 use std::io::{Read, Write};
 use std::num::NonZero;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
@@ -83,7 +84,7 @@ impl Screen {
             let mut bytes = [0; 4096];
             // The read fails when the other side is closed.
             while let Ok(count @ 1..) = reader.read(&mut bytes) {
-                let mut parser = showing.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut parser = showing.lock();
                 parser.process(&bytes[..count]);
                 if closing.load(Ordering::Relaxed) {
                     return;
@@ -104,11 +105,7 @@ impl Screen {
     }
 
     fn look<T>(&self, at: impl Fn(&vt100::Screen) -> T) -> T {
-        at(self
-            .shown
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .screen())
+        at(self.shown.lock().screen())
     }
 
     /// Returns the text on the screen, line by line, without trailing spaces.

@@ -1,9 +1,10 @@
 //! Runs any program in a pseudo-terminal. A test types into it and reads its screen.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::io::{Read, Write};
 use std::num::NonZero;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
@@ -69,7 +70,7 @@ impl Terminal {
         std::thread::spawn(move || {
             let mut bytes = [0; 4096];
             while let Ok(n @ 1..) = output.read(&mut bytes) {
-                let mut drawn = drawn.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut drawn = drawn.lock();
                 drawn.process(bytes.get(..n).unwrap_or_default());
             }
         });
@@ -92,7 +93,7 @@ impl Terminal {
     }
 
     fn parser(&self) -> MutexGuard<'_, vt100::Parser> {
-        self.screen.lock().unwrap_or_else(PoisonError::into_inner)
+        self.screen.lock()
     }
 
     /// Returns the text on the screen, without blanks at the ends of lines.

@@ -1,6 +1,6 @@
 //! A pool of threads that share a list of jobs.
 
-use std::sync::Mutex;
+use parking_lot::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Runs `job` on every item, with one thread for each processor, and returns the results in the
@@ -33,15 +33,12 @@ pub fn parallel_map_on<T: Sync, R: Send>(
                     let place = next.fetch_add(1, Ordering::Relaxed);
                     let Some(item) = items.get(place) else { break };
                     let result = job(item);
-                    results
-                        .lock()
-                        .unwrap_or_else(|e| e.into_inner())
-                        .push((place, result));
+                    results.lock().push((place, result));
                 }
             });
         }
     });
-    let mut results = results.into_inner().unwrap_or_else(|e| e.into_inner());
+    let mut results = results.into_inner();
     results.sort_by_key(|(place, _)| *place);
     results.into_iter().map(|(_, result)| result).collect()
 }

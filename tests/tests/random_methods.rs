@@ -1,6 +1,9 @@
 //! Random methods have the same results with and without Veneer, and Veneer's counts of their
 //! blocks are exact.
 
+use std::time::Duration;
+
+use veneer_tests::command::veneer;
 use veneer_tests::folder::Folder;
 use veneer_tests::java_programs::Outcome;
 use veneer_tests::jdk::{self, Jdk};
@@ -11,6 +14,9 @@ use veneer_tests::skip::{Need, skip};
 
 /// Number of classes with fixed seeds.
 const FIXED_SEEDS: u64 = 40;
+
+/// Seeds of the classes whose edited versions the checker proves.
+const EDITED_SEEDS: std::ops::Range<u64> = 214_120..214_240;
 
 /// Returns a seed that depends on the time, so that each run tries new classes.
 fn new_seed() -> u64 {
@@ -84,6 +90,26 @@ fn smaller_classes_run_too() -> Outcome {
     let runner = Runner::new(jdk::oldest())?;
     let batch = runner.batch(&classes)?;
     assert_eq!(batch.methods(), 7 * classes.len());
+    Ok(())
+}
+
+/// The checker proves edited versions of random classes. Some of these classes have monitors in code
+/// that no path reaches, or exchange equal values on the operand stack.
+#[test]
+fn the_checker_proves_edits_of_random_classes() -> Outcome {
+    let folder = Folder::new("random-edits")?;
+    for seed in EDITED_SEEDS {
+        std::fs::write(
+            folder.join(&format!("C{seed}.class")),
+            RandomClass::draw(seed).bytes(),
+        )?;
+    }
+    let output = veneer()
+        .args(["check", "--policy", "call,block", "--edits"])
+        .arg(folder.path())
+        .limit(Duration::from_secs(600))
+        .run()?;
+    assert_eq!(output.code, 0, "{}{}", output.out, output.err);
     Ok(())
 }
 

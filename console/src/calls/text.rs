@@ -4,10 +4,12 @@ use std::io::Write;
 
 use anyhow::Result;
 use veneer_calls::diff::ProfileDiff;
-use veneer_calls::tree::{self, TreeLimits, duration, grouped, printable};
+use veneer_calls::tree::{self, TreeLimits};
 use veneer_calls::{CallProfile, Labels, Measure, MethodCost, MethodId, Selection, gprof};
+use veneer_instruments::table::{format_count, format_duration};
+use veneer_text::replace_control_characters;
 
-use crate::cli::{ShowArguments, View};
+use crate::cli::{CallsShowArguments, CallsView};
 use crate::output::Style;
 use crate::table;
 
@@ -22,7 +24,7 @@ const CALLERS_DEPTH: u32 = 6;
 /// Writes the view that the user asked for.
 pub fn write(
     selection: &Selection,
-    arguments: &ShowArguments,
+    arguments: &CallsShowArguments,
     style: Style,
     out: &mut impl Write,
 ) -> Result<()> {
@@ -43,11 +45,11 @@ pub fn write(
         return Ok(());
     }
     match arguments.view {
-        View::Methods => {
+        CallsView::Methods => {
             write_summary(selection.profile, out)?;
             write_methods(selection, &labels, rows, style, out)
         }
-        View::Gprof => {
+        CallsView::Gprof => {
             let mut entries = gprof::entries(selection);
             let all = entries.len();
             entries.truncate(rows);
@@ -55,7 +57,7 @@ pub fn write(
             write!(out, "{}", gprof::to_text(&entries, &costs, &labels))?;
             write_omitted(all, rows, out)
         }
-        View::Tree => {
+        CallsView::Tree => {
             let limits = TreeLimits {
                 depth: arguments.depth.unwrap_or(u32::MAX),
                 nodes: arguments.top.unwrap_or(TREE_ROWS),
@@ -64,10 +66,10 @@ pub fn write(
             write!(out, "{text}")?;
             Ok(())
         }
-        View::Packages => write_packages(selection, rows, style, out),
-        View::NeverCalled => write_never_called(selection, &labels, rows, out),
-        View::Allocations => write_allocations(selection, &labels, rows, style, out),
-        View::Unseen => {
+        CallsView::Packages => write_packages(selection, rows, style, out),
+        CallsView::NeverCalled => write_never_called(selection, &labels, rows, out),
+        CallsView::Allocations => write_allocations(selection, &labels, rows, style, out),
+        CallsView::Unseen => {
             let unseen = selection.profile.unseen();
             let lines = unseen.iter().take(arguments.top.unwrap_or(usize::MAX));
             let lines = lines.map(|one| [one.class.clone(), one.reason.clone()]);
@@ -81,7 +83,7 @@ pub fn write(
 /// Says how many rows were left out.
 fn write_omitted(all: usize, rows: usize, out: &mut impl Write) -> Result<()> {
     if all > rows {
-        let omitted = grouped((all - rows) as u64);
+        let omitted = format_count((all - rows) as u64);
         writeln!(out, "{omitted} more; --top N shows more")?;
     }
     Ok(())
@@ -90,17 +92,25 @@ fn write_omitted(all: usize, rows: usize, out: &mut impl Write) -> Result<()> {
 /// Writes the size of the profile, and its gaps.
 fn write_summary(profile: &CallProfile, out: &mut impl Write) -> Result<()> {
     for (key, values) in profile.info() {
-        let values: Vec<String> = values.iter().map(|value| printable(value)).collect();
-        writeln!(out, "{}: {}", printable(key), values.join(", "))?;
+        let values: Vec<String> = values
+            .iter()
+            .map(|value| replace_control_characters(value).into_owned())
+            .collect();
+        writeln!(
+            out,
+            "{}: {}",
+            replace_control_characters(key),
+            values.join(", ")
+        )?;
     }
-    let number = |count: usize| grouped(count as u64);
+    let number = |count: usize| format_count(count as u64);
     let calls = profile.edges().iter().map(|edge| edge.count);
     writeln!(
         out,
         "{} methods, {} edges with {} calls, {} allocation sites, {} contexts of {} threads",
         number(profile.methods().len()),
         number(profile.edges().len()),
-        grouped(calls.fold(0, u64::saturating_add)),
+        format_count(calls.fold(0, u64::saturating_add)),
         number(profile.allocations().len()),
         number(profile.contexts().len()),
         number(profile.threads().len()),
@@ -141,12 +151,12 @@ fn write_methods(
             .map(|id| {
                 let cost = &costs[id.index()];
                 [
-                    grouped(cost.calls),
+                    format_count(cost.calls),
                     profile.residue(*id, incoming[id.index()]).to_string(),
-                    duration(cost.self_ns),
-                    duration(cost.wall_ns),
-                    duration(cost.cpu_ns),
-                    grouped(cost.allocations),
+                    format_duration(cost.self_ns),
+                    format_duration(cost.wall_ns),
+                    format_duration(cost.cpu_ns),
+                    format_count(cost.allocations),
                     labels.of(*id),
                 ]
             })
@@ -160,9 +170,9 @@ fn write_methods(
             .map(|id| {
                 let cost = &costs[id.index()];
                 [
-                    grouped(cost.calls),
+                    format_count(cost.calls),
                     profile.residue(*id, incoming[id.index()]).to_string(),
-                    grouped(cost.allocations),
+                    format_count(cost.allocations),
                     labels.of(*id),
                 ]
             })
@@ -189,13 +199,13 @@ fn write_packages(
     packages.sort_by_key(|(_, package)| std::cmp::Reverse(package.cost.of(selection.by)));
     let lines = packages.into_iter().take(rows).map(|(name, package)| {
         [
-            grouped(package.cost.calls),
-            grouped(package.calls_from_outside),
-            duration(package.cost.self_ns),
-            duration(package.cost.self_cpu_ns),
-            grouped(package.cost.allocations),
-            grouped(package.methods),
-            grouped(package.never_called),
+            format_count(package.cost.calls),
+            format_count(package.calls_from_outside),
+            format_duration(package.cost.self_ns),
+            format_duration(package.cost.self_cpu_ns),
+            format_count(package.cost.allocations),
+            format_count(package.methods),
+            format_count(package.never_called),
             match name.is_empty() {
                 true => "(unnamed)".into(),
                 false => name,
@@ -224,8 +234,8 @@ fn never_called_line(profile: &CallProfile) -> String {
     let methods = never.methods.len() as u64;
     let mut line = format!(
         "{} of {} observed methods were never called ({:.1} %",
-        grouped(methods),
-        grouped(never.observed_methods),
+        format_count(methods),
+        format_count(never.observed_methods),
         share(methods, never.observed_methods)
     );
     if never.observed_bytes > 0 {
@@ -247,7 +257,9 @@ fn write_never_called(
     let never = selection
         .methods()
         .filter(|id| profile.is_never_called(*id));
-    let mut names: Vec<String> = never.map(|id| printable(&labels.of(id))).collect();
+    let mut names: Vec<String> = never
+        .map(|id| replace_control_characters(&labels.of(id)).into_owned())
+        .collect();
     names.sort();
     for name in names.iter().take(rows) {
         writeln!(out, "  {name}")?;
@@ -270,7 +282,7 @@ fn write_allocations(
             (None, Some(bci)) => format!("{}, at {bci}", labels.of(one.method)),
             (None, None) => labels.of(one.method),
         };
-        [grouped(one.count), one.type_name.clone(), place]
+        [format_count(one.count), one.type_name.clone(), place]
     });
     let lines: Vec<[String; 3]> = lines.collect();
     table::write(out, ["objects", "type", "site"], &lines, style)?;
@@ -288,23 +300,26 @@ pub fn write_diff(
         writeln!(out, "overlap of the calls: {:.2} %", 100.0 * overlap)?;
     }
     let text = |number: u64| match by {
-        Measure::Time | Measure::Cpu => duration(number),
-        Measure::Count | Measure::Allocations => grouped(number),
+        Measure::Time | Measure::Cpu => format_duration(number),
+        Measure::Count | Measure::Allocations => format_count(number),
     };
     writeln!(out, "\n{:>15} {:>15}  method", "before", "after")?;
     for one in diff.methods.iter().take(rows) {
-        let name = printable(&one.method.name.to_string());
+        let name = one.method.name.to_string();
+        let name = replace_control_characters(&name);
         let (before, after) = (text(one.before.of(by)), text(one.after.of(by)));
         writeln!(out, "{before:>15} {after:>15}  {name}")?;
     }
     write_omitted(diff.methods.len(), rows, out)?;
     writeln!(out, "\n{:>15} {:>15}  call", "before", "after")?;
     for one in diff.edges.iter().take(rows) {
-        let caller = printable(&one.edge.caller.name.to_string());
-        let callee = printable(&one.edge.callee.name.to_string());
+        let caller = one.edge.caller.name.to_string();
+        let caller = replace_control_characters(&caller);
+        let callee = one.edge.callee.name.to_string();
+        let callee = replace_control_characters(&callee);
         let line = one.line.map(|line| format!(", line {line}"));
         let line = line.unwrap_or_default();
-        let (before, after) = (grouped(one.before), grouped(one.after));
+        let (before, after) = (format_count(one.before), format_count(one.after));
         writeln!(out, "{before:>15} {after:>15}  {caller}{line} → {callee}")?;
     }
     write_omitted(diff.edges.len(), rows, out)

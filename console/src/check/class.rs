@@ -16,6 +16,7 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use rustix::time::{ClockId, clock_gettime};
 use veneer_fragmenter::advice::{Probe, ProbeAction, Site};
 use veneer_fragmenter::arming::{self, ArmedCode, Request};
 use veneer_fragmenter::cell_path::on_cell_path;
@@ -30,6 +31,7 @@ use veneer_fragmenter::policy::Policy;
 use veneer_fragmenter::verify;
 use veneer_fragmenter::version::{self, Bodies, ProtectedMembers, VersionPlan};
 use veneer_fragmenter::{Refusal, anchor};
+use veneer_names::{MethodId, internal_form, java_form};
 
 use super::proof;
 use super::totals::{CheckFailure, CheckStage, CheckTotals, PolicyTotals, UnsafeNullMessage};
@@ -73,7 +75,7 @@ pub fn check_class(place: &str, bytes: &[u8], task: &Task) -> CheckTotals {
         ..CheckTotals::default()
     };
     let mut check = ClassCheck {
-        class: place.replace('/', "."),
+        class: java_form(place),
         failures: Vec::new(),
     };
     check.guard("read", |e| e.all(bytes, task, &mut totals));
@@ -84,12 +86,7 @@ pub fn check_class(place: &str, bytes: &[u8], task: &Task) -> CheckTotals {
 
 /// Returns the processor time of this thread, in nanoseconds.
 fn processor_time() -> u64 {
-    let mut time = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    // SAFETY: `time` is valid for the write that `clock_gettime` makes.
-    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
+    let time = clock_gettime(ClockId::ThreadCPUTime);
     u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000_000
         + u64::try_from(time.tv_nsec).unwrap_or(0)
 }
@@ -147,7 +144,7 @@ impl ClassCheck {
             Err(error) => return self.fail("read", "", error),
         };
         match file.name() {
-            Ok(name) => self.class = name.replace('/', "."),
+            Ok(name) => self.class = java_form(&name),
             Err(error) => return self.fail("read", "", error),
         }
         match file.to_bytes() {
@@ -168,7 +165,7 @@ impl ClassCheck {
             }
         }
         totals.unsafe_null_messages = self.unsafe_null_messages(&file);
-        if on_cell_path(&self.class.replace('.', "/")) {
+        if on_cell_path(&internal_form(&self.class)) {
             totals.on_cell_path += 1;
             totals.methods_on_cell_path += totals.methods;
         }
@@ -234,7 +231,7 @@ impl ClassCheck {
         };
         let request = Request {
             policy,
-            first_id: 0,
+            first_id: MethodId(0),
             generation: 0,
             wanted: &|_, _| true,
             forced: &|_, _| named,
@@ -315,7 +312,7 @@ impl ClassCheck {
                 ("finalize".to_string(), "()V".to_string()),
             ]),
         };
-        let mut refused: HashSet<u32> = HashSet::new();
+        let mut refused: HashSet<MethodId> = HashSet::new();
         let every = || 0..prepared.len();
         let resumed = || every().filter(|i| prepared[*i].armed.points.len() > 1);
         for (bodies, clean) in [
@@ -334,7 +331,7 @@ impl ClassCheck {
             for (id, reason) in self.versions(&host, &plans, bodies, doing, sum) {
                 // A method is counted once, even if several of its bodies are refused.
                 if refused.insert(id) {
-                    let label = label(&prepared[id as usize].method);
+                    let label = label(&prepared[id.0 as usize].method);
                     self.refuse(sum, CheckStage::Emit, (doing, &label), &reason);
                 }
             }
@@ -355,7 +352,7 @@ impl ClassCheck {
             let bad = self.versions(&host, &plans, bodies, doing, sum);
             sum.edited += (plans.len() - bad.len()) as u64;
             for (id, reason) in bad {
-                let label = label(&prepared[id as usize].method);
+                let label = label(&prepared[id.0 as usize].method);
                 self.refuse(sum, CheckStage::Edit, (doing, &label), &reason);
             }
         }
@@ -369,7 +366,7 @@ impl ClassCheck {
         bodies: Bodies,
         doing: &str,
         sum: &mut PolicyTotals,
-    ) -> Vec<(u32, Refusal)> {
+    ) -> Vec<(MethodId, Refusal)> {
         let mut refused = Vec::new();
         for part in plans.chunks(MAX_METHODS_PER_CLASS) {
             let emitted = version::emit(host.file, host.anchor, part, bodies, &host.protected);
@@ -429,7 +426,7 @@ fn plan<'p>(
     let one = prepared.get(i)?;
     Some(VersionPlan {
         method: &one.method,
-        id: i as u32,
+        id: MethodId(i as u32),
         armed: &one.armed,
         edits,
         kept: &[],

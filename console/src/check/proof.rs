@@ -5,6 +5,7 @@ use veneer_fragmenter::arming::Armed;
 use veneer_fragmenter::check::{self, Checked, Expected};
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::version::{VersionClass, VersionPlan};
+use veneer_names::MethodId;
 
 /// The checker's result for one class.
 pub struct ProofResult {
@@ -30,7 +31,7 @@ pub fn version(
     plans: &[VersionPlan],
     class: &VersionClass,
 ) -> ProofResult {
-    let plan = |id: &u32| {
+    let plan = |id: &MethodId| {
         plans
             .iter()
             .find(|p| p.id == *id)

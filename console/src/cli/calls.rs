@@ -6,6 +6,16 @@ use clap::{Args, Subcommand, ValueEnum};
 use veneer_calls::Measure;
 use veneer_instruments::MethodPattern;
 
+const CALLS: &str = "\
+Examples:
+  veneer calls show app.calls --top 50
+  veneer calls diff before.calls after.calls
+  veneer calls merge monday.calls tuesday.calls -o week.calls
+
+These commands need no JVM. docs/calls.md describes the format of the files.
+
+Exit codes: 0 success, 2 a file could not be read or written, or nothing in it matches.";
+
 const SHOW: &str = "\
 Examples:
   veneer calls show app.calls                                     the most called methods
@@ -49,15 +59,22 @@ Counts, times and allocations of the same methods, calls and contexts are added.
 
 Exit codes: 0 success, 2 a file could not be read or written.";
 
+#[derive(Debug, Args)]
+#[command(after_help = CALLS)]
+pub struct CallsArguments {
+    #[command(subcommand)]
+    pub command: CallsCommand,
+}
+
 /// The commands that read files of call graphs.
 #[derive(Debug, Subcommand)]
 pub enum CallsCommand {
     /// Show a file of a call graph, or convert it for another program.
-    Show(ShowArguments),
+    Show(CallsShowArguments),
     /// Compare two files of call graphs.
-    Diff(DiffArguments),
+    Diff(CallsDiffArguments),
     /// Add several files of call graphs.
-    Merge(MergeArguments),
+    Merge(CallsMergeArguments),
 }
 
 /// A measure, as the user writes it.
@@ -87,7 +104,7 @@ impl From<By> for Measure {
 
 /// A text that `veneer calls show` prints.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum View {
+pub enum CallsView {
     /// The methods with the greatest costs.
     #[default]
     Methods,
@@ -107,7 +124,7 @@ pub enum View {
 
 #[derive(Debug, Args)]
 #[command(after_help = SHOW)]
-pub struct ShowArguments {
+pub struct CallsShowArguments {
     /// Files of call graphs.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
@@ -133,7 +150,7 @@ pub struct ShowArguments {
     pub by: By,
     /// The text to print.
     #[arg(long, value_enum, default_value_t)]
-    pub view: View,
+    pub view: CallsView,
     /// Fold recursion: add each context to the context of the same method above it.
     #[arg(long)]
     pub fold: bool,
@@ -177,7 +194,7 @@ impl FormatArguments {
 
 #[derive(Debug, Args)]
 #[command(after_help = DIFF)]
-pub struct DiffArguments {
+pub struct CallsDiffArguments {
     /// The file before the change.
     #[arg(value_name = "A")]
     pub before: PathBuf,
@@ -197,7 +214,7 @@ pub struct DiffArguments {
 
 #[derive(Debug, Args)]
 #[command(after_help = MERGE)]
-pub struct MergeArguments {
+pub struct CallsMergeArguments {
     /// The files to add.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,

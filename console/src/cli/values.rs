@@ -20,6 +20,8 @@ pub(super) enum ValueError {
     UnresolvedHost(#[from] io::Error),
     #[error("no such machine")]
     NoHost,
+    #[error("write 1/N or 1/N@L2, where N is from 1 to 65536 and L2 is the first sampled level")]
+    NoSample,
     #[error("write NAME=VALUE")]
     NoSetting,
     #[error(

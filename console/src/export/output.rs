@@ -6,9 +6,9 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-/// An open file or standard output.
+/// An open file or standard output. As a [`Write`] it has no buffer.
 pub struct Output {
-    to: Box<dyn Write>,
+    to: Box<dyn Write + Send>,
     name: String,
 }
 
@@ -38,7 +38,7 @@ impl Output {
     }
 
     /// Writes all bytes and flushes the buffer.
-    pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
+    pub fn write_now(&mut self, bytes: &[u8]) -> Result<()> {
         let written = self.to.write_all(bytes).and_then(|()| self.to.flush());
         written.with_context(|| format!("{} cannot be written", self.name))
     }
@@ -47,5 +47,15 @@ impl Output {
     pub fn finish(mut self) -> Result<()> {
         let flushed = self.to.flush();
         flushed.with_context(|| format!("{} cannot be written", self.name))
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.to.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
     }
 }

@@ -13,6 +13,7 @@ use anyhow::{Result, bail};
 use veneer_client::{Client, ControlError, Target};
 use veneer_export::ExportScope;
 use veneer_protocol::{Reply, Report, Request};
+use veneer_text::replace_control_characters;
 
 use crate::cli::{ExportArguments, settings};
 use crate::output::print_error;
@@ -191,6 +192,6 @@ fn connect(pid: u32, for_plan: bool) -> Result<Client> {
 
 /// Returns a plan's name in the form in which the agent stores it.
 fn stored_name(name: &str) -> String {
-    let clean = |c: char| if c.is_control() { '\u{fffd}' } else { c };
-    name.chars().map(clean).take(MAX_PLAN_NAME_CHARS).collect()
+    let replaced = replace_control_characters(name);
+    replaced.chars().take(MAX_PLAN_NAME_CHARS).collect()
 }

@@ -26,7 +26,7 @@ pub fn run(
     let report = session.expect_report()?;
     let (pid, scope) = (session.pid(), session.scope().clone());
     let (mut writer, first) = TraceWriter::begin(scope, pid, &report.jvm.name, start_time(&report));
-    output.write(&first)?;
+    output.write_now(&first)?;
     let every = Duration::from_secs_f64(arguments.every.unwrap_or(DEFAULT_INTERVAL_SECONDS));
     let every = u64::try_from(every.as_millis()).unwrap_or(*UPDATE_PERIOD_MILLIS.end());
     let mut client = session.into_requests();
@@ -51,7 +51,7 @@ pub fn run(
         };
         match reply {
             Ok(Ok(Reply::Update(update))) => {
-                output.write(&writer.update(&update))?;
+                output.write_now(&writer.update(&update))?;
                 if end.is_some_and(|end| Instant::now() >= end) {
                     break;
                 }

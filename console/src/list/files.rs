@@ -25,8 +25,8 @@ pub(super) fn run(list: &mut List<impl Write>, path: &Path, pattern: &str) -> Re
     matching::methods(path, &pattern, |file, index| {
         let class = file.name()?;
         let armed = ArmedMethod {
-            id: 0,
-            class: class.replace('/', "."),
+            id: veneer_names::MethodId::default(),
+            class: veneer_names::java_form(&class),
             method: name(file, index),
         };
         if on_cell_path(&class) {

@@ -1,8 +1,9 @@
 //! The line editor at a terminal: history, completion, and input over several lines.
 
+use parking_lot::Mutex;
 use std::cell::RefCell;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use rustyline::completion::{Completer, FilenameCompleter, Pair};
@@ -56,7 +57,7 @@ impl LineEditor {
         if let Ok(printer) = editor.create_external_printer() {
             let printer = Mutex::new(printer);
             screen.set_printer(Box::new(move |text| {
-                let mut printer = printer.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut printer = printer.lock();
                 // A failure means that the terminal is gone. The shell notices that at its next
                 // input.
                 let _ = printer.print(text);

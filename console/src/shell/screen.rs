@@ -1,7 +1,7 @@
 //! Prints results and output: above the line that is being typed, or to standard output.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::io::{self, Write};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use veneer_protocol::Reply;
 
@@ -38,7 +38,7 @@ impl Screen {
     }
 
     fn state(&self) -> MutexGuard<'_, ScreenState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// From now on, prints above the line that is being typed.

@@ -8,6 +8,7 @@ use crossterm::cursor::{Hide, MoveToColumn, MoveUp, Show};
 use crossterm::event::{self, Event, KeyEventKind};
 use crossterm::terminal::{self, Clear, ClearType};
 use crossterm::{execute, queue};
+use veneer_text::{longest_prefix, replace_control_characters};
 
 use super::conversation::{InputOutcome, ShellConnection};
 
@@ -58,7 +59,8 @@ fn draw(to: &mut impl Write, text: &str, before: u16) -> io::Result<u16> {
     queue!(to, Clear(ClearType::FromCursorDown))?;
     let mut lines = 0;
     for line in text.lines().take(usize::from(rows.saturating_sub(1))) {
-        let shown: String = line.chars().take(usize::from(columns)).collect();
+        let line = replace_control_characters(line);
+        let shown = longest_prefix(&line, usize::from(columns));
         write!(to, "{shown}\r\n")?;
         lines += 1;
     }

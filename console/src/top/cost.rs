@@ -13,7 +13,6 @@
 //! therefore only shows whether the cost is negligible, small or large.
 
 use std::collections::VecDeque;
-use std::fs;
 
 use super::location::ProbeKind;
 
@@ -75,30 +74,6 @@ impl Cost {
     }
 }
 
-/// Returns the processor time of a process so far, in nanoseconds: all threads, user and kernel
-/// mode.
-pub fn processor_time(pid: u32) -> Option<f64> {
-    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // SAFETY: `sysconf` takes no pointers and has no preconditions.
-    let ticks_a_second = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
-    let second = if ticks_a_second > 0 {
-        ticks_a_second as f64
-    } else {
-        100.0
-    };
-    ticks(&text).map(|ticks| ticks as f64 * 1e9 / second)
-}
-
-/// Returns `utime` + `stime` of `/proc/PID/stat`, the fields 14 and 15 (proc(5)). The process name
-/// before them may contain spaces and parentheses, so fields are counted from the last `)`.
-fn ticks(stat: &str) -> Option<u64> {
-    let (_, rest) = stat.rsplit_once(')')?;
-    let mut fields = rest.split_whitespace().skip(11);
-    let user: u64 = fields.next()?.parse().ok()?;
-    let kernel: u64 = fields.next()?.parse().ok()?;
-    Some(user + kernel)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,13 +94,5 @@ mod tests {
         cost.add_passes(u64::MAX, CODE_NS);
         cost.end_sample(8e9);
         assert_eq!(cost.share(), Some(1.0));
-    }
-
-    #[test]
-    fn the_stat_file_is_parsed() {
-        let stat = "42 (java (x) y) S 1 42 42 0 -1 4194560 9 0 0 0 250 50 0 0 20 0 30 0 100 0";
-        assert_eq!(ticks(stat), Some(300));
-        assert!(processor_time(std::process::id()).is_some());
-        assert_eq!(ticks("nothing"), None);
     }
 }

@@ -8,10 +8,11 @@
 //!      └─▶ the socket closes ─▶ the agent detaches what the plan attached
 //! ```
 
+use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -88,7 +89,7 @@ struct ConnectionState {
 impl ConnectionState {
     fn close(&self) {
         self.closed.store(true, Ordering::Release);
-        let closer = self.closer.lock().unwrap_or_else(PoisonError::into_inner);
+        let closer = self.closer.lock();
         if let Some(closer) = &*closer {
             closer.close();
         }
@@ -194,11 +195,7 @@ impl ConnectionThread {
         }
         let mut client = veneer_client::connect(self.pid).map_err(|e| lost(&e))?;
         let closer = client.closer().map_err(|e| lost(&e))?;
-        *self
-            .state
-            .closer
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = Some(closer);
+        *self.state.closer.lock() = Some(closer);
         if self.state.is_closed() {
             return Ok(());
         }

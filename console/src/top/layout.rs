@@ -327,13 +327,8 @@ mod tests {
 
     #[test]
     fn any_graph_has_all_its_edges_and_gutters_of_one_width() {
-        let mut state = 1u64;
-        let mut below = |n: u32| {
-            state = state
-                .wrapping_mul(6364136223846793005)
-                .wrapping_add(1442695040888963407);
-            ((state >> 33) % u64::from(n)) as u32
-        };
+        let mut random = fastrand::Rng::with_seed(1);
+        let mut below = |n: u32| random.u32(..n);
         for _ in 0..500 {
             let blocks = 1 + below(30);
             let mut edges: Vec<(u32, u32)> = (0..below(60))

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::{Serialize, Serializer};
-use veneer_instruments::{ArmedMethod, table};
+use veneer_instruments::ArmedMethod;
 
 /// A method, or a fragment of it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
@@ -21,7 +21,7 @@ impl MethodLocation {
     /// Returns the pattern that selects the method.
     pub fn pattern(&self) -> String {
         let method = ArmedMethod {
-            id: 0,
+            id: veneer_names::MethodId::default(),
             class: self.class.clone(),
             method: self.method.clone(),
         };
@@ -40,13 +40,20 @@ impl MethodLocation {
 
     /// The class and method in the form `shop.Desk.serve(int)`.
     pub fn name(&self) -> String {
-        format!("{}.{}", self.class, table::format_signature(&self.method))
+        format!(
+            "{}.{}",
+            self.class,
+            veneer_names::short_java_signature(&self.method)
+        )
     }
 
     /// The class and method without the package: `Desk.serve(int)`.
     pub fn short_name(&self) -> String {
         let simple = self.class.rsplit('.').next().unwrap_or(&self.class);
-        format!("{simple}.{}", table::format_signature(&self.method))
+        format!(
+            "{simple}.{}",
+            veneer_names::short_java_signature(&self.method)
+        )
     }
 }
 

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use veneer_protocol::{PointReadings, Readings};
+use veneer_protocol::{Measurement, PointRow};
 
 /// A line that a plan printed.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -89,8 +89,8 @@ pub struct MeasuredPoint {
     pub max_ns: u64,
 }
 
-impl From<PointReadings> for MeasuredPoint {
-    fn from(point: PointReadings) -> MeasuredPoint {
+impl From<PointRow> for MeasuredPoint {
+    fn from(point: PointRow) -> MeasuredPoint {
         let row = MeasuredPoint {
             class: point.class,
             method: point.method,
@@ -99,9 +99,9 @@ impl From<PointReadings> for MeasuredPoint {
             line: point.line.map(u32::from),
             ..MeasuredPoint::default()
         };
-        match point.readings {
-            Readings::Count { hits } => MeasuredPoint { hits, ..row },
-            Readings::Time {
+        match point.data {
+            Measurement::Count { hits } => MeasuredPoint { hits, ..row },
+            Measurement::Time {
                 count,
                 total_ns,
                 min_ns,
@@ -113,7 +113,7 @@ impl From<PointReadings> for MeasuredPoint {
                 max_ns,
                 ..row
             },
-            Readings::Log { events, .. } => MeasuredPoint {
+            Measurement::Log { events, .. } => MeasuredPoint {
                 hits: events,
                 ..row
             },
@@ -198,7 +198,7 @@ mod tests {
             ..MeasuredPoint::default()
         };
         assert_eq!(
-            MeasuredPoint::from(serde_json::from_str::<PointReadings>(text).unwrap()),
+            MeasuredPoint::from(serde_json::from_str::<PointRow>(text).unwrap()),
             row
         );
     }

@@ -1,6 +1,7 @@
 //! The terminal: switched to full screen, drawn on, read for keys, and restored however the view
 //! ends.
 
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -9,6 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event as TerminalEvent};
+use rustix::event::{PollFd, PollFlags, poll};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use super::keys::PressedKey;
@@ -47,15 +49,10 @@ impl Drop for Screen {
 /// so the agent detaches everything. There is no terminal left to restore.
 fn end_with_terminal() -> Result<()> {
     let watch = || {
-        let mut terminal = libc::pollfd {
-            fd: libc::STDOUT_FILENO,
-            events: 0,
-            revents: 0,
-        };
+        let stdout = io::stdout();
         loop {
-            // SAFETY: the array has one entry, which is borrowed for the duration of the call.
-            let ready = unsafe { libc::poll(&mut terminal, 1, -1) };
-            if ready > 0 {
+            let mut terminal = [PollFd::new(&stdout, PollFlags::empty())];
+            if poll(&mut terminal, None).is_ok_and(|ready| ready > 0) {
                 std::process::exit(0);
             }
         }

@@ -3,10 +3,12 @@
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
+use veneer_client::process_stat::processor_time;
+
 use super::events::{Channel, FeedEvent};
 use super::feed::{Feed, FeedJob};
 use super::model::{Model, ModelEffect, ModelEvent};
-use super::{cost, save};
+use super::save;
 use crate::cli::TopArguments;
 
 /// The model, and the connections that it controls.
@@ -48,9 +50,9 @@ impl TopSession {
         let due = self
             .last_cost_sample
             .is_none_or(|at| at.elapsed().as_secs_f64() >= self.every);
-        if due && let Some(ns) = cost::processor_time(self.model.pid) {
+        if due && let Some(time) = processor_time(self.model.pid) {
             self.last_cost_sample = Some(Instant::now());
-            self.update(ModelEvent::Processor(ns));
+            self.update(ModelEvent::Processor(time.as_secs_f64() * 1e9));
         }
         let mut next = match wait.is_zero() {
             true => self.feed_events.try_recv().ok(),

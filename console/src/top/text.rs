@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use veneer_instruments::table;
+use veneer_text::{display_width, pad_left, pad_right, replace_control_characters, shorten};
 
 /// Formats a rate per second. Rates below ten have one decimal.
 pub fn format_rate(rate: f64) -> String {
@@ -31,30 +32,22 @@ pub fn format_cost(share: Option<f64>) -> String {
 
 /// Pads the text on the left to this number of columns. Longer text is not cut.
 pub fn align_right(text: &str, columns: usize) -> String {
-    format!("{text:>columns$}")
+    pad_left(text, columns)
 }
 
 /// Pads the text on the right to this number of columns. Longer text is shortened.
 pub fn align_left(text: &str, columns: usize) -> String {
-    let text = table::shorten(text, columns);
-    format!("{text:<columns$}")
+    pad_right(&shorten(text, columns), columns)
 }
 
-/// Replaces control characters, because they could move the cursor. Names and values may contain
-/// any character.
-pub fn replace_control_characters(text: &str) -> String {
-    let clean = |c: char| if c.is_control() { '\u{fffd}' } else { c };
-    text.chars().map(clean).collect()
-}
-
-/// Wraps the first line of a message between words into rows of at most `columns` characters. The
+/// Wraps the first line of a message between words into rows of at most `columns` columns. The
 /// other lines contain the source of the plan and are dropped, because the user did not write that
 /// plan.
 pub fn wrap(message: &str, columns: usize) -> Vec<String> {
     let mut rows: Vec<String> = Vec::new();
     for word in replace_control_characters(message.lines().next().unwrap_or_default()).split(' ') {
         match rows.last_mut() {
-            Some(row) if row.chars().count() + 1 + word.chars().count() <= columns => {
+            Some(row) if display_width(row) + 1 + display_width(word) <= columns => {
                 row.push(' ');
                 row.push_str(word);
             }
@@ -67,7 +60,7 @@ pub fn wrap(message: &str, columns: usize) -> Vec<String> {
 /// Formats a recorded value.
 pub fn format_value(value: &Value) -> String {
     match value {
-        Value::String(text) => replace_control_characters(text),
+        Value::String(text) => replace_control_characters(text).into_owned(),
         other => other.to_string(),
     }
 }
@@ -97,9 +90,14 @@ mod tests {
         );
         assert_eq!(align_left("Desk", 6), "Desk  ");
         assert_eq!(align_left("com.shop.Desk", 9).chars().count(), 9);
-        assert_eq!(wrap("ab cd efghij\nx", 5), ["ab cd", "efghij"]);
         assert_eq!(
-            replace_control_characters("a\x1b[2J\n"),
+            (align_left("漢", 4), align_right("漢", 4)),
+            ("漢  ".into(), "  漢".into())
+        );
+        assert_eq!(wrap("ab cd efghij\nx", 5), ["ab cd", "efghij"]);
+        assert_eq!(wrap("漢 字 a\x1b", 5), ["漢 字", "a\u{fffd}"]);
+        assert_eq!(
+            format_value(&Value::from("a\x1b[2J\n")),
             "a\u{fffd}[2J\u{fffd}"
         );
     }

@@ -22,6 +22,7 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Paragraph};
 use veneer_instruments::table;
+use veneer_text::replace_control_characters;
 
 use super::model::{InputMode, Model};
 use super::text;
@@ -112,7 +113,7 @@ fn summary_line(model: &Model) -> Line<'static> {
     if let Some(inside) = &model.open_method {
         return Line::from(format!(
             " {}",
-            text::replace_control_characters(&inside.location.name())
+            replace_control_characters(&inside.location.name())
         ));
     }
     let (all, called) = model.methods.count();
@@ -126,10 +127,7 @@ fn summary_line(model: &Model) -> Line<'static> {
     let filter = model.methods.filter();
     if !filter.is_empty() {
         let shown = table::format_count(model.methods.rows().len() as u64);
-        words += &format!(
-            "; {shown} with `{}`",
-            text::replace_control_characters(filter)
-        );
+        words += &format!("; {shown} with `{}`", replace_control_characters(filter));
     }
     Line::from(words)
 }
@@ -142,7 +140,7 @@ const MAX_MESSAGE_ROWS: usize = 3;
 
 fn status_lines(model: &Model, theme: Theme, width: usize) -> Vec<Line<'static>> {
     if let InputMode::Filter(_) = model.mode {
-        let filter = text::replace_control_characters(model.methods.filter());
+        let filter = replace_control_characters(model.methods.filter());
         let typed = format!(" /{filter}_   Enter keeps it, Esc drops it");
         return vec![Line::from(typed)];
     }
@@ -163,7 +161,7 @@ fn status_lines(model: &Model, theme: Theme, width: usize) -> Vec<Line<'static>>
         0 | 1 => String::new(),
         n => format!(" (and {} more)", n - 1),
     };
-    let (what, seconds) = (text::replace_control_characters(what), since.as_secs_f64());
+    let (what, seconds) = (replace_control_characters(what), since.as_secs_f64());
     vec![Line::from(format!(
         " {spinner} {what} … {seconds:.1} s{more}"
     ))]

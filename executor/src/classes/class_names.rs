@@ -16,6 +16,7 @@ use crate::jvm::jvmti::Tool;
 use std::collections::BTreeSet;
 use veneer_fragmenter::anchor;
 use veneer_instruments::{CLASS_INITIALISER, complete_class_name};
+use veneer_names::java_form;
 
 /// The first `limit` completions of a text, sorted. See `Runtime::completions`.
 pub fn complete(tool: Tool, env: Env, text: &str, limit: usize) -> Vec<String> {
@@ -23,7 +24,7 @@ pub fn complete(tool: Tool, env: Env, text: &str, limit: usize) -> Vec<String> {
     for class in tool.loaded(env) {
         let name = tool.class_name(class);
         if let Some(name) = name.filter(|name| !anchor::is_anchor(name)) {
-            let dotted = name.replace('/', ".");
+            let dotted = java_form(&name);
             match text.split_once("::") {
                 Some((wanted, start)) if wanted == dotted => {
                     let methods = tool.method_names(class).into_iter();
@@ -34,7 +35,8 @@ pub fn complete(tool: Tool, env: Env, text: &str, limit: usize) -> Vec<String> {
                 None => found.extend(complete_class_name(&dotted, text)),
             }
         }
-        env.delete(class);
+        // SAFETY: `loaded` has made the local reference, which is not used again.
+        unsafe { env.delete(class) };
     }
     found.into_iter().take(limit).collect()
 }

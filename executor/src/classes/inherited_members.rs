@@ -27,7 +27,7 @@ pub fn inherited_protected_members(
     if let Some(known) = class.state().protected.clone() {
         return known;
     }
-    let own_package = package(&class.name);
+    let own_package = package(class.name.as_str());
     let own_loader = tool.loader(host);
     let mut members = ProtectedMembers::new();
     let mut superclass = env.superclass(host);
@@ -37,15 +37,18 @@ pub fn inherited_protected_members(
             .class_name(superclass)
             .is_some_and(|name| package(&name) == own_package)
             && env.same(own_loader, loader);
-        env.delete(loader);
+        // SAFETY: `Tool::loader` has made the local reference, which is not used again.
+        unsafe { env.delete(loader) };
         if !same_package {
             members.extend(tool.protected_members(superclass));
         }
         let next = env.superclass(superclass);
-        env.delete(superclass);
+        // SAFETY: `superclass` has made the local reference, which is not used again.
+        unsafe { env.delete(superclass) };
         superclass = next;
     }
-    env.delete(own_loader);
+    // SAFETY: `Tool::loader` has made the local reference, which is not used again.
+    unsafe { env.delete(own_loader) };
     let members = Arc::new(members);
     class.state().protected = Some(members.clone());
     members

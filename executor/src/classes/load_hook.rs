@@ -13,6 +13,7 @@
 
 use crate::agent::Agent;
 use crate::classes::arming_filter::{ArmingCandidate, ArmingDecision, on_cell_path};
+use crate::classes::lazy_class_file::LazyClassFile;
 use crate::classes::registry::Class;
 use crate::classes::selection::{self, HookedClass};
 use crate::jvm::jni::{Env, jclass, jobject};
@@ -21,12 +22,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use veneer_fragmenter::arming::{Armed, ArmedMethod};
 use veneer_fragmenter::classfile::ClassFile;
+use veneer_fragmenter::inference::UpgradedClass;
 use veneer_fragmenter::{Refusal, anchor, arming, check, inference, verify};
+use veneer_names::{ClassName, java_form};
 
 /// A class in the class hook.
-pub struct ClassLoadEvent<'c> {
+pub struct ClassLoadEvent<'a, 'c> {
     /// The internal name of the class, with slashes.
-    pub name: &'c str,
+    pub name: &'a str,
     /// The class loader; null for the boot loader.
     pub loader: jobject,
     /// The protection domain of the class; null if it has none.
@@ -34,7 +37,7 @@ pub struct ClassLoadEvent<'c> {
     /// The loaded class that is redefined or retransformed; null at the first load.
     pub class: jclass,
     /// The class file, as earlier agents have transformed it.
-    pub bytes: &'c [u8],
+    pub file: &'a LazyClassFile<'c>,
 }
 
 /// The class file that the hook returns to the JVM.
@@ -59,17 +62,17 @@ pub fn arm_hooked_class(agent: &Agent, env: Env, event: &ClassLoadEvent) -> Opti
         // with everything that was ever in the constant pool.
         let is_restored = known.is_some() && !event.class.is_null();
         return is_restored.then(|| HookedFile {
-            bytes: event.bytes.to_vec(),
+            bytes: event.file.bytes().to_vec(),
             redefined: None,
         });
     }
-    let dotted = event.name.replace('/', ".");
+    let dotted = java_form(event.name);
     let plans = agent.plan_patterns();
     let filter = &agent.filter;
     let patterns = plans.iter().chain(&filter.arm).chain(&filter.skip);
     let hooked = HookedClass {
         class: event.class,
-        bytes: event.bytes,
+        file: event.file,
         dotted: &dotted,
     };
     let facts = selection::metadata_at_hook(agent.tool, env, hooked, patterns);
@@ -110,10 +113,52 @@ pub fn refuse_on_cell_path(agent: &Agent, dotted: &str) {
 
 /// The internal name in a class file. If the file has none, this is recorded, and the class stays
 /// as it is.
-pub fn class_name_in(agent: &Agent, bytes: &[u8]) -> Option<String> {
-    let name = ClassFile::parse(bytes).and_then(|file| file.name().map(|n| n.into_owned()));
+pub fn class_name_in(agent: &Agent, file: &LazyClassFile) -> Option<String> {
+    let parsed = file.parsed();
+    let name = parsed.and_then(|file| file.name().map(|n| n.into_owned()));
     name.map_err(|e| agent.refuse("(unnamed)", "", "BrokenClass", &e.to_string()))
         .ok()
+}
+
+/// A class file in the form that all later steps read: an old class file is raised to the version of
+/// Java 7, any other is unchanged.
+struct ModernClassFile<'a> {
+    bytes: &'a [u8],
+    file: Cow<'a, ClassFile<'a>>,
+    was_raised: bool,
+}
+
+impl<'a> ModernClassFile<'a> {
+    /// The modern form of a class file. `raised` is the result of [`inference::upgrade_parsed`].
+    fn new(
+        file: &'a LazyClassFile,
+        raised: Option<&'a UpgradedClass>,
+    ) -> Result<ModernClassFile<'a>, Refusal> {
+        Ok(match raised {
+            Some(raised) => ModernClassFile {
+                bytes: raised.bytes(),
+                file: Cow::Owned(raised.checked_class_file()?),
+                was_raised: true,
+            },
+            None => ModernClassFile {
+                bytes: file.bytes(),
+                file: Cow::Borrowed(file.parsed()?),
+                was_raised: false,
+            },
+        })
+    }
+
+    /// Makes the armed class file. The result of a raised class file is verified. The result of any
+    /// class file is checked if `check` is set.
+    fn arm(&self, request: &arming::Request, check: bool) -> Result<Armed, Refusal> {
+        if check {
+            check::guard::arm(&self.file, request)
+        } else if self.was_raised {
+            verify::guard::arm(&self.file, request)
+        } else {
+            arming::arm_class_file(&self.file, request)
+        }
+    }
 }
 
 /// The record that an armed class gets, and its data from an earlier arming.
@@ -140,13 +185,13 @@ impl Target {
         env: Env,
         event: &ClassLoadEvent,
         known: Option<Arc<Class>>,
-        original: &[u8],
+        original: &ModernClassFile,
     ) -> Result<Target, Refusal> {
         let generation = known.as_ref().map_or(0, |c| c.state().generation + 1);
         let is_redefined = known.is_some();
         let same = known.filter(|class| {
             let state = class.state();
-            *state.original == *original || state.original.is_empty()
+            *state.original == *original.bytes || state.original.is_empty()
         });
         if let Some(class) = same {
             let (methods, anchor) = {
@@ -162,8 +207,10 @@ impl Target {
                 anchor,
             });
         }
-        let count = ClassFile::parse(original)?.methods.len();
-        let reserved = agent.registry.reserve(env, event.name, event.loader, count);
+        let count = original.file.methods.len();
+        let name = ClassName::parse(event.name)
+            .map_err(|e| Refusal::BrokenClass(format!("{} is no class name: {e}", event.name)))?;
+        let reserved = agent.registry.reserve(env, name, event.loader, count);
         Ok(Target {
             class: reserved.ok_or(Refusal::PoolFull)?,
             is_known: false,
@@ -195,13 +242,11 @@ fn try_arm(
     known: Option<Arc<Class>>,
     candidate: &ArmingCandidate,
 ) -> Result<Option<HookedFile>, Refusal> {
-    // All later steps read this form: an old class file is raised to the version of Java 7, any
-    // other is unchanged.
-    let original = inference::upgrade_class_file(event.bytes)?;
-    let was_raised = matches!(original, Cow::Owned(_));
+    let raised = inference::upgrade_parsed(event.file.parsed()?)?;
+    let original = ModernClassFile::new(event.file, raised.as_ref())?;
     let target = Target::new(agent, env, event, known, &original)?;
-    let armed = emit(agent, &original, was_raised, candidate, &target)
-        .inspect_err(|_| target.release(agent))?;
+    let armed =
+        emit(agent, &original, candidate, &target).inspect_err(|_| target.release(agent))?;
     for (method, reason) in &armed.refusals {
         agent.refuse(candidate.dotted, method, reason.name(), &reason.to_string());
     }
@@ -218,19 +263,17 @@ fn try_arm(
     if !armed.anchor_bytes.is_empty() {
         define_anchor(agent, env, event, &armed)?;
     }
-    let bytes = record(agent, env, event, &target, &original, armed);
+    let bytes = record(agent, env, event, &target, original.bytes, armed);
     Ok(Some(HookedFile {
         bytes,
         redefined: target.is_redefined.then(|| target.class.clone()),
     }))
 }
 
-/// Makes the armed class file. The result of a raised class file is verified, and the result of any
-/// class file is checked if the configuration asks for it.
+/// Makes the armed class file, by the configuration of the agent.
 fn emit(
     agent: &Agent,
-    original: &[u8],
-    was_raised: bool,
+    original: &ModernClassFile,
     candidate: &ArmingCandidate,
     target: &Target,
 ) -> Result<Armed, Refusal> {
@@ -254,13 +297,7 @@ fn emit(
             methods: &target.methods,
         }),
     };
-    if agent.config.check {
-        check::guard::arm(original, &request)
-    } else if was_raised {
-        verify::guard::arm(original, &request)
-    } else {
-        arming::arm(original, &request)
-    }
+    original.arm(&request, agent.config.check)
 }
 
 /// Defines the new anchor in the loader of the class, and fills its cells. If this fails, the ids
@@ -286,9 +323,10 @@ fn define_anchor(
         admitted.map_err(|why| Refusal::AnchorFailed(why.to_string()))?;
     }
     let declared = armed.methods.iter().filter(|m| m.anchor == armed.anchor);
-    let ids: Vec<i32> = declared.map(|m| m.id as i32).collect();
+    let ids: Vec<i32> = declared.map(|m| m.id.as_java()).collect();
     let filled = agent.library.anchor(env, anchor, &ids);
-    env.delete(anchor);
+    // SAFETY: `define_anchor` has made the local reference, which is not used again.
+    unsafe { env.delete(anchor) };
     filled.map_err(|e| Refusal::AnchorFailed(e.to_string()))
 }
 
@@ -320,4 +358,63 @@ fn record(
         agent.registry.add(target.class.clone());
     }
     armed.bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use veneer_fragmenter::policy::Policy;
+    use veneer_names::MethodId;
+
+    const POINTS: &[u8] = include_bytes!("fixtures/Points.classfile");
+
+    /// The number of class files that a class file's way through the hook parses: its name and its
+    /// facts are read, and its methods are armed.
+    fn parses_on_the_way(bytes: &[u8], check: bool) -> usize {
+        let before = ClassFile::parse_count();
+        let file = LazyClassFile::new(bytes);
+        let parsed = file.parsed().expect("a class file");
+        assert_eq!(parsed.name().as_deref(), Ok("shop/Points"));
+        assert!(selection::facts_in_file(parsed, None).is_some());
+        let raised = inference::upgrade_parsed(parsed).expect("the class can be raised");
+        let modern = ModernClassFile::new(&file, raised.as_ref()).expect("a modern form");
+        let request = arming::Request {
+            policy: &Policy::Loop,
+            first_id: MethodId(0),
+            generation: 0,
+            wanted: &|_, _| true,
+            forced: &|_, _| false,
+            points: check,
+            earlier: None,
+        };
+        let armed = modern.arm(&request, check).expect("armed");
+        assert!(!armed.methods.is_empty());
+        ClassFile::parse_count() - before
+    }
+
+    #[test]
+    fn a_class_file_is_parsed_once_on_its_way_through_the_hook() {
+        assert_eq!(parses_on_the_way(POINTS, false), 1);
+        // The armed class file is parsed too, because the checker reads the bytes for the JVM.
+        assert_eq!(parses_on_the_way(POINTS, true), 2);
+    }
+
+    #[test]
+    fn an_old_class_file_and_its_raised_form_are_parsed_once_each() {
+        let mut old = POINTS.to_vec();
+        // The major version of Java 6.
+        old[7] = 50;
+        // The third one is the armed class file, which the verifier reads.
+        assert_eq!(parses_on_the_way(&old, false), 3);
+    }
+
+    #[test]
+    fn a_class_file_that_no_step_needs_is_not_parsed() {
+        let before = ClassFile::parse_count();
+        let file = LazyClassFile::new(&POINTS[..20]);
+        assert_eq!(ClassFile::parse_count(), before);
+        let error = file.parsed().expect_err("a truncated class file");
+        assert_eq!(file.parsed().expect_err("the same result"), error);
+        assert_eq!(ClassFile::parse_count(), before + 1);
+    }
 }

@@ -10,11 +10,12 @@ use veneer_fragmenter::arming::{self, ArmedCode};
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::policy::Policy;
+use veneer_names::MethodId;
 
 /// An armed method with its analyses and the layout of its armed body.
 pub struct AnalysedMethod<'f> {
     /// The id of the method.
-    pub id: u32,
+    pub id: MethodId,
     pub method: Method<'f>,
     pub armed: ArmedCode,
 }
@@ -29,9 +30,9 @@ pub fn analyse<'f>(
     policy: &Policy,
     file: &'f ClassFile<'f>,
     class: &Class,
-    id: u32,
+    id: MethodId,
 ) -> Result<AnalysedMethod<'f>, Refusal> {
-    let index = (id - class.first_id) as usize;
+    let index = (id.0 - class.first_id.0) as usize;
     let method = Method::analyse(file, index, &|instruction, pool| {
         policy.cuts(instruction, pool)
     })?;

@@ -9,6 +9,7 @@
 pub mod arming_filter;
 pub mod class_names;
 pub mod inherited_members;
+pub mod lazy_class_file;
 pub mod load_hook;
 pub mod method_analysis;
 pub mod method_ids;

@@ -10,9 +10,11 @@ use crate::classes::registry::{Class, Registry};
 use crate::classes::selection::MethodSelection;
 use crate::jvm::jni::Env;
 use crate::jvm::jvmti::Tool;
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 use veneer_instruments::MethodPattern;
+use veneer_names::{internal_form, java_form};
 
 /// A method with obsolete code.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,7 +31,7 @@ pub struct ObsoleteFrames(Mutex<BTreeMap<ObsoleteMethod, usize>>);
 
 impl ObsoleteFrames {
     fn known(&self) -> MutexGuard<'_, BTreeMap<ObsoleteMethod, usize>> {
-        self.0.lock().unwrap_or_else(|e| e.into_inner())
+        self.0.lock()
     }
 
     /// Looks at the stacks of all threads.
@@ -54,7 +56,7 @@ impl ObsoleteFrames {
     ) -> Vec<String> {
         let is_selected = |method: &ObsoleteMethod| {
             // Several loaders may have a class of this name.
-            let classes = registry.classes_named(&method.class.replace('.', "/"));
+            let classes = registry.classes_named(&internal_form(&method.class));
             let selects = |class: &Arc<Class>| {
                 let selection = MethodSelection::new(tool, env, class, patterns);
                 selection.selects(&method.name, &method.descriptor)
@@ -78,7 +80,7 @@ fn count_methods(frames: Vec<(String, String, String)>) -> BTreeMap<ObsoleteMeth
     let mut counts = BTreeMap::new();
     for (class, name, descriptor) in frames {
         let method = ObsoleteMethod {
-            class: class.replace('/', "."),
+            class: java_form(&class),
             name,
             descriptor,
         };

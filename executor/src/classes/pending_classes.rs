@@ -16,9 +16,10 @@
 //! class finds the waiting one.
 
 use crate::classes::registry::Class;
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::sync::{Arc, Weak};
 
 /// The waiting classes, by the internal name of the awaited class.
 type Waiting = HashMap<String, Vec<Weak<Class>>>;
@@ -34,7 +35,7 @@ pub struct PendingClasses {
 
 impl PendingClasses {
     fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(|e| e.into_inner())
+        self.waiting.lock()
     }
 
     /// Registers a class as waiting for the class with this internal name. Returns whether it did
@@ -73,7 +74,7 @@ mod tests {
 
     fn taken(pending: &PendingClasses, name: &str) -> Vec<u32> {
         let taken = pending.remove_named(name);
-        taken.iter().map(|class| class.first_id).collect()
+        taken.iter().map(|class| class.first_id.0).collect()
     }
 
     #[test]

@@ -15,6 +15,7 @@ use veneer_fragmenter::listing::{self, PlaceListing};
 use veneer_instruments::{
     ArmedClass, ArmedMethod, Block, DescribedMethod, Graph, MethodPattern, RandomSample,
 };
+use veneer_names::MethodId;
 
 /// The armed classes of which the patterns may select methods, in the order of their ids.
 pub fn armed_classes(agent: &Agent, env: Env, patterns: &[MethodPattern]) -> Vec<Arc<Class>> {
@@ -80,7 +81,8 @@ fn describe_class(
     let facts = selection::class_metadata(agent.tool, env, class)?;
     let local = class.local(env)?;
     let is_initialised = agent.tool.is_initialised(local);
-    env.delete(local);
+    // SAFETY: `Class::local` has made the local reference, which is not used again.
+    unsafe { env.delete(local) };
     let methods = class.state().methods.clone();
     let describe = |m: &arming::ArmedMethod| {
         let known = facts.method(&m.name, &m.descriptor)?;
@@ -92,7 +94,7 @@ fn describe_class(
         })
     };
     Some(ArmedClass {
-        name: class.dotted.clone(),
+        name: class.dotted.to_string(),
         flags: facts.flags,
         annotations: facts.annotations.clone(),
         supertypes: facts.supertypes.clone(),
@@ -107,7 +109,7 @@ fn describe_class(
 fn armed_method(class: &Class, m: &arming::ArmedMethod) -> ArmedMethod {
     ArmedMethod {
         id: m.id,
-        class: class.dotted.clone(),
+        class: class.dotted.to_string(),
         method: format!("{}{}", m.name, m.descriptor),
     }
 }
@@ -153,7 +155,7 @@ pub fn flow_graphs(agent: &Agent, env: Env, patterns: &[MethodPattern]) -> Vec<G
 }
 
 /// The flow graph of the method with this id. See `Runtime::flow_graph`.
-pub fn flow_graph(agent: &Agent, id: u32) -> Option<Graph> {
+pub fn flow_graph(agent: &Agent, id: MethodId) -> Option<Graph> {
     let class = agent.registry.class_of_method(id)?;
     graphs_of_class(agent, &class, |_, method| method == id).pop()
 }
@@ -163,7 +165,7 @@ pub fn flow_graph(agent: &Agent, id: u32) -> Option<Graph> {
 fn graphs_of_class(
     agent: &Agent,
     class: &Class,
-    is_wanted: impl Fn(usize, u32) -> bool,
+    is_wanted: impl Fn(usize, MethodId) -> bool,
 ) -> Vec<Graph> {
     let (original, methods) = {
         let state = class.state();

@@ -13,12 +13,14 @@
 use crate::classes::method_ids::MethodIds;
 use crate::jvm::jni::{Env, Global, jclass, jobject};
 use crate::jvm::jvmti::Tool;
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 use veneer_fragmenter::arming::ArmedMethod;
 use veneer_fragmenter::version::ProtectedMembers;
 use veneer_instruments::ClassMetadata;
+use veneer_names::{ClassName, JavaClassName, MethodId, MethodName};
 
 /// The variable data of an armed class.
 #[derive(Default)]
@@ -49,23 +51,15 @@ pub struct ClassState {
     pub facts: Option<Arc<ClassMetadata>>,
 }
 
-/// Name and descriptor of a method.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MethodName {
-    pub name: String,
-    pub descriptor: String,
-}
-
 /// A class with armed methods.
 pub struct Class {
-    /// The internal name of the class, with slashes.
-    pub name: String,
-    /// The name with dots.
-    pub dotted: String,
+    pub name: ClassName,
+    /// The same name in Java form.
+    pub dotted: JavaClassName,
     /// A weak reference, shared by all classes of the loader. `None` for the boot loader.
     loader: Option<Arc<Global>>,
     /// The id of method 0.
-    pub first_id: u32,
+    pub first_id: MethodId,
     /// The number of methods, armed or not.
     count: u32,
     state: Mutex<ClassState>,
@@ -73,12 +67,12 @@ pub struct Class {
 
 impl Class {
     pub fn state(&self) -> MutexGuard<'_, ClassState> {
-        self.state.lock().unwrap_or_else(|e| e.into_inner())
+        self.state.lock()
     }
 
     /// The ids of the methods, armed or not.
-    pub fn ids(&self) -> Range<u32> {
-        self.first_id..self.first_id + self.count
+    pub fn ids(&self) -> Range<MethodId> {
+        self.first_id..self.first_id.plus(self.count)
     }
 
     fn has_loader(&self, env: Env, loader: jobject) -> bool {
@@ -114,9 +108,9 @@ pub struct UnloadedCount {
 
 #[derive(Default)]
 struct Maps {
-    by_name: HashMap<String, Vec<Arc<Class>>>,
+    by_name: HashMap<ClassName, Vec<Arc<Class>>>,
     /// By the id of method 0.
-    by_id: BTreeMap<u32, Arc<Class>>,
+    by_id: BTreeMap<MethodId, Arc<Class>>,
     /// Weak references to all loaders but the boot loader, each once.
     loaders: Vec<Arc<Global>>,
     ids: MethodIds,
@@ -167,7 +161,7 @@ impl Maps {
         taken
     }
 
-    fn of_method(&self, id: u32) -> Option<Arc<Class>> {
+    fn of_method(&self, id: MethodId) -> Option<Arc<Class>> {
         let (_, class) = self.by_id.range(..=id).next_back()?;
         class.ids().contains(&id).then(|| class.clone())
     }
@@ -181,7 +175,7 @@ pub struct Registry {
 
 impl Registry {
     fn maps(&self) -> MutexGuard<'_, Maps> {
-        self.maps.lock().unwrap_or_else(|e| e.into_inner())
+        self.maps.lock()
     }
 
     /// The record of a class. If the class was redefined, this is the newest record.
@@ -195,7 +189,7 @@ impl Registry {
     pub fn reserve(
         &self,
         env: Env,
-        name: &str,
+        name: ClassName,
         loader: jobject,
         methods: usize,
     ) -> Option<Arc<Class>> {
@@ -203,8 +197,8 @@ impl Registry {
         let count = u32::try_from(methods).ok()?;
         let first_id = maps.ids.reserve(count)?;
         let class = Class {
-            name: name.into(),
-            dotted: name.replace('/', "."),
+            dotted: name.java_form(),
+            name,
             loader: maps.loader(env, loader),
             first_id,
             count,
@@ -250,7 +244,7 @@ impl Registry {
     }
 
     /// The class of a method id.
-    pub fn class_of_method(&self, id: u32) -> Option<Arc<Class>> {
+    pub fn class_of_method(&self, id: MethodId) -> Option<Arc<Class>> {
         self.maps().of_method(id)
     }
 
@@ -274,11 +268,12 @@ impl Registry {
 /// A class of the boot loader, for unit tests.
 #[cfg(test)]
 pub(crate) fn test_class(name: &str, ids: Range<u32>) -> Arc<Class> {
+    let name = ClassName::parse(name).expect("a class name");
     Arc::new(Class {
-        name: name.into(),
-        dotted: name.replace('/', "."),
+        dotted: name.java_form(),
+        name,
         loader: None,
-        first_id: ids.start,
+        first_id: MethodId(ids.start),
         count: ids.end - ids.start,
         state: Mutex::default(),
     })
@@ -299,7 +294,11 @@ mod tests {
     #[test]
     fn a_method_belongs_to_the_class_whose_range_contains_its_id() {
         let registry = registry(&[("a/A", 0..3), ("a/B", 5..6), ("a/Empty", 6..6)]);
-        let class = |id| registry.class_of_method(id).map(|c| c.name.clone());
+        let class = |id| {
+            registry
+                .class_of_method(MethodId(id))
+                .map(|c| c.name.to_string())
+        };
         assert_eq!(class(0), Some("a/A".into()));
         assert_eq!(class(2), Some("a/A".into()));
         assert_eq!(class(3), None);
@@ -311,7 +310,7 @@ mod tests {
     fn records_of_one_name_are_listed_in_the_order_in_which_they_were_added() {
         let registry = registry(&[("a/A", 8..9), ("a/A", 0..1)]);
         let first_ids = |classes: Vec<Arc<Class>>| -> Vec<u32> {
-            classes.iter().map(|class| class.first_id).collect()
+            classes.iter().map(|class| class.first_id.0).collect()
         };
         assert_eq!(first_ids(registry.classes_named("a/A")), [8, 0]);
         assert_eq!(first_ids(registry.all()), [0, 8]);
@@ -321,12 +320,12 @@ mod tests {
     #[test]
     fn unloaded_classes_are_removed_everywhere_and_counted() {
         let registry = registry(&[("a/A", 0..2), ("a/A", 2..4), ("a/B", 4..5)]);
-        let taken = registry.maps().take(|class| class.first_id != 2);
-        let taken: Vec<u32> = taken.iter().map(|class| class.first_id).collect();
+        let taken = registry.maps().take(|class| class.first_id != MethodId(2));
+        let taken: Vec<u32> = taken.iter().map(|class| class.first_id.0).collect();
         assert_eq!(taken, [0, 4]);
         assert!(registry.contains("a/A") && !registry.contains("a/B"));
         assert_eq!(registry.classes_named("a/A").len(), 1);
-        assert!(registry.class_of_method(4).is_none());
+        assert!(registry.class_of_method(MethodId(4)).is_none());
         let unloaded = registry.unloaded_count();
         assert_eq!((unloaded.classes, unloaded.methods), (2, 0));
     }
@@ -334,12 +333,12 @@ mod tests {
     #[test]
     fn ids_of_unloaded_classes_stay_reserved_until_they_are_released() {
         let registry = Registry::default();
-        assert_eq!(registry.maps().ids.reserve(3), Some(0));
+        assert_eq!(registry.maps().ids.reserve(3), Some(MethodId(0)));
         let class = test_class("a/A", 0..3);
         registry.add(class.clone());
         registry.maps().take(|_| true);
-        assert_eq!(registry.maps().ids.reserve(2), Some(3));
+        assert_eq!(registry.maps().ids.reserve(2), Some(MethodId(3)));
         registry.release_ids(&class);
-        assert_eq!(registry.maps().ids.reserve(2), Some(0));
+        assert_eq!(registry.maps().ids.reserve(2), Some(MethodId(0)));
     }
 }

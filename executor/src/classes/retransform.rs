@@ -24,7 +24,7 @@
 use crate::agent::Agent;
 use crate::classes::arming_filter::on_cell_path;
 use crate::classes::load_hook::refuse_on_cell_path;
-use crate::classes::registry::{Class, MethodName};
+use crate::classes::registry::Class;
 use crate::classes::selection;
 use crate::jvm::jni::{Env, jclass};
 use std::collections::HashSet;
@@ -32,6 +32,7 @@ use std::sync::Arc;
 use veneer_fragmenter::anchor;
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_instruments::MethodPattern;
+use veneer_names::{MethodName, internal_form, java_form};
 
 /// A loaded class.
 struct LoadedClass {
@@ -47,7 +48,7 @@ struct LoadedClass {
 pub fn single_class(pattern: &MethodPattern) -> Option<String> {
     let text = pattern.class_text();
     let has_wildcards = text.contains('*') || text.contains("..") || pattern.has_subtypes();
-    (!has_wildcards).then(|| text.replace('.', "/"))
+    (!has_wildcards).then(|| internal_form(&text))
 }
 
 /// Retransforms the loaded classes that the patterns name and that are not armed for them yet.
@@ -89,7 +90,8 @@ pub fn arm_loaded_classes(agent: &Agent, env: Env, patterns: &[MethodPattern]) -
             if is_first_walk && record_of(agent, env, &class).is_none() {
                 unarmed.add(&class.name);
             }
-            env.delete(class.class);
+            // SAFETY: `loaded` has made the local reference, which is not used again.
+            unsafe { env.delete(class.class) };
         }
     }
     retransform(agent, &wanted);
@@ -98,7 +100,8 @@ pub fn arm_loaded_classes(agent: &Agent, env: Env, patterns: &[MethodPattern]) -
             Some(known) => known.mark_prepared(agent.tool, env, class.class),
             None => unarmed.add(&class.name),
         }
-        env.delete(class.class);
+        // SAFETY: as above.
+        unsafe { env.delete(class.class) };
     }
     if is_first_walk {
         unarmed.mark_complete();
@@ -114,10 +117,11 @@ fn loaded_classes(agent: &Agent, env: Env) -> Vec<LoadedClass> {
         match name.filter(|name| !anchor::is_anchor(name)) {
             Some(name) => loaded.push(LoadedClass {
                 class,
-                dotted: name.replace('/', "."),
+                dotted: java_form(&name),
                 name,
             }),
-            None => env.delete(class),
+            // SAFETY: `loaded` has made the local reference, which is not used again.
+            None => unsafe { env.delete(class) },
         }
     }
     loaded
@@ -161,7 +165,8 @@ fn matching_classes(
 fn record_of(agent: &Agent, env: Env, class: &LoadedClass) -> Option<Arc<Class>> {
     let loader = agent.tool.loader(class.class);
     let known = agent.registry.find(env, &class.name, loader);
-    env.delete(loader);
+    // SAFETY: `Tool::loader` has made the local reference, which is not used again.
+    unsafe { env.delete(loader) };
     known
 }
 
@@ -188,9 +193,9 @@ fn lacks_method(agent: &Agent, env: Env, class: &Class, patterns: &[MethodPatter
     methods_without_cell(class).iter().any(|method| {
         let MethodName { name, descriptor } = method;
         let selects = |p: &MethodPattern| match facts {
-            Some(_) => p.selects(&class.dotted, facts, name, descriptor),
+            Some(_) => p.selects(class.dotted.as_str(), facts, name, descriptor),
             // The facts are unknown, so the class hook decides.
-            None => p.matches(&class.dotted, name, descriptor),
+            None => p.matches(class.dotted.as_str(), name, descriptor),
         };
         patterns.iter().any(selects)
     })

@@ -18,8 +18,9 @@
 
 use crate::jvm::jni::{Env, Global, Reference, jclass, jobject};
 use crate::jvm::runtime_table::{CLASSES, PACKAGE};
+use parking_lot::{Mutex, MutexGuard};
 use std::cell::Cell;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 
 /// The classes of the JDK that armed code, anchors and versions refer to for Veneer's own purposes.
 /// They also refer to runtime classes, which the table [`CLASSES`] lists.
@@ -64,7 +65,8 @@ fn find_needed_classes(env: Env, loader: jobject, referrer: jclass) -> Result<()
     IS_CHECKING.set(true);
     let failure = needed.find_map(|name| {
         let found = env.find_in(&name, loader, referrer);
-        found.map(|class| env.delete(class)).err()
+        // SAFETY: `find_in` has made the local reference, which is not used again.
+        found.map(|class| unsafe { env.delete(class) }).err()
     });
     IS_CHECKING.set(false);
     failure.map_or(Ok(()), |e| Err(e.to_string().into()))
@@ -78,7 +80,7 @@ pub struct RuntimeAccess {
 
 impl RuntimeAccess {
     fn asked(&self) -> MutexGuard<'_, Vec<AskedLoader>> {
-        self.asked.lock().unwrap_or_else(|e| e.into_inner())
+        self.asked.lock()
     }
 
     /// The loader's answer; `None` if the loader has not been asked.

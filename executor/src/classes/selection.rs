@@ -16,6 +16,7 @@
 //!
 //! As long as no pattern asks for more than names, no facts are collected.
 
+use crate::classes::lazy_class_file::LazyClassFile;
 use crate::classes::registry::Class;
 use crate::jvm::jni::{Env, jclass};
 use crate::jvm::jvmti::Tool;
@@ -37,9 +38,11 @@ const WITHOUT_SUPERTYPES: [&str; 5] = [
 /// The facts in a class file. `supertypes` are all supertypes, if they are known. Otherwise the
 /// facts contain the direct supertypes. Returns `None` for a malformed class file, which arming
 /// refuses with the reason.
-fn facts_in_file(bytes: &[u8], supertypes: Option<Vec<String>>) -> Option<ClassMetadata> {
-    let file = ClassFile::parse(bytes).ok()?;
-    let outline = Outline::from_class_file(&file).ok()?;
+pub(super) fn facts_in_file(
+    file: &ClassFile,
+    supertypes: Option<Vec<String>>,
+) -> Option<ClassMetadata> {
+    let outline = Outline::from_class_file(file).ok()?;
     let has_none = |name: &String| WITHOUT_SUPERTYPES.contains(&name.as_str());
     let complete = supertypes.is_some() || outline.above.iter().all(has_none);
     let methods = outline.methods.into_iter().map(|m| MethodMetadata {
@@ -67,10 +70,11 @@ fn needs_facts<'p>(dotted: &str, patterns: impl IntoIterator<Item = &'p MethodPa
 
 /// A class in the class hook.
 #[derive(Clone, Copy)]
-pub struct HookedClass<'a> {
+pub struct HookedClass<'a, 'c> {
     /// The loaded class that is retransformed or redefined; null at the first load.
     pub class: jclass,
-    pub bytes: &'a [u8],
+    /// The class file, as earlier agents have transformed it.
+    pub file: &'a LazyClassFile<'c>,
     /// The dotted name.
     pub dotted: &'a str,
 }
@@ -89,7 +93,7 @@ pub fn metadata_at_hook<'p>(
         true => None,
         false => tool.supertypes(env, hooked.class),
     };
-    facts_in_file(hooked.bytes, supertypes)
+    facts_in_file(hooked.file.parsed().ok()?, supertypes)
 }
 
 /// The facts of an armed class that is prepared. They are kept until the class passes the hook
@@ -104,8 +108,10 @@ pub fn class_metadata(tool: Tool, env: Env, class: &Class) -> Option<Arc<ClassMe
     };
     let local = class.local(env)?;
     let supertypes = tool.supertypes(env, local);
-    env.delete(local);
-    let facts = Arc::new(facts_in_file(&original, Some(supertypes?))?);
+    // SAFETY: `Class::local` has made the local reference, which is not used again.
+    unsafe { env.delete(local) };
+    let file = ClassFile::parse(&original).ok()?;
+    let facts = Arc::new(facts_in_file(&file, Some(supertypes?))?);
     let mut state = class.state();
     if Arc::ptr_eq(&state.original, &original) {
         state.facts = Some(facts.clone());
@@ -120,7 +126,7 @@ pub fn metadata_if_needed<'p>(
     class: &Class,
     patterns: impl IntoIterator<Item = &'p MethodPattern>,
 ) -> Option<Arc<ClassMetadata>> {
-    match needs_facts(&class.dotted, patterns) {
+    match needs_facts(class.dotted.as_str(), patterns) {
         true => class_metadata(tool, env, class),
         false => None,
     }
@@ -139,7 +145,7 @@ impl<'p> MethodSelection<'p> {
     /// are unknown, and patterns that need them select nothing.
     pub fn new(tool: Tool, env: Env, class: &Class, patterns: &'p [MethodPattern]) -> Self {
         let facts = metadata_if_needed(tool, env, class, patterns);
-        MethodSelection::with_facts(&class.dotted, facts, patterns)
+        MethodSelection::with_facts(class.dotted.as_str(), facts, patterns)
     }
 
     fn with_facts(
@@ -364,13 +370,13 @@ mod tests {
     #[test]
     fn direct_supertypes_are_complete_if_they_have_no_supertypes() {
         const POINTS: &[u8] = include_bytes!("fixtures/Points.classfile");
-        let found = facts_in_file(POINTS, None).expect("the fixture has facts");
+        let file = ClassFile::parse(POINTS).expect("the fixture is a class file");
+        let found = facts_in_file(&file, None).expect("the fixture has facts");
         assert_eq!(found.name, "shop.Points");
         assert_eq!(found.supertypes, ["java.lang.Object"]);
         assert!(found.complete);
         assert!(found.method("loop", "(I)I").is_some());
-        let told = facts_in_file(POINTS, Some(vec!["a.B".into()]));
+        let told = facts_in_file(&file, Some(vec!["a.B".into()]));
         assert_eq!(told.map(|f| f.supertypes), Some(vec!["a.B".to_string()]));
-        assert_eq!(facts_in_file(&POINTS[..20], None), None);
     }
 }

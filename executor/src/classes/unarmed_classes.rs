@@ -7,9 +7,9 @@
 //! The class hook and `ClassPrepare` add names on the threads that load classes. The plan thread
 //! asks and removes.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
-use std::sync::{Mutex, MutexGuard};
 use veneer_fragmenter::anchor;
 
 /// The set is dropped if it grows to more than twice its size after the last walk, plus this
@@ -37,7 +37,7 @@ pub struct UnarmedClasses {
 
 impl UnarmedClasses {
     fn names(&self) -> MutexGuard<'_, Names> {
-        self.names.lock().unwrap_or_else(|e| e.into_inner())
+        self.names.lock()
     }
 
     /// Adds the internal name of a class that is loaded, or about to be, and not armed. Anchors are

@@ -9,7 +9,7 @@
 
 use super::stream::Stream;
 use crate::plans::outbox::ClientId;
-use std::sync::{Mutex, MutexGuard};
+use parking_lot::{Mutex, MutexGuard};
 use std::time::Instant;
 
 /// The largest number of clients that are served at the same time.
@@ -64,7 +64,7 @@ impl ClientTable {
     }
 
     fn state(&self) -> MutexGuard<'_, Connections> {
-        self.state.lock().unwrap_or_else(|e| e.into_inner())
+        self.state.lock()
     }
 
     /// Admits a connection, and closes the connection that has been idle for longest if the set is

@@ -5,14 +5,14 @@ use std::os::unix::net::UnixStream;
 
 /// Returns the effective user id of this process.
 pub fn effective_user() -> u32 {
-    // SAFETY: `geteuid` has no arguments, reads no memory of the process and cannot fail.
-    unsafe { libc::geteuid() }
+    rustix::process::geteuid().as_raw()
 }
 
 /// Returns the process id and the user id of the process that made the connection
 /// (`SO_PEERCRED`). The kernel recorded them when the connection was made. The process id is 0 if
 /// the process belongs to another process namespace.
 pub fn peer_credentials(stream: &UnixStream) -> Option<libc::ucred> {
+    // `rustix` cannot represent the process id 0.
     let mut peer = libc::ucred {
         pid: 0,
         uid: 0,

@@ -6,10 +6,10 @@
 
 use super::credentials::effective_user;
 use super::stream::Stream;
+use rustix::net::{Shutdown, shutdown};
 use std::fs::{DirBuilder, OpenOptions, Permissions};
 use std::io;
 use std::net::{SocketAddr, TcpListener};
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
@@ -127,13 +127,11 @@ impl Listener {
     /// Accepts no more connections. A thread that waits in [`Listener::accept`] wakes with an
     /// error.
     pub fn close(&self) {
-        let fd = match self {
-            Listener::Unix(listener) => listener.as_raw_fd(),
-            Listener::Tcp(listener) => listener.as_raw_fd(),
+        // An error says that the socket was closed already.
+        let _ = match self {
+            Listener::Unix(listener) => shutdown(listener, Shutdown::Both),
+            Listener::Tcp(listener) => shutdown(listener, Shutdown::Both),
         };
-        // SAFETY: the descriptor is open because `self` is borrowed, and `shutdown` accesses no
-        // memory of the process.
-        unsafe { libc::shutdown(fd, libc::SHUT_RDWR) };
     }
 }
 

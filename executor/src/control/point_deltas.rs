@@ -6,8 +6,8 @@
 //! is sent after a bounded number of calls.
 
 use std::collections::HashMap;
-use veneer_instruments::InstrumentId;
-use veneer_protocol::{Instrument, PointReadings, Readings};
+use veneer_instruments::{InstrumentId, Measurement, PointRow};
+use veneer_protocol::Instrument;
 
 /// Identifies a point among the points of its instrument.
 #[derive(PartialEq, Eq, Hash)]
@@ -20,7 +20,7 @@ struct PointKey {
 }
 
 impl PointKey {
-    fn new(point: &PointReadings) -> PointKey {
+    fn new(point: &PointRow) -> PointKey {
         PointKey {
             class: point.class.clone(),
             method: point.method.clone(),
@@ -37,7 +37,7 @@ struct SentInstrument {
     /// Whether the client knows the instrument as attached; `None` if it does not know it. The
     /// value becomes `Some(false)` only after all final readings were sent.
     attached: Option<bool>,
-    readings: HashMap<PointKey, Readings>,
+    readings: HashMap<PointKey, Measurement>,
     /// The index of the point to begin with, because the limit cut off this point.
     first_point: usize,
 }
@@ -47,7 +47,7 @@ pub struct CurrentInstrument {
     /// The instrument without points.
     pub instrument: Instrument,
     /// All its points with their present readings.
-    pub points: Vec<PointReadings>,
+    pub points: Vec<PointRow>,
 }
 
 /// The changes since the previous call.
@@ -120,7 +120,7 @@ impl SentInstrument {
         let mut left = 0;
         for (n, point) in points.into_iter().enumerate() {
             let key = PointKey::new(&point);
-            if self.readings.get(&key) == Some(&point.readings) {
+            if self.readings.get(&key) == Some(&point.data) {
                 continue;
             }
             if *room == 0 {
@@ -131,7 +131,7 @@ impl SentInstrument {
                 continue;
             }
             *room -= 1;
-            self.readings.insert(key, point.readings);
+            self.readings.insert(key, point.data);
             instrument.points.push(point);
         }
         let is_news = self.attached != Some(instrument.attached);
@@ -159,15 +159,15 @@ mod tests {
         }
     }
 
-    fn point(n: usize, hits: u64) -> PointReadings {
-        PointReadings {
+    fn point(n: usize, hits: u64) -> PointRow {
+        PointRow {
             class: "a.A".into(),
             method: "run()V".into(),
             fragment: Some(n as u32),
             to: None,
             what: None,
             line: None,
-            readings: Readings::Count { hits },
+            data: Measurement::Count { hits },
         }
     }
 

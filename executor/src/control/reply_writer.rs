@@ -2,8 +2,9 @@
 //! it; a mutex keeps each message in one piece.
 
 use super::stream::Stream;
+use parking_lot::{Mutex, MutexGuard};
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 use veneer_protocol::{Reply, WireError, write_message};
 
 /// Writes replies to one client. Clones write to the same connection.
@@ -16,7 +17,7 @@ impl ReplyWriter {
     }
 
     fn stream(&self) -> MutexGuard<'_, Stream> {
-        self.0.lock().unwrap_or_else(|e| e.into_inner())
+        self.0.lock()
     }
 
     /// Writes a message. Waits for other writers, and for the client up to the write timeout of

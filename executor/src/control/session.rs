@@ -33,6 +33,7 @@ use veneer_protocol::{
     DetachTarget, MAX_REQUEST_BYTES, PROTOCOL_VERSION, PlanSource, Reply, Request, WireError,
     read_message_within,
 };
+use veneer_text::replace_control_characters;
 
 /// The time after which a write to a client that does not read fails. The session then ends.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
@@ -219,7 +220,7 @@ impl ClientSession {
                 pid: std::process::id(),
                 protocol: PROTOCOL_VERSION,
             },
-            Request::Refusals {} => Reply::Refusals(report::refusals(agent)),
+            Request::Refusals {} => Reply::Refusals(agent.refusals()),
             Request::Report {} => Reply::Report(Box::new(report::make_report(agent, jvm_name()))),
             Request::Status {} => {
                 Reply::Status(Box::new(status::make_status(agent, clients::count())))
@@ -403,8 +404,8 @@ fn lease(millis: u64) -> Duration {
 /// Returns a program's name without control characters, which could change a terminal, and with
 /// [`MAX_NAME_CHARS`] characters at most.
 fn presentable(name: &str) -> String {
-    let replaced = |c: char| if c.is_control() { '\u{fffd}' } else { c };
-    name.chars().map(replaced).take(MAX_NAME_CHARS).collect()
+    let replaced = replace_control_characters(name);
+    replaced.chars().take(MAX_NAME_CHARS).collect()
 }
 
 /// Makes the names of modules presentable. Their texts stay as they are, like that of the program.

@@ -1,9 +1,9 @@
 //! A connection to a client, through a Unix socket or through TCP.
 
 use super::credentials::peer_credentials;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
-use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
@@ -65,27 +65,20 @@ impl Stream {
         with_stream!(self, stream => stream.set_write_timeout(time))
     }
 
-    fn fd(&self) -> RawFd {
-        with_stream!(self, stream => stream.as_raw_fd())
-    }
-
     /// Returns whether the other end has closed the connection. A client of a Unix socket may
     /// close its sending side alone and still read; a TCP client may not, because TCP cannot tell
     /// that case from a closed connection.
     pub fn is_closed_by_peer(&self) -> bool {
         let half_closed = match self {
-            Stream::Unix(_) => 0,
-            Stream::Tcp(_) => libc::POLLRDHUP,
+            Stream::Unix(_) => PollFlags::empty(),
+            Stream::Tcp(_) => PollFlags::RDHUP,
         };
-        let mut poll = libc::pollfd {
-            fd: self.fd(),
-            events: half_closed,
-            revents: 0,
-        };
-        // SAFETY: the descriptor is open because `self` is borrowed. `poll` is one live `pollfd`,
-        // as the count 1 says, and the timeout 0 makes the call return at once.
-        let ready = unsafe { libc::poll(&mut poll, 1, 0) };
-        ready > 0 && poll.revents & (libc::POLLHUP | libc::POLLERR | half_closed) != 0
+        let mut polled = [with_stream!(self, stream => PollFd::new(stream, half_closed))];
+        // The timeout 0 makes the call return at once.
+        let ready = poll(&mut polled, Some(&Timespec::default())).is_ok_and(|ready| ready > 0);
+        let [polled] = polled;
+        let closed = PollFlags::HUP | PollFlags::ERR | half_closed;
+        ready && polled.revents().intersects(closed)
     }
 }
 

@@ -135,7 +135,7 @@ fn read(agent: &Agent, id: InstrumentId) -> Option<CurrentInstrument> {
     let rows = readings::rows(agent, id);
     Some(CurrentInstrument {
         instrument,
-        points: rows.into_iter().map(report::point).collect(),
+        points: rows,
     })
 }
 

@@ -51,11 +51,11 @@ use crate::data::call_stacks::CallStacks;
 use crate::data::memory::Mapping;
 use crate::data::shards::Shards;
 use crate::jvm::runtime_table;
+use parking_lot::{Mutex, MutexGuard};
 use std::io;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::Ordering;
-use std::sync::{Mutex, MutexGuard};
 use veneer_instruments::{TOP_GROUP_SLOTS, TallyKind};
 use veneer_probes::compile::MAX_TABLE_KEYS;
 
@@ -219,7 +219,7 @@ impl Tallies {
     }
 
     fn list(&self) -> MutexGuard<'_, TallyList> {
-        self.list.lock().unwrap_or_else(|e| e.into_inner())
+        self.list.lock()
     }
 
     /// Creates a table and returns its number. Returns `None` if the file or the disk is full.

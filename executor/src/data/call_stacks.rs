@@ -23,10 +23,12 @@ use crate::jvm::frames::Frame;
 use crate::jvm::java_runtime::Library;
 use crate::jvm::jni::Env;
 use crate::jvm::jvmti::Tool;
+use parking_lot::{Mutex, MutexGuard};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
+use veneer_names::java_form;
 
 /// The most frames of a stack that plans can request.
 pub const MAX_DEPTH: i64 = 200;
@@ -139,7 +141,7 @@ thread_local! {
 
 impl CallStacks {
     fn table(&self) -> MutexGuard<'_, StackTable> {
-        self.table.lock().unwrap_or_else(|e| e.into_inner())
+        self.table.lock()
     }
 
     /// Returns the lines of a stack, innermost first. An unknown number has no lines.
@@ -220,7 +222,7 @@ impl CallStacks {
             (Some(name), _) if is_hidden(&name, &method) => FrameMeaning::Hidden,
             (Some(name), _) => {
                 let line = SourceLine {
-                    class: name.replace('/', ".").into(),
+                    class: java_form(&name).into(),
                     method: method.into(),
                     line: tool.line_of(frame),
                 };
@@ -238,7 +240,8 @@ impl CallStacks {
             }
             (None, None) => FrameMeaning::Hidden,
         };
-        env.delete(class);
+        // SAFETY: `method_of` has made the local reference, which is not used again.
+        unsafe { env.delete(class) };
         meaning
     }
 }

@@ -12,7 +12,11 @@
 //! any thread.
 
 use crate::data::append_file::with_file_size_signal_blocked;
-use memmap2::MmapRaw;
+#[cfg(miri)]
+use in_memory::MappedBytes;
+#[cfg(not(miri))]
+use memmap2::MmapRaw as MappedBytes;
+use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
@@ -26,7 +30,7 @@ const WORD_BYTES: usize = 8;
 /// A mapped file of fixed size. Its disk blocks are allocated range by range.
 pub struct Mapping {
     file: File,
-    map: MmapRaw,
+    map: MappedBytes,
 }
 
 impl Mapping {
@@ -42,7 +46,7 @@ impl Mapping {
             .custom_flags(libc::O_NOFOLLOW)
             .open(path)?;
         with_file_size_signal_blocked(|| file.set_len(size))?;
-        let map = MmapRaw::map_raw(&file)?;
+        let map = MappedBytes::map_raw(&file)?;
         Ok(Mapping { file, map })
     }
 
@@ -51,6 +55,11 @@ impl Mapping {
     /// The range must not be in use: on a file system without this request, the C library writes
     /// zeros into the range.
     pub fn claim(&self, from: u64, len: u64) -> io::Result<()> {
+        if cfg!(miri) {
+            // `MappedBytes` has no disk blocks, and Miri does not know this system call.
+            return Ok(());
+        }
+        // `rustix` has the system call alone, which fails on such a file system.
         // SAFETY: a plain system call on an open file descriptor; it accesses no memory of ours.
         let code = with_file_size_signal_blocked(|| unsafe {
             libc::posix_fallocate(self.file.as_raw_fd(), from as i64, len as i64)
@@ -126,6 +135,57 @@ impl Mapping {
     }
 }
 
+/// The bytes of a [`Mapping`] under Miri. Miri maps no shared files, so the bytes are an allocation
+/// of the file's size, and the file on disk stays empty.
+#[cfg(miri)]
+mod in_memory {
+    use super::{File, Layout, alloc_zeroed, handle_alloc_error, io};
+    use std::alloc::dealloc;
+
+    /// The alignment of mapped files.
+    const PAGE_BYTES: usize = 4096;
+
+    pub struct MappedBytes {
+        first: *mut u8,
+        layout: Layout,
+    }
+
+    // SAFETY: the methods return an address and a length. The owner accesses the bytes only through
+    // atomics.
+    unsafe impl Send for MappedBytes {}
+    // SAFETY: as for `Send`.
+    unsafe impl Sync for MappedBytes {}
+
+    impl MappedBytes {
+        pub fn map_raw(file: &File) -> io::Result<MappedBytes> {
+            let len = file.metadata()?.len() as usize;
+            let layout = Layout::from_size_align(len, PAGE_BYTES).map_err(io::Error::other)?;
+            assert_ne!(len, 0, "an empty file cannot be mapped");
+            // SAFETY: the layout is not empty.
+            let first = unsafe { alloc_zeroed(layout) };
+            if first.is_null() {
+                handle_alloc_error(layout);
+            }
+            Ok(MappedBytes { first, layout })
+        }
+
+        pub fn as_mut_ptr(&self) -> *mut u8 {
+            self.first
+        }
+
+        pub fn len(&self) -> usize {
+            self.layout.size()
+        }
+    }
+
+    impl Drop for MappedBytes {
+        fn drop(&mut self) {
+            // SAFETY: `map_raw` has allocated the bytes with this layout.
+            unsafe { dealloc(self.first, self.layout) }
+        }
+    }
+}
+
 /// A table of words outside the Java heap that Java code reads by address. The table is never
 /// freed, because compiled Java code may keep its address.
 pub struct WordTable {
@@ -133,14 +193,23 @@ pub struct WordTable {
 }
 
 impl WordTable {
-    /// Creates a table of `len` zeros.
+    /// Creates a table of `len` zeros. The kernel allocates a page of the table at the first store
+    /// into the page, because nothing writes the zeros.
+    ///
+    /// # Panics
+    /// `len` is 0.
     pub fn new(len: usize) -> WordTable {
-        WordTable {
-            words: (0..len)
-                .map(|_| AtomicI64::new(0))
-                .collect::<Vec<_>>()
-                .leak(),
+        assert_ne!(len, 0, "a table of words is not empty");
+        let layout = Layout::array::<AtomicI64>(len).expect("the size fits in the address space");
+        // SAFETY: the layout is not empty.
+        let first = unsafe { alloc_zeroed(layout) }.cast::<AtomicI64>();
+        if first.is_null() {
+            handle_alloc_error(layout);
         }
+        // SAFETY: the allocation has room for `len` words, is aligned for them and is never freed.
+        // Zero bytes are a valid word. Rust accesses the words only through this shared slice.
+        let words = unsafe { std::slice::from_raw_parts(first, len) };
+        WordTable { words }
     }
 
     /// Returns the address of the first word.
@@ -177,6 +246,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri maps no shared files")]
     fn stores_are_in_the_file() {
         let (directory, mapping) = mapping(4096);
         mapping.word(8).store(0x0102_0304, Ordering::Relaxed);

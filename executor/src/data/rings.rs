@@ -26,10 +26,10 @@
 
 use crate::data::event_log::EventLog;
 use crate::data::memory::Mapping;
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use veneer_instruments::EventValue;
 use veneer_protocol::data::{self, EVENTS_FILE, RingLayout as Layout};
@@ -103,8 +103,8 @@ impl Rings {
         })
     }
 
-    fn state(&self) -> std::sync::MutexGuard<'_, RingsState> {
-        self.state.lock().unwrap_or_else(|e| e.into_inner())
+    fn state(&self) -> MutexGuard<'_, RingsState> {
+        self.state.lock()
     }
 
     /// Records the age of the agent, in milliseconds, which shows that the agent is alive.
@@ -297,16 +297,10 @@ impl Rings {
 
 fn decode(bytes: &[u8]) -> DrainedEvent {
     let event = data::decode_event(bytes);
-    let value = |value| match value {
-        data::LoggedValue::Null => EventValue::Null,
-        data::LoggedValue::Int(n) => EventValue::Int(n),
-        data::LoggedValue::Float(n) => EventValue::Float(n),
-        data::LoggedValue::Text(text) => EventValue::Text(text),
-    };
     DrainedEvent {
         time_ns: event.time_ns,
         thread: event.thread,
-        values: event.values.into_iter().map(value).collect(),
+        values: event.values,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Directories and file-size limits for unit tests.
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -55,15 +56,11 @@ pub fn in_own_process(name: &str, body: impl FnOnce()) {
 
 /// Limits the size of files that this process writes. Use it only within [`in_own_process`].
 pub fn limit_file_size(bytes: u64) {
-    let mut limit = libc::rlimit {
-        rlim_cur: 0,
-        rlim_max: 0,
+    let Rlimit { maximum, .. } = getrlimit(Resource::Fsize);
+    let current = maximum.map_or(bytes, |maximum| bytes.min(maximum));
+    let limit = Rlimit {
+        current: Some(current),
+        maximum,
     };
-    // SAFETY: plain system calls that read and write this structure.
-    let done = unsafe {
-        libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit);
-        limit.rlim_cur = bytes.min(limit.rlim_max);
-        libc::setrlimit(libc::RLIMIT_FSIZE, &limit)
-    };
-    assert_eq!(done, 0);
+    setrlimit(Resource::Fsize, limit).expect("a limit");
 }

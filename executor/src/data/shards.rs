@@ -24,9 +24,9 @@
 
 use crate::data::memory::{Mapping, WordTable};
 use crate::jvm::runtime_table;
+use parking_lot::{Mutex, MutexGuard};
 use std::io;
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use veneer_protocol::data::ShardLayout as Layout;
 
@@ -98,8 +98,8 @@ impl Shards {
         self.threads.address()
     }
 
-    fn allocation(&self) -> std::sync::MutexGuard<'_, Allocation> {
-        self.allocation.lock().unwrap_or_else(|e| e.into_inner())
+    fn allocation(&self) -> MutexGuard<'_, Allocation> {
+        self.allocation.lock()
     }
 
     /// Allocates `n` consecutive counters, which are zero in every shard, and returns the first.

@@ -9,6 +9,8 @@ use crate::jvm::jni::{Env, Global, JvmError, Reference, Static, i, j, jclass, jo
 use crate::jvm::runtime_table::{CLASSES, THREAD_ROWS};
 use std::sync::{Arc, OnceLock};
 use veneer_fragmenter::version::VersionClass;
+use veneer_names::MethodId;
+use veneer_names::java_form;
 
 mod direct_reads;
 
@@ -178,10 +180,13 @@ impl Library {
     /// counters, for the armed body with these counters at its entry.
     pub fn token(&self, env: Env, offsets: &[i32]) -> Result<jobject, JvmError> {
         let offsets = env.ints(offsets)?;
-        // SAFETY: `token([I)` takes one int array, and returns a method handle.
-        let token = unsafe { env.object(&self.token, &[l(offsets)], || "making a token".into()) };
-        env.delete(offsets);
-        token
+        // SAFETY: `token([I)` takes one int array, and returns a method handle. The local reference
+        // `offsets` is not used after its deletion.
+        unsafe {
+            let token = env.object(&self.token, &[l(offsets)], || "making a token".into());
+            env.delete(offsets);
+            token
+        }
     }
 
     /// Defines a version class as a nestmate of its host. The result is a local reference.
@@ -225,11 +230,14 @@ impl Library {
         let bytes = env.bytes(bytes)?;
         let arguments = [l(loader), l(name), l(bytes), l(domain)];
         // SAFETY: `defineAnchor` takes a class loader, which was checked, a string, a byte array and
-        // a protection domain, and returns a class. The caller vouches for the domain.
-        let class = unsafe { env.object(&self.define_anchor, &arguments, what) };
-        env.delete(name);
-        env.delete(bytes);
-        class
+        // a protection domain, and returns a class. The caller vouches for the domain. The local
+        // references `name` and `bytes` are not used after their deletion.
+        unsafe {
+            let class = env.object(&self.define_anchor, &arguments, what);
+            env.delete(name);
+            env.delete(bytes);
+            class
+        }
     }
 
     /// Fills the cells of an anchor with the ids of its methods, and initialises the anchor.
@@ -237,10 +245,13 @@ impl Library {
         let what = "filling an anchor";
         expect_class_or_null(env, anchor, what)?;
         let ids = env.ints(ids)?;
-        // SAFETY: `anchor` takes a class and an int array.
-        let done = unsafe { env.void(&self.anchor, &[l(anchor), l(ids)], || what.into()) };
-        env.delete(ids);
-        done
+        // SAFETY: `anchor` takes a class and an int array. The local reference `ids` is not used
+        // after its deletion.
+        unsafe {
+            let done = env.void(&self.anchor, &[l(anchor), l(ids)], || what.into());
+            env.delete(ids);
+            done
+        }
     }
 
     /// Makes a version current: new activations enter it. If `version` is null, new activations run
@@ -248,14 +259,14 @@ impl Library {
     pub fn install(
         &self,
         env: Env,
-        id: u32,
+        id: MethodId,
         version: jclass,
         token: jobject,
     ) -> Result<(), JvmError> {
         let what = "installing a version";
         expect_class_or_null(env, version, what)?;
         self.expect_token(env, token, what)?;
-        let arguments = [i(id as i32), l(version), l(token)];
+        let arguments = [i(id.as_java()), l(version), l(token)];
         // SAFETY: `install` takes an int, a class and a method handle.
         unsafe { env.void(&self.install, &arguments, || what.into()) }
     }
@@ -264,7 +275,7 @@ impl Library {
     pub fn install_resume(
         &self,
         env: Env,
-        id: u32,
+        id: MethodId,
         version: jclass,
         token: jobject,
         body: &str,
@@ -273,24 +284,27 @@ impl Library {
         expect_class_or_null(env, version, what)?;
         self.expect_token(env, token, what)?;
         let body = env.new_string(body)?;
-        let arguments = [i(id as i32), l(version), l(token), l(body)];
-        // SAFETY: `installResume` takes an int, a class, a method handle and a string.
-        let result = unsafe { env.void(&self.install_resume, &arguments, || what.into()) };
-        env.delete(body);
-        result
+        let arguments = [i(id.as_java()), l(version), l(token), l(body)];
+        // SAFETY: `installResume` takes an int, a class, a method handle and a string. The local
+        // reference `body` is not used after its deletion.
+        unsafe {
+            let result = env.void(&self.install_resume, &arguments, || what.into());
+            env.delete(body);
+            result
+        }
     }
 
     /// Sets a method's cell to the token of the armed body.
-    pub fn set_idle(&self, env: Env, id: u32) -> Result<(), JvmError> {
+    pub fn set_idle(&self, env: Env, id: MethodId) -> Result<(), JvmError> {
         let what = || "setting a cell to IDLE".into();
         // SAFETY: `idle(I)V` takes one int.
-        unsafe { env.void(&self.set_idle, &[i(id as i32)], what) }
+        unsafe { env.void(&self.set_idle, &[i(id.as_java())], what) }
     }
 
     /// Removes the entries of cells whose methods are unloaded. Fails if one of the cells is still
     /// in use.
-    pub fn forget(&self, env: Env, ids: std::ops::Range<u32>) -> Result<(), JvmError> {
-        let arguments = [i(ids.start as i32), i(ids.end as i32)];
+    pub fn forget(&self, env: Env, ids: std::ops::Range<MethodId>) -> Result<(), JvmError> {
+        let arguments = [i(ids.start.as_java()), i(ids.end.as_java())];
         // SAFETY: `forget(II)V` takes two ints.
         unsafe { env.void(&self.forget, &arguments, || "forgetting cells".into()) }
     }
@@ -326,10 +340,13 @@ impl Library {
         let name = env.new_string(method)?;
         let bci = i32::try_from(bci).unwrap_or(-1);
         let arguments = [l(version), l(name), i(bci)];
-        // SAFETY: `place` takes a class, a string and an int.
-        let found = unsafe { env.long(&self.place, &arguments, what) };
-        env.delete(name);
-        found
+        // SAFETY: `place` takes a class, a string and an int. The local reference `name` is not used
+        // after its deletion.
+        unsafe {
+            let found = env.long(&self.place, &arguments, what);
+            env.delete(name);
+            found
+        }
     }
 
     // ---- threads and clock ---------------------------------------------------------------------
@@ -366,11 +383,14 @@ impl Library {
     pub fn loaded(&self, env: Env, by: jclass, name: &str) -> Result<jclass, JvmError> {
         let what = || format!("looking for {name}");
         expect_class_or_null(env, by, "looking for a class")?;
-        let text = env.new_string(&name.replace('/', "."))?;
-        // SAFETY: `loaded` takes a class and a string, and returns a class or null.
-        let found = unsafe { env.object(&self.loaded, &[l(by), l(text)], what) };
-        env.delete(text);
-        found
+        let text = env.new_string(&java_form(name))?;
+        // SAFETY: `loaded` takes a class and a string, and returns a class or null. The local
+        // reference `text` is not used after its deletion.
+        unsafe {
+            let found = env.object(&self.loaded, &[l(by), l(text)], what);
+            env.delete(text);
+            found
+        }
     }
 
     /// The offset, in its object, of an instance field that the class declares.
@@ -378,10 +398,13 @@ impl Library {
         let what = || format!("looking for the field {field}");
         expect_class_or_null(env, class, "looking for a field")?;
         let text = env.new_string(field)?;
-        // SAFETY: `offset` takes a class and a string.
-        let found = unsafe { env.long(&self.offset, &[l(class), l(text)], what) };
-        env.delete(text);
-        found
+        // SAFETY: `offset` takes a class and a string. The local reference `text` is not used after
+        // its deletion.
+        unsafe {
+            let found = env.long(&self.offset, &[l(class), l(text)], what);
+            env.delete(text);
+            found
+        }
     }
 
     /// The number of a class for casts in probes. `None` if there are too many such classes.
@@ -406,7 +429,8 @@ impl Library {
         expect_class_or_null(env, by, what)?;
         expect_class_or_null(env, class, what)?;
         let arguments = [l(by), l(class), i(i32::from(accessed))];
-        // SAFETY: `unreachable` takes two classes and an int, and returns a string or null.
+        // SAFETY: `unreachable` takes two classes and an int, and returns a string or null. The
+        // local reference `why` is not used after its deletion.
         unsafe {
             let why = env.object(&self.unreachable, &arguments, || what.into())?;
             let text = env.string(why);
@@ -483,7 +507,7 @@ impl Library {
 mod tests {
     use super::*;
     use veneer_fragmenter::bytecode::decode;
-    use veneer_fragmenter::classfile::{ClassFile, Code};
+    use veneer_fragmenter::classfile::{ClassFile, Code, ConstantTag};
 
     #[test]
     fn a_class_is_defined_after_its_superclass() {
@@ -495,6 +519,22 @@ mod tests {
             let is_ours = CLASS_FILES.iter().any(|(other, _)| *other == superclass);
             assert!(!is_ours || defined.contains(&superclass), "{name}");
             defined.push(name.to_string());
+        }
+    }
+
+    /// To link a call site, the JVM loads classes of the JDK and spins new ones in the thread that
+    /// reached it, which may be inside a transformer of another agent. See `build.rs`.
+    #[test]
+    fn no_class_has_call_sites_or_constants_that_are_linked_by_bootstrap_methods() {
+        for (name, bytes) in CLASS_FILES {
+            let file = ClassFile::parse(bytes).unwrap();
+            for index in file.pool.indices() {
+                let tag = file.pool.tag(index).unwrap();
+                assert!(
+                    !matches!(tag, ConstantTag::InvokeDynamic | ConstantTag::Dynamic),
+                    "{name}: entry {index} of the constant pool is {tag:?}"
+                );
+            }
         }
     }
 

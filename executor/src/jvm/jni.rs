@@ -19,6 +19,7 @@
 //! **Invariant:** no code uses a reference after it has ended. No type carries this part, because
 //! references are copied. A reference ends with [`Env::delete`], with the [`Env::frame`] in which
 //! it was made, with the [`Global`] that it was read from, and otherwise with the native call.
+//! [`Env::delete`] is unsafe for this reason: its caller says why no copy is used afterwards.
 
 use ::jni::sys;
 use std::ffi::{CStr, CString, c_void};
@@ -26,6 +27,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use thiserror::Error;
+use veneer_names::java_form;
 
 pub use sys::jvalue;
 
@@ -128,9 +130,16 @@ unsafe impl Send for Global {}
 // SAFETY: as for `Send`; a global reference is never written.
 unsafe impl Sync for Global {}
 
-/// The number of global references that were dropped in a thread without a JNI environment. Each
-/// of them stays allocated in the JVM until the JVM ends.
-pub static LEAKED_GLOBALS: AtomicU64 = AtomicU64::new(0);
+/// The number of global references that were dropped in a thread without a JNI environment, since
+/// the last call of [`take_leaked_globals`].
+static LEAKED_GLOBALS: AtomicU64 = AtomicU64::new(0);
+
+/// Returns the number of global references that were dropped in a thread without a JNI environment
+/// since the last call. Each of them stays allocated in the JVM until the JVM ends, so the caller
+/// must report them.
+pub fn take_leaked_globals() -> u64 {
+    LEAKED_GLOBALS.swap(0, Ordering::Relaxed)
+}
 
 impl Global {
     /// The reference itself, valid while this global reference is alive. If the object of a weak
@@ -204,7 +213,8 @@ impl Env {
         }
         self.clear_exception();
         let text = self.describe(thrown);
-        self.delete(thrown);
+        // SAFETY: `thrown` is the local reference from above, and is not used again.
+        unsafe { self.delete(thrown) };
         Err(JvmError {
             what: what(),
             thrown: text,
@@ -222,6 +232,7 @@ impl Env {
         let class = self.class_of(thrown);
         let name = self.class_name(class);
         // SAFETY: `class` is the exception's own class, and the descriptor is that of a string.
+        // `field` has made the local reference `message`, which is not used after its deletion.
         let message = unsafe {
             let message = self.field(thrown, class, c"detailMessage", c"Ljava/lang/String;");
             message.and_then(|message| {
@@ -230,7 +241,8 @@ impl Env {
                 text
             })
         };
-        self.delete(class);
+        // SAFETY: `class_of` has made the local reference, which is not used again.
+        unsafe { self.delete(class) };
         match (name, message) {
             (Some(name), Some(text)) => format!("{name}: {text}"),
             (Some(name), None) => name,
@@ -260,7 +272,8 @@ impl Env {
                 descriptor.as_ptr()
             )
         };
-        self.delete(class_of_classes);
+        // SAFETY: `class_of` has made the local reference, which is not used again.
+        unsafe { self.delete(class_of_classes) };
         if id.is_null() {
             self.clear_exception();
             return None;
@@ -270,10 +283,13 @@ impl Env {
         let name = unsafe { call!(self, CallObjectMethodA, class.0, id, ptr::null()) };
         self.clear_exception();
         let name = Reference(name);
-        // SAFETY: `Class.getName` returns a string, or has thrown, and then `name` is null.
-        let text = unsafe { self.string(name) };
-        self.delete(name);
-        text
+        // SAFETY: `Class.getName` returns a string, or has thrown, and then `name` is null. The
+        // local reference is not used after its deletion.
+        unsafe {
+            let text = self.string(name);
+            self.delete(name);
+            text
+        }
     }
 
     /// Whether an object is an instance of a class; true for null. `class` is a class.
@@ -292,8 +308,11 @@ impl Env {
             let class = self.class_of(reference);
             let class_of_classes = self.class_of(class);
             let known = self.global(class_of_classes);
-            self.delete(class_of_classes);
-            self.delete(class);
+            // SAFETY: `class_of` has made both local references, which are not used again.
+            unsafe {
+                self.delete(class_of_classes);
+                self.delete(class);
+            }
             known
         });
         self.is_instance(reference, known)
@@ -308,7 +327,8 @@ impl Env {
         let known = CLASS_LOADER.get().or_else(|| {
             let class = self.find(c"java/lang/ClassLoader").ok()?;
             let known = self.global(class);
-            self.delete(class);
+            // SAFETY: `find` has made the local reference, which is not used again.
+            unsafe { self.delete(class) };
             Some(CLASS_LOADER.get_or_init(|| known))
         });
         known.is_some_and(|known| self.is_instance(reference, known))
@@ -412,7 +432,7 @@ impl Env {
         if !referrer.is_null() {
             self.expect_class(referrer, doing)?;
         }
-        let dotted = self.new_string(&name.replace('/', "."))?;
+        let dotted = self.new_string(&java_form(name))?;
         let class_of_string = self.class_of(dotted);
         let class_of_classes = self.class_of(class_of_string);
         let descriptor =
@@ -443,7 +463,8 @@ impl Env {
             self.check(doing).map(|()| Reference(found))
         });
         for local in [dotted, class_of_string, class_of_classes] {
-            self.delete(local);
+            // SAFETY: this function has made the three local references, and they are not used again.
+            unsafe { self.delete(local) };
         }
         found
     }
@@ -840,11 +861,14 @@ impl Env {
         unsafe { call!(self, EnsureLocalCapacity, count as i32) };
     }
 
-    /// Deletes a local reference. The caller must not pass a global reference, and must not use any
-    /// copy of the reference afterwards.
-    pub fn delete(self, local: jobject) {
+    /// Deletes a local reference. Does nothing for null.
+    ///
+    /// # Safety
+    /// `local` must be null or a local reference of this thread, no global one. The caller must not
+    /// use any copy of the reference afterwards.
+    pub unsafe fn delete(self, local: jobject) {
         if !local.is_null() {
-            // SAFETY: `local` is a valid reference, and the callers pass local references only.
+            // SAFETY: given by the caller.
             unsafe { call!(self, DeleteLocalRef, local.0) };
         }
     }
@@ -901,13 +925,12 @@ mod tests {
 
     #[test]
     fn a_global_reference_that_is_dropped_without_a_jvm_is_counted() {
-        let before = LEAKED_GLOBALS.load(Ordering::Relaxed);
         // No test of this crate starts a JVM, so the drop deletes nothing.
         drop(Global {
             object: ptr::dangling_mut::<c_void>().cast(),
             weak: true,
         });
-        assert_eq!(LEAKED_GLOBALS.load(Ordering::Relaxed), before + 1);
+        assert_eq!([take_leaked_globals(), take_leaked_globals()], [1, 0]);
     }
 
     #[test]

@@ -13,6 +13,7 @@ use std::ptr;
 use thiserror::Error;
 use veneer_fragmenter::classfile::ConstantPool;
 use veneer_fragmenter::outline;
+use veneer_names::{class_in_type_descriptor, java_form};
 
 /// The agent's JVMTI environment: one for the whole process, usable from every thread.
 #[derive(Clone, Copy)]
@@ -92,16 +93,16 @@ pub(super) fn succeeded(code: jvmtiError) -> bool {
 /// The internal name in the signature of a class. `None` for arrays and for hidden classes, whose
 /// signatures contain a dot.
 fn internal_name(signature: &str) -> Option<&str> {
-    let name = signature.strip_prefix('L')?.strip_suffix(';')?;
+    let name = class_in_type_descriptor(signature)?;
     (!name.contains('.')).then_some(name)
 }
 
 /// The name of a hidden class as `Class.getName` returns it, from its signature. `None` for other
 /// classes.
 fn hidden_class_name(signature: &str) -> Option<String> {
-    let name = signature.strip_prefix('L')?.strip_suffix(';')?;
+    let name = class_in_type_descriptor(signature)?;
     let (host, suffix) = name.rsplit_once('.')?;
-    Some(format!("{}/{suffix}", host.replace('/', ".")))
+    Some(format!("{}/{suffix}", java_form(host)))
 }
 
 /// Fails if the JVM is too old or not HotSpot. `version` is what `GetVersionNumber` returns, `name`
@@ -404,7 +405,7 @@ impl Tool {
                     }
                 }
             }
-            let names = found.into_iter().map(|(name, _)| name.replace('/', "."));
+            let names = found.into_iter().map(|(name, _)| java_form(&name));
             let mut names: Vec<String> = names.collect();
             names.sort_unstable();
             names.dedup();

@@ -214,7 +214,8 @@ mod tests {
     use std::collections::BTreeSet;
     use veneer_fragmenter::runtime;
     use veneer_instruments::{
-        HISTOGRAM_BUCKETS, RATE_RING_SECONDS, TOP_GROUP_SLOTS as SLOTS_IN_GROUP, TallyKind,
+        EventValue, HISTOGRAM_BUCKETS, RATE_RING_SECONDS, TOP_GROUP_SLOTS as SLOTS_IN_GROUP,
+        TallyKind,
     };
     use veneer_probes::compile::{self, KeyTag};
     use veneer_protocol::data;
@@ -264,11 +265,7 @@ mod tests {
         }
         let decoded = data::decode_event(&event);
         assert_eq!((decoded.time_ns, decoded.thread), (11, 13));
-        let [
-            data::LoggedValue::Int(number),
-            data::LoggedValue::Text(found),
-        ] = &decoded.values[..]
-        else {
+        let [EventValue::Int(number), EventValue::Text(found)] = &decoded.values[..] else {
             panic!("{:?}", decoded.values);
         };
         assert_eq!((*number, found.as_str()), (-5, text));

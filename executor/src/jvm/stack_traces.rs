@@ -70,7 +70,8 @@ pub fn unhook(env: Env) {
         && let Ok(throwable) = env.find(c"java/lang/Throwable")
     {
         env.unbind(throwable);
-        env.delete(throwable);
+        // SAFETY: `find` has made the local reference, which is not used again.
+        unsafe { env.delete(throwable) };
     }
 }
 
@@ -80,7 +81,8 @@ pub fn hook_again(env: Env) {
         && let Ok(throwable) = env.find(c"java/lang/Throwable")
     {
         bind(env, throwable);
-        env.delete(throwable);
+        // SAFETY: `find` has made the local reference, which is not used again.
+        unsafe { env.delete(throwable) };
     }
 }
 

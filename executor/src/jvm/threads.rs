@@ -55,7 +55,8 @@ pub fn start(tool: Tool, env: Env, name: &str, run: Run) -> Result<(), StartThre
         // SAFETY: the JVM did not start the thread, so this function still owns the box.
         drop(unsafe { Box::from_raw(task) });
     }
-    env.delete(thread);
+    // SAFETY: `new_thread` has made the local reference, which is not used again.
+    unsafe { env.delete(thread) };
     Ok(result?)
 }
 

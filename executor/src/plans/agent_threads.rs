@@ -6,7 +6,7 @@
 //! reported as a problem, and the thread continues with the next round.
 
 use crate::agent::Agent;
-use crate::jvm::jni::Env;
+use crate::jvm::jni::{Env, take_leaked_globals};
 use crate::jvm::threads::{self, Run, StartThreadError};
 use crate::plans::jobs::PlanJob;
 use crate::plans::plan_loop::PlanLoop;
@@ -27,8 +27,8 @@ const DRAINS_PER_CHECK: u64 = 50;
 pub fn start_all(agent: &'static Agent, env: Env) -> Result<(), StartThreadError> {
     let (requests, request_queue) = channel();
     let (jobs, job_queue) = channel();
-    *agent.requests.lock().unwrap_or_else(|e| e.into_inner()) = requests;
-    *agent.jobs.lock().unwrap_or_else(|e| e.into_inner()) = jobs;
+    *agent.requests.lock() = requests;
+    *agent.jobs.lock() = jobs;
     let run: Run = Box::new(move |env| create_requested_versions(agent, env, request_queue));
     threads::start(agent.tool, env, "veneer-requests", run)?;
     let run: Run = Box::new(move |env| PlanLoop::run(agent, env, job_queue));
@@ -38,7 +38,11 @@ pub fn start_all(agent: &'static Agent, env: Env) -> Result<(), StartThreadError
 }
 
 /// Creates the versions that running activations request. Returns when the agent drops the sender.
-fn create_requested_versions(agent: &'static Agent, env: Env, ids: Receiver<u32>) {
+fn create_requested_versions(
+    agent: &'static Agent,
+    env: Env,
+    ids: Receiver<veneer_names::MethodId>,
+) {
     while let Ok(id) = ids.recv() {
         let done = catch_unwind(AssertUnwindSafe(|| {
             agent.methods.make_requested_osr_entry(agent, env, id)
@@ -72,8 +76,19 @@ fn drain_events(agent: &'static Agent, env: Env) {
     }
 }
 
+/// Reports the global references that no thread of the JVM could delete.
+fn report_leaked_globals(agent: &Agent) {
+    let count = take_leaked_globals();
+    if count > 0 {
+        agent.report_problem(
+            "",
+            &format!("{count} references to Java objects were dropped by threads that the JVM does not know: the objects stay in memory until the JVM ends; please report this"),
+        );
+    }
+}
+
 /// One round: drains the rings, shows that the agent is alive, and once a second retries the
-/// metadata journal and looks for unloaded classes.
+/// metadata journal, and looks for unloaded classes and for leaked references.
 fn drain_round(agent: &Agent, env: Env, round: u64) {
     agent.rings.drain();
     agent
@@ -87,6 +102,7 @@ fn drain_round(agent: &Agent, env: Env, round: u64) {
         );
     }
     if round.is_multiple_of(DRAINS_PER_CHECK) {
+        report_leaked_globals(agent);
         // Records that wait for room on the disk may find some now.
         agent.append_records(&[]);
         if agent.registry.has_unloaded_classes(env) {

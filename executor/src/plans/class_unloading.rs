@@ -15,6 +15,7 @@ use crate::agent::Agent;
 use crate::jvm::jni::Env;
 use crate::plans::derived_counts::read_points;
 use crate::plans::journal_records;
+use veneer_names::MethodId;
 
 /// Forgets all classes whose loader has been collected. Called by the plan thread.
 pub fn forget_unloaded_classes(agent: &Agent, env: Env) {
@@ -22,9 +23,9 @@ pub fn forget_unloaded_classes(agent: &Agent, env: Env) {
     if gone.is_empty() {
         return;
     }
-    let mut ids: Vec<std::ops::Range<u32>> = gone.iter().map(|class| class.ids()).collect();
+    let mut ids: Vec<std::ops::Range<MethodId>> = gone.iter().map(|class| class.ids()).collect();
     ids.sort_unstable_by_key(|range| range.start);
-    let is_gone = |id: u32| {
+    let is_gone = |id: MethodId| {
         let after = ids.partition_point(|range| range.start <= id);
         after > 0 && ids[after - 1].contains(&id)
     };

@@ -38,7 +38,7 @@ pub fn read_points(agent: &Agent, points: &[InstalledPoint]) -> Vec<Measurement>
     let counts = read_blocks(agent, live_blocks(points));
     let reading = |point: &InstalledPoint| {
         if let Some(last) = &point.last {
-            return last.clone();
+            return *last;
         }
         let counts = live_block(point).and_then(|block| counts.get(&block.first));
         let derived = counts.map_or(0, |counts| derived_count(counts, point.fragment, point.to));

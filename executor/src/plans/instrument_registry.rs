@@ -19,10 +19,12 @@
 use crate::plans::cost_sample::CostSample;
 use crate::weaving::counter_block::CounterBlock;
 use crate::weaving::planned_probe::PlannedAction;
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 use veneer_fragmenter::advice::Site;
 use veneer_instruments::{EditSpec, InstrumentId, InstrumentSpec, Measurement, PatchId};
+use veneer_names::MethodId;
 
 /// The most points of detached instruments that are kept one by one. The points of instruments that
 /// were detached earlier are folded into one sum per instrument.
@@ -92,7 +94,7 @@ pub struct FinalPoint {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SlotKey {
     /// The method's id.
-    pub method: u32,
+    pub method: MethodId,
     /// The first join point of the point.
     pub site: Site,
     pub step: PlannedAction,
@@ -107,9 +109,9 @@ pub struct Instrument {
     /// The points at which the instrument is or was installed.
     pub points: Vec<InstalledPoint>,
     /// The ids of the methods for which installation was tried, so that none is tried twice.
-    pub tried: HashSet<u32>,
+    pub tried: HashSet<MethodId>,
     /// The ids of the methods that contain the instrument; empty once the instrument is folded.
-    pub methods: HashSet<u32>,
+    pub methods: HashSet<MethodId>,
     /// The number of methods when the instrument was folded.
     pub folded_methods: usize,
     /// The number of methods in classes that were unloaded.
@@ -133,7 +135,7 @@ pub struct Patch {
     /// False after the patch was undone.
     pub active: bool,
     /// The ids of the changed methods.
-    pub methods: Vec<u32>,
+    pub methods: Vec<MethodId>,
     /// The number of changed methods in classes that were unloaded.
     pub unloaded_methods: usize,
 }
@@ -167,7 +169,7 @@ pub struct InstrumentRegistry(Mutex<InstrumentTable>);
 impl InstrumentRegistry {
     /// Locks the registry.
     pub fn lock(&self) -> MutexGuard<'_, InstrumentTable> {
-        self.0.lock().unwrap_or_else(|e| e.into_inner())
+        self.0.lock()
     }
 }
 
@@ -183,7 +185,7 @@ impl InstalledPoint {
 
 /// The sum of the final readings of points.
 fn final_sum(points: &[InstalledPoint]) -> Option<Measurement> {
-    let all = points.iter().filter_map(|p| p.last.clone());
+    let all = points.iter().filter_map(|p| p.last);
     all.reduce(|a, b| a.merged_with(&b))
 }
 
@@ -266,7 +268,7 @@ impl Instrument {
     fn finalize_points(
         &mut self,
         id: InstrumentId,
-        is_gone: &dyn Fn(u32) -> bool,
+        is_gone: &dyn Fn(MethodId) -> bool,
         readings: &dyn Fn(&[InstalledPoint]) -> Vec<Measurement>,
     ) -> Option<FinalCounts> {
         let (mut points, mut rows) = (Vec::new(), Vec::<Arc<CounterBlock>>::new());
@@ -279,7 +281,7 @@ impl Instrument {
             points.push(FinalPoint {
                 slot: point.slot,
                 width: point.key.step.slots(),
-                data: data.clone(),
+                data,
             });
             (point.is_unloaded, point.last) = (true, Some(data));
             let row = point.row.take();
@@ -357,7 +359,7 @@ impl InstrumentTable {
     /// [`RingLayout::MAX_LOG_POINTS`](veneer_protocol::data::RingLayout).
     pub fn finalize(
         &mut self,
-        is_gone: &dyn Fn(u32) -> bool,
+        is_gone: &dyn Fn(MethodId) -> bool,
         readings: &dyn Fn(&[InstalledPoint]) -> Vec<Measurement>,
     ) -> Vec<FinalCounts> {
         for patch in &mut self.patches {
@@ -386,7 +388,7 @@ impl InstrumentTable {
     ///
     /// The caller has appended the final readings to the metadata journal before. Otherwise a
     /// reader of the journal would attribute later counts to the unloaded points.
-    pub fn reuse(&mut self, is_gone: &dyn Fn(u32) -> bool, finals: &[FinalCounts]) {
+    pub fn reuse(&mut self, is_gone: &dyn Fn(MethodId) -> bool, finals: &[FinalCounts]) {
         for point in finals.iter().flat_map(|f| &f.points) {
             let free = self.free_by_width.entry(point.width).or_default();
             free.push(point.slot);

@@ -3,7 +3,7 @@
 
 use crate::agent::Agent;
 use crate::plans::instrument_registry::{FinalCounts, InstalledPoint, InstrumentTable};
-use crate::plans::protocol_forms::{kind, patch, readings};
+use crate::plans::protocol_forms::{kind, patch};
 use veneer_instruments::{InstrumentId, PatchId};
 use veneer_protocol::data::{PointRecord, Record};
 
@@ -11,7 +11,7 @@ use veneer_protocol::data::{PointRecord, Record};
 pub fn attached(agent: &Agent, id: InstrumentId) -> Vec<Record> {
     let mut table = agent.table.lock();
     let record = table.instrument(id).map(|i| Record::Instrument {
-        id: id.0,
+        id,
         name: i.name(),
         kind: kind(&i.spec.kind),
         plan: i.spec.plan.clone(),
@@ -32,7 +32,7 @@ pub fn installed(id: InstrumentId, class: &str, method: &str, points: &[Installe
         values: p.values.clone(),
     };
     Record::Installed {
-        id: id.0,
+        id,
         class: class.into(),
         method: method.into(),
         points: points.iter().map(point).collect(),
@@ -46,7 +46,7 @@ pub fn installed(id: InstrumentId, class: &str, method: &str, points: &[Installe
 /// [`installed`].
 pub fn not_installed(id: InstrumentId, class: &str, method: &str) -> Record {
     Record::NotInstalled {
-        id: id.0,
+        id,
         class: class.into(),
         method: method.into(),
     }
@@ -61,11 +61,11 @@ pub fn detached(agent: &Agent, id: InstrumentId) -> Record {
 fn final_readings(table: &mut InstrumentTable, id: InstrumentId) -> Record {
     let points = table.instrument(id).map(|i| &i.points);
     let last = |p: &InstalledPoint| {
-        let data = p.last.clone().filter(|_| !p.is_unloaded)?;
-        Some((p.slot, readings(data)))
+        let data = p.last.filter(|_| !p.is_unloaded)?;
+        Some((p.slot, data))
     };
     Record::Detached {
-        id: id.0,
+        id,
         readings: points.into_iter().flatten().filter_map(last).collect(),
     }
 }
@@ -74,8 +74,8 @@ fn final_readings(table: &mut InstrumentTable, id: InstrumentId) -> Record {
 pub fn finalized(finals: &FinalCounts) -> Record {
     let points = finals.points.iter();
     Record::Finalized {
-        id: finals.instrument.0,
-        readings: points.map(|p| (p.slot, readings(p.data.clone()))).collect(),
+        id: finals.instrument,
+        readings: points.map(|p| (p.slot, p.data)).collect(),
     }
 }
 
@@ -91,7 +91,6 @@ mod tests {
     use super::*;
     use crate::plans::instrument_registry::tests::{instrument, point};
     use veneer_instruments::{InstrumentKind, Measurement};
-    use veneer_protocol::Readings;
 
     #[test]
     fn a_detached_instrument_records_only_points_that_have_no_earlier_record() {
@@ -104,8 +103,8 @@ mod tests {
         one.points[0].is_unloaded = true;
         let id = table.add(one);
         let expected = Record::Detached {
-            id: 1,
-            readings: vec![(20, Readings::Count { hits: 6 })],
+            id,
+            readings: vec![(20, Measurement::Count { hits: 6 })],
         };
         assert_eq!(final_readings(&mut table, id), expected);
     }

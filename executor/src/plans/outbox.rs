@@ -6,9 +6,9 @@
 //! other reply is preceded by a line with their number. Replies that are no printed text are never
 //! dropped, because the client waits for each of them.
 
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard};
 use veneer_protocol::Reply;
 
 /// The largest number of bytes of printed text in a queue.
@@ -55,7 +55,7 @@ impl Outbox {
     }
 
     fn queue(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(|e| e.into_inner())
+        self.queue.lock()
     }
 
     /// Appends a line that a plan prints. The line is dropped if the queue is closed or has no
@@ -101,7 +101,7 @@ impl Outbox {
             if queue.closed {
                 return None;
             }
-            queue = self.changed.wait(queue).unwrap_or_else(|e| e.into_inner());
+            self.changed.wait(&mut queue);
         }
     }
 

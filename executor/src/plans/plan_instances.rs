@@ -7,8 +7,9 @@
 
 use crate::plans::instrument_registry::{InstrumentRegistry, InstrumentTable, Patch};
 use crate::plans::protocol_forms::{kind, method_count, patterns};
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 use veneer_instruments::PatchId;
 use veneer_protocol as p;
 use veneer_scripts::{AnalysisError, Attachment, Component, PlanSession, RemainingWork};
@@ -47,7 +48,7 @@ pub struct PlanInstances(Mutex<InstancesState>);
 
 impl PlanInstances {
     fn state(&self) -> MutexGuard<'_, InstancesState> {
-        self.0.lock().unwrap_or_else(|e| e.into_inner())
+        self.0.lock()
     }
 
     /// Starts with this session, without instances.
@@ -258,7 +259,7 @@ mod tests {
         let mut table = InstrumentTable::default();
         let mut one = instrument(InstrumentKind::Timer);
         one.points = vec![point(1, 10, 1), point(1, 11, 2)];
-        one.methods = [10, 11].into();
+        one.methods = [10, 11].map(veneer_names::MethodId).into();
         one.unloaded_methods = 1;
         let id = table.add(one);
         let left = RemainingWork {

@@ -5,9 +5,10 @@
 //! disconnects clients, and sets the current instance before it runs code of that instance.
 
 use crate::plans::outbox::Outbox;
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
 
 /// The clients of plan instances. See the module documentation.
 #[derive(Default)]
@@ -20,7 +21,7 @@ pub struct OutputRouter {
 
 impl OutputRouter {
     fn outboxes(&self) -> MutexGuard<'_, HashMap<u64, Arc<Outbox>>> {
-        self.outboxes.lock().unwrap_or_else(|e| e.into_inner())
+        self.outboxes.lock()
     }
 
     /// Sends the output of a plan instance to a client from now on.

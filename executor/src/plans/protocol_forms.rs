@@ -1,8 +1,8 @@
-//! The protocol's form of kinds, readings and patches, for the report, the status and the metadata
+//! The protocol's form of kinds and patches, for the report, the status and the metadata
 //! journal.
 
 use crate::plans::instrument_registry::Patch;
-use veneer_instruments::{EditKind, InstrumentKind, Measurement, PatchId};
+use veneer_instruments::{InstrumentKind, PatchId};
 use veneer_protocol as p;
 
 /// Converts the kind of an instrument.
@@ -15,37 +15,13 @@ pub fn kind(kind: &InstrumentKind) -> p::InstrumentKind {
     }
 }
 
-/// Converts the readings of a point.
-pub fn readings(data: Measurement) -> p::Readings {
-    match data {
-        Measurement::Count { hits } => p::Readings::Count { hits },
-        Measurement::Time {
-            count,
-            total_ns,
-            min_ns,
-            max_ns,
-        } => p::Readings::Time {
-            count,
-            total_ns,
-            min_ns,
-            max_ns,
-        },
-        Measurement::Log { events, dropped } => p::Readings::Log { events, dropped },
-    }
-}
-
 /// Converts a patch.
 pub fn patch(id: PatchId, patch: &Patch) -> p::Patch {
-    let edit = |e: &EditKind| match *e {
-        EditKind::Redirect { from, to, target } => p::Edit::Redirect { from, to, target },
-        EditKind::Skip { fragment } => p::Edit::Skip { fragment },
-        EditKind::Replace { fragment, by } => p::Edit::Replace { fragment, by },
-    };
     p::Patch {
         id: id.to_string(),
         plan: patch.spec.plan.clone(),
         patterns: patterns(patch),
-        edits: patch.spec.edits.iter().map(edit).collect(),
+        edits: patch.spec.edits.clone(),
         methods: method_count(patch),
         active: patch.active,
     }

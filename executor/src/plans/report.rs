@@ -26,7 +26,7 @@ pub fn make_report(agent: &Agent, jvm: (String, String)) -> p::Report {
         let Some(mut entry) = instrument(agent, id) else {
             continue;
         };
-        entry.points = rows.into_iter().map(point).collect();
+        entry.points = rows;
         add_points(&mut report.totals, &entry.points);
         report.instruments.push(entry);
     }
@@ -35,7 +35,7 @@ pub fn make_report(agent: &Agent, jvm: (String, String)) -> p::Report {
     for (id, patch) in patches.zip(&agent.table.lock().patches) {
         report.patches.push(protocol_forms::patch(id, patch));
     }
-    report.refusals = refusals(agent);
+    report.refusals = agent.refusals();
     report.problems = agent.problems();
     let mut classes = agent.registry.all();
     classes.retain(|class| !class.state().restored);
@@ -54,20 +54,20 @@ pub fn make_report(agent: &Agent, jvm: (String, String)) -> p::Report {
 }
 
 /// Adds the points of an instrument to the totals.
-fn add_points(totals: &mut p::Totals, points: &[p::PointReadings]) {
+fn add_points(totals: &mut p::Totals, points: &[p::PointRow]) {
     totals.points += points.len() as u64;
     for point in points {
-        match point.readings {
-            p::Readings::Count { hits } => totals.hits += hits,
-            p::Readings::Log { events, .. } => totals.events += events,
-            p::Readings::Time { .. } => {}
+        match point.data {
+            p::Measurement::Count { hits } => totals.hits += hits,
+            p::Measurement::Log { events, .. } => totals.events += events,
+            p::Measurement::Time { .. } => {}
         }
     }
 }
 
 /// Counts the refused classes and methods. A refusal of a single fragment (`m()V@17`) counts as
 /// neither.
-fn add_refusals(totals: &mut p::Totals, refusals: &[p::Refusal]) {
+fn add_refusals(totals: &mut p::Totals, refusals: &[p::RefusalRow]) {
     for refusal in refusals {
         match refusal.method.as_str() {
             "" => totals.refused_classes += 1,
@@ -89,31 +89,6 @@ pub fn instrument(agent: &Agent, id: InstrumentId) -> Option<p::Instrument> {
         attached: i.attached,
         points: Vec::new(),
     })
-}
-
-/// Converts the readings of a point to the report's form.
-pub fn point(row: veneer_instruments::PointRow) -> p::PointReadings {
-    p::PointReadings {
-        class: row.class,
-        method: row.method,
-        fragment: row.fragment,
-        to: row.to,
-        what: row.what,
-        line: row.line,
-        readings: protocol_forms::readings(row.data),
-    }
-}
-
-/// Returns all refusals in the report's form.
-pub fn refusals(agent: &Agent) -> Vec<p::Refusal> {
-    let rows = agent.refusals().into_iter();
-    rows.map(|r| p::Refusal {
-        class: r.class,
-        method: r.method,
-        reason: r.reason,
-        detail: r.detail,
-    })
-    .collect()
 }
 
 /// The reason why the report was not written.
@@ -148,8 +123,8 @@ pub fn write(agent: &Agent, jvm: (String, String)) {
 mod tests {
     use super::*;
 
-    fn refusal(class: &str, method: &str) -> p::Refusal {
-        p::Refusal {
+    fn refusal(class: &str, method: &str) -> p::RefusalRow {
+        p::RefusalRow {
             class: class.into(),
             method: method.into(),
             reason: "MethodTooLarge".into(),
@@ -173,24 +148,24 @@ mod tests {
     #[test]
     fn totals_add_hits_and_events_and_count_all_points() {
         let mut totals = p::Totals::default();
-        let point = |readings| p::PointReadings {
+        let point = |data| p::PointRow {
             class: "A".into(),
             method: "m()V".into(),
             fragment: None,
             to: None,
             what: None,
             line: None,
-            readings,
+            data,
         };
         let points = [
-            point(p::Readings::Count { hits: 5 }),
-            point(p::Readings::Time {
+            point(p::Measurement::Count { hits: 5 }),
+            point(p::Measurement::Time {
                 count: 9,
                 total_ns: 100,
                 min_ns: 1,
                 max_ns: 20,
             }),
-            point(p::Readings::Log {
+            point(p::Measurement::Log {
                 events: 7,
                 dropped: 2,
             }),

@@ -19,6 +19,7 @@ use veneer_instruments::{
     InstrumentSpec, InstrumentSummary, LogEvent, MethodPattern, PatchId, PointRow, RandomSample,
     RefusalRow, Runtime, Tally, TallyKind,
 };
+use veneer_names::MethodId;
 
 /// The agent as plans see it, with the JNI environment of the plan thread. All operations that need
 /// the environment panic on other threads.
@@ -99,7 +100,7 @@ impl Runtime for RuntimeHandle {
         self.described_classes(patterns)
     }
 
-    fn flow_graph(&self, method: u32) -> Option<Graph> {
+    fn flow_graph(&self, method: MethodId) -> Option<Graph> {
         crate::classes::queries::flow_graph(self.agent, method)
     }
 

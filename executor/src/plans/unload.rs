@@ -118,12 +118,14 @@ fn restore(agent: &Agent, env: Env) -> Restored {
         let known = known.and_then(|name| {
             let loader = agent.tool.loader(class);
             let known = agent.registry.find(env, &name, loader);
-            env.delete(loader);
+            // SAFETY: `Tool::loader` has made the local reference, which is not used again.
+            unsafe { env.delete(loader) };
             known
         });
         match known.filter(|known| !known.state().restored) {
             Some(known) => armed.push((class, known)),
-            None => env.delete(class),
+            // SAFETY: `loaded` has made the local reference, which is not used again.
+            None => unsafe { env.delete(class) },
         }
     }
     let mut restored = 0;
@@ -143,12 +145,15 @@ fn restore(agent: &Agent, env: Env) -> Restored {
                     restored += 1;
                 }
                 Err(reason) => left.push(UnrestoredClass {
-                    class: known.dotted.clone(),
+                    class: known.dotted.to_string(),
                     reason: reason.to_string(),
                 }),
             }
         }
     }
-    armed.into_iter().for_each(|(class, _)| env.delete(class));
+    for (class, _) in armed {
+        // SAFETY: `loaded` has made the local reference, which is not used again.
+        unsafe { env.delete(class) };
+    }
     Restored { restored, left }
 }

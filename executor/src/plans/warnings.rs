@@ -4,6 +4,7 @@ use crate::agent::Agent;
 use crate::jvm::jni::Env;
 use crate::plans::instrument_registry::{Instrument, InstrumentTable};
 use veneer_instruments::{InstrumentSpec, MethodPattern, nearest};
+use veneer_names::java_form;
 
 /// The most class names that a warning suggests.
 const MAX_SUGGESTIONS: usize = 3;
@@ -17,9 +18,10 @@ pub fn similar_classes(agent: &Agent, env: Env, pattern: &MethodPattern) -> Vec<
             .class_name(class)
             .filter(|n| !veneer_fragmenter::anchor::is_anchor(n))
         {
-            names.push(name.replace('/', "."));
+            names.push(java_form(&name));
         }
-        env.delete(class);
+        // SAFETY: `loaded` has made the local reference, which is not used again.
+        unsafe { env.delete(class) };
     }
     nearest(pattern, names.iter().map(String::as_str), MAX_SUGGESTIONS)
         .into_iter()
@@ -114,7 +116,7 @@ mod tests {
             one.attached = plan != "detached";
             one.spec.only = (plan == "chosen").then(BTreeMap::new);
             if plan == "matched" {
-                one.tried.insert(7);
+                one.tried.insert(veneer_names::MethodId(7));
             }
             table.add(one);
         }

@@ -9,6 +9,7 @@ use crate::plans::instrument_registry::InstrumentRegistry;
 use crate::weaving::counter_block::CounterBlock;
 use std::sync::Arc;
 use veneer_fragmenter::counting::CounterPlan;
+use veneer_names::MethodId;
 
 /// Counters with lower numbers than this one may belong to blocks. The rest is reserved for
 /// counters of single points, because each point needs one when its count can no longer be derived.
@@ -22,7 +23,7 @@ const MAX_QUARANTINED_COUNTERS: u32 = 1 << 16;
 pub fn allocate_block(
     table: &InstrumentRegistry,
     shards: &Shards,
-    method: u32,
+    method: MethodId,
     counting: &CounterPlan,
 ) -> Option<Arc<CounterBlock>> {
     let width = counting.flow.counter_count();
@@ -64,14 +65,15 @@ mod tests {
             let table = InstrumentRegistry::default();
             with_method("loop(I)I", |method, armed| {
                 let counting = CounterPlan::place_counters(method, &armed.points);
-                let first = allocate_block(&table, shards, 1, &counting).map(|b| b.first);
+                let first = allocate_block(&table, shards, MethodId(1), &counting).map(|b| b.first);
                 assert_eq!(first, Some(0));
                 let width = counting.flow.counter_count();
                 table.lock().free_by_width.insert(width + 1, vec![500]);
-                let second = allocate_block(&table, shards, 2, &counting).map(|b| b.first);
+                let second =
+                    allocate_block(&table, shards, MethodId(2), &counting).map(|b| b.first);
                 assert_eq!(second, Some(width));
                 table.lock().free_by_width.insert(width, vec![0]);
-                let third = allocate_block(&table, shards, 3, &counting).map(|b| b.first);
+                let third = allocate_block(&table, shards, MethodId(3), &counting).map(|b| b.first);
                 assert_eq!(third, Some(0));
             });
         });
@@ -83,12 +85,12 @@ mod tests {
             let table = InstrumentRegistry::default();
             with_method("loop(I)I", |method, armed| {
                 let counting = CounterPlan::place_counters(method, &armed.points);
-                let block = Arc::new(CounterBlock::new(1, 0, &counting));
+                let block = Arc::new(CounterBlock::new(MethodId(1), 0, &counting));
                 let count = (MAX_QUARANTINED_COUNTERS / block.width) as usize;
                 table.lock().quarantine = vec![block.clone(); count];
-                assert!(allocate_block(&table, shards, 2, &counting).is_some());
+                assert!(allocate_block(&table, shards, MethodId(2), &counting).is_some());
                 table.lock().quarantine.push(block);
-                assert!(allocate_block(&table, shards, 3, &counting).is_none());
+                assert!(allocate_block(&table, shards, MethodId(3), &counting).is_none());
             });
         });
     }

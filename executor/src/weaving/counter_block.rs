@@ -17,15 +17,17 @@
 //! writes, from any thread.
 
 use crate::jvm::jni::{Env, Global};
-use std::sync::{Arc, Mutex, MutexGuard};
+use parking_lot::{Mutex, MutexGuard};
+use std::sync::Arc;
 use veneer_fragmenter::counting::CounterPlan;
 use veneer_fragmenter::version::Span;
 use veneer_frequency::CountedGraph;
+use veneer_names::MethodId;
 
 /// The counters of one method. See the module documentation.
 pub struct CounterBlock {
     /// The id of the method.
-    method: u32,
+    method: MethodId,
     /// The flow graph with the numbers of the counters of this block.
     pub flow: CountedGraph,
     /// The number of the first counter.
@@ -49,7 +51,7 @@ struct CountingVersion {
 /// A running activation of a version.
 pub struct VersionActivation {
     /// The id of the method.
-    pub method: u32,
+    pub method: MethodId,
     /// A weak reference to the version class.
     pub class: Global,
     pub pc: i64,
@@ -63,7 +65,7 @@ impl std::fmt::Debug for CounterBlock {
 
 impl CounterBlock {
     /// A block whose first counter is `first`, without versions.
-    pub fn new(method: u32, first: u32, counting: &CounterPlan) -> CounterBlock {
+    pub fn new(method: MethodId, first: u32, counting: &CounterPlan) -> CounterBlock {
         CounterBlock {
             method,
             flow: counting.flow.with_counter_offset(first),
@@ -79,7 +81,7 @@ impl CounterBlock {
     }
 
     fn versions(&self) -> MutexGuard<'_, Vec<CountingVersion>> {
-        self.versions.lock().unwrap_or_else(|e| e.into_inner())
+        self.versions.lock()
     }
 
     /// Adds a version that is about to count in the block. Must be called before the version runs.
@@ -131,7 +133,7 @@ fn span_at(spans: &[Span], pc: i64) -> Option<Span> {
 #[cfg(test)]
 impl CounterBlock {
     /// A block for a flow graph whose counters begin at 0, for unit tests.
-    pub fn for_graph(method: u32, first: u32, flow: &CountedGraph) -> CounterBlock {
+    pub fn for_graph(method: MethodId, first: u32, flow: &CountedGraph) -> CounterBlock {
         CounterBlock {
             method,
             flow: flow.with_counter_offset(first),
@@ -169,7 +171,7 @@ mod tests {
     fn a_block_has_the_counters_of_the_placement_from_its_first_one_on() {
         with_method("loop(I)I", |method, armed| {
             let counting = CounterPlan::place_counters(method, &armed.points);
-            let block = CounterBlock::new(7, 100, &counting);
+            let block = CounterBlock::new(MethodId(7), 100, &counting);
             assert_eq!(block.width, counting.flow.counter_count());
             let mut counters: Vec<u32> = block.flow.counters().collect();
             counters.sort_unstable();

@@ -14,10 +14,10 @@
 
 use veneer_fragmenter::bytecode::Instruction;
 use veneer_fragmenter::bytecode::opcode::*;
-use veneer_fragmenter::descriptor::{self, MethodDescriptor};
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::types::Type;
 use veneer_instruments::InstructionKind;
+use veneer_names::{FieldDescriptor, FieldKind, MethodDescriptor, Primitive, java_form};
 use veneer_probes::step::ComputationalType;
 
 /// A value on the operand stack that has a name.
@@ -154,7 +154,7 @@ impl Selected<'_> {
 
     fn allocation(&self) -> Option<InstructionSite> {
         let pool = &self.method.file.pool;
-        let class = |index: u16| Some(dotted(&pool.class_name(index).ok()?));
+        let class = |index: u16| Some(java_form(&pool.class_name(index).ok()?));
         Some(match self.instruction {
             // The new object has no completed constructor, so code cannot read it.
             Instruction::Pool { op: NEW, index } => {
@@ -168,7 +168,7 @@ impl Selected<'_> {
                 self.site(text, named(&["length"]), Some(false))
             }
             Instruction::NewArray(code) => {
-                let text = format!("new {}[]", element_type(*code));
+                let text = format!("new {}[]", Primitive::from_array_code(*code)?);
                 self.site(text, named(&["length"]), Some(false))
             }
             Instruction::MultiNewArray { index, .. } => {
@@ -184,7 +184,7 @@ impl Selected<'_> {
         let mut entries = self.method.code.exceptions.iter();
         let entry = entries.find(|e| e.handler == *pc)?;
         let class = self.method.file.pool.class_name(entry.catch_type).ok();
-        let caught = class.map_or("any".into(), |class| dotted(&class));
+        let caught = class.map_or("any".into(), |class| java_form(&class));
         Some(self.site(format!("catch {caught}"), named(&["exception"]), None))
     }
 
@@ -219,24 +219,6 @@ fn operands(names: impl Iterator<Item = (String, bool)>) -> Vec<Operand> {
     names.into_iter().enumerate().map(operand).collect()
 }
 
-fn dotted(class: &str) -> String {
-    class.replace('/', ".")
-}
-
-/// The element type of a `newarray` instruction (JVMS table 6.5.newarray-A).
-fn element_type(code: u8) -> &'static str {
-    match code {
-        4 => "boolean",
-        5 => "char",
-        6 => "float",
-        7 => "double",
-        8 => "byte",
-        9 => "short",
-        10 => "int",
-        _ => "long",
-    }
-}
-
 /// A decoded call instruction.
 struct Call {
     /// The dotted class that the instruction names; empty for `invokedynamic`.
@@ -259,7 +241,7 @@ impl Call {
             }
             | Instruction::InvokeInterface { index, .. } => {
                 let member = pool.member(*index).ok()?;
-                let class = dotted(&pool.class_name(member.class).ok()?);
+                let class = java_form(&pool.class_name(member.class).ok()?);
                 (Some(class), member.name, member.descriptor)
             }
             Instruction::InvokeDynamic { index } => {
@@ -270,48 +252,29 @@ impl Call {
         };
         let name = pool.text(name).ok()?.into_owned();
         let descriptor = pool.text(descriptor).ok()?.into_owned();
-        let count = MethodDescriptor::parse(&descriptor)?.parameters.len();
+        let parsed = MethodDescriptor::parse(&descriptor).ok()?;
         let has_receiver = class.is_some() && instruction.op() != INVOKESTATIC;
         // Code cannot read an object without a completed constructor. No plan can write a name that
         // begins with a space.
         let receiver = if name == "<init>" { " new" } else { "receiver" };
-        let is_boolean = boolean_parameters(&descriptor);
         let receiver = has_receiver.then(|| (receiver.to_string(), false));
-        let arguments = (0..count).map(|n| {
-            let is_boolean = is_boolean.get(n).copied().unwrap_or(false);
+        let arguments = parsed.parameters().enumerate().map(|(n, parameter)| {
+            let is_boolean = parameter.kind() == FieldKind::Primitive(Primitive::Boolean);
             (format!("arg{n}"), is_boolean)
         });
         let text = match &class {
             Some(class) => format!("call {class}::{name}"),
             None => format!("call {name} (invokedynamic)"),
         };
-        let result =
-            Some(descriptor::result_descriptor(&descriptor)).filter(|result| *result != "V");
         Some(Call {
             class: class.unwrap_or_default(),
             operands: operands(receiver.into_iter().chain(arguments)),
-            result: result.map(str::to_string),
+            result: parsed.result().map(|result| result.to_string()),
             text,
             name,
             descriptor,
         })
     }
-}
-
-/// For each parameter of a method descriptor: whether its type is `boolean`.
-fn boolean_parameters(descriptor: &str) -> Vec<bool> {
-    let mut rest = descriptor.strip_prefix('(').unwrap_or_default();
-    let mut out = Vec::new();
-    while !rest.is_empty() && !rest.starts_with(')') {
-        let element = rest.trim_start_matches('[');
-        let length = match element.strip_prefix('L') {
-            Some(class) => class.find(';').map_or(class.len() + 1, |end| end + 2),
-            None => 1,
-        };
-        out.push(rest.starts_with('Z'));
-        rest = element.get(length..).unwrap_or_default();
-    }
-    out
 }
 
 /// The field of a field access instruction.
@@ -334,9 +297,9 @@ impl Field {
         };
         let member = pool.member(*index).ok()?;
         let descriptor = pool.text(member.descriptor).ok()?.into_owned();
-        descriptor::field(&descriptor)?;
+        FieldDescriptor::parse(&descriptor).ok()?;
         Some(Field {
-            class: dotted(&pool.class_name(member.class).ok()?),
+            class: java_form(&pool.class_name(member.class).ok()?),
             name: pool.text(member.name).ok()?.into_owned(),
             descriptor,
         })
@@ -506,13 +469,6 @@ mod tests {
     }
 
     #[test]
-    fn every_newarray_code_has_its_element_type() {
-        let types: Vec<&str> = (4..=11).map(element_type).collect();
-        let all = "boolean char float double byte short int long";
-        assert_eq!(types.join(" "), all);
-    }
-
-    #[test]
     fn monitors_switches_throws_and_handlers_have_one_operand() {
         assert_eq!(texts(InstructionKind::MonitorEnters), ["monitorenter @48"]);
         assert_eq!(
@@ -574,14 +530,5 @@ mod tests {
             method.instructions.len()
         });
         assert_eq!(sites(InstructionKind::Opcode("*".into())).len(), count);
-    }
-
-    #[test]
-    fn boolean_parameters_are_found_behind_arrays_classes_and_wide_types() {
-        assert!(boolean_parameters("()V").is_empty());
-        assert_eq!(
-            boolean_parameters("(Z[ZLa/Z;[[La/B;JDZ)Z"),
-            [true, false, false, false, false, false, true]
-        );
     }
 }

@@ -29,6 +29,7 @@ use veneer_fragmenter::flowgraph::FragmentId;
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::types::State;
 use veneer_instruments::{AttachError, InstrumentKind, InstrumentSpec};
+use veneer_names::java_form;
 use veneer_probes::ProbeCode;
 use veneer_probes::tree::{Expr, ExprKind, Operator, SourcePosition, Statement};
 
@@ -168,7 +169,7 @@ fn compile_at_header(
         has_iterations: true,
     };
     compile(code, values).map_err(|reason| AttachError::NotCompiled {
-        class: method.class.replace('/', "."),
+        class: java_form(&method.class),
         method: format!("{}{}", method.name, method.descriptor),
         place: "the exits of a loop".into(),
         reason: Box::new(reason),

@@ -40,6 +40,7 @@ use veneer_fragmenter::{Refusal, readable};
 use veneer_instruments::{
     AdviceKind, AttachError, InstructionKind, InstrumentKind, InstrumentSpec, PointSelector,
 };
+use veneer_names::java_form;
 use veneer_probes::error::Reason;
 
 /// The name in reports of the point of a late timer. Its times are lower bounds.
@@ -571,7 +572,7 @@ impl<'a> Planner<'a> {
 
     /// The dotted class name.
     fn class(&self) -> String {
-        self.method.class.replace('/', ".")
+        java_form(&self.method.class)
     }
 
     /// Name and descriptor of the method.

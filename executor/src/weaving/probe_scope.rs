@@ -32,6 +32,10 @@ use thiserror::Error;
 use veneer_fragmenter::advice::ProbeArgument;
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::types::Type;
+use veneer_names::{
+    FieldDescriptor, FieldKind, MethodDescriptor, OBJECT, OBJECT_DESCRIPTOR, java_form,
+    type_descriptor,
+};
 use veneer_probes::compile::invoke;
 use veneer_probes::error::Reason;
 use veneer_probes::scope::{Field, Scope};
@@ -57,8 +61,6 @@ const ACC_PUBLIC: i32 = 0x0001;
 const ACC_STATIC: i32 = 0x0008;
 const ACC_BRIDGE: i32 = 0x0040;
 const ACC_SYNTHETIC: i32 = 0x1000;
-
-const OBJECT: &str = "java/lang/Object";
 
 /// The maximum number of method names in an error message.
 const MAX_NAMES_IN_MESSAGE: usize = 40;
@@ -92,7 +94,8 @@ impl DeclaredMethod {
     /// The parameter part of the descriptor. Methods with equal names and parameters override each
     /// other.
     fn parameters(&self) -> &str {
-        self.descriptor.split(')').next().unwrap_or_default()
+        MethodDescriptor::parse(&self.descriptor)
+            .map_or(&self.descriptor, MethodDescriptor::parameter_text)
     }
 }
 
@@ -216,15 +219,20 @@ impl<'a> SiteScope<'a> {
     fn resolve(&self, by: jclass, name: &str) {
         let found = self.agent.library.loaded(self.env, by, name);
         if let Some(class) = found.ok().filter(|class| !class.is_null()) {
-            self.add_resolved(name, class);
+            // SAFETY: `loaded` has made the local reference, which is not used again.
+            unsafe { self.add_resolved(name, class) };
         }
     }
 
     /// Records that a name means a class. Returns whether it means this class only.
-    fn add_resolved(&self, name: &str, class: jclass) -> bool {
+    ///
+    /// # Safety
+    /// `class` must be a local reference that the caller does not use afterwards.
+    unsafe fn add_resolved(&self, name: &str, class: jclass) -> bool {
         let mut resolved = self.resolved.borrow_mut();
         match resolved.get(name) {
-            Some(Some(other)) if self.env.same(*other, class) => self.env.delete(class),
+            // SAFETY: given by the caller; the recorded reference is another one.
+            Some(Some(other)) if self.env.same(*other, class) => unsafe { self.env.delete(class) },
             Some(_) => {
                 resolved.insert(name.into(), None);
                 return false;
@@ -257,7 +265,8 @@ impl<'a> SiteScope<'a> {
             for class in self.agent.tool.loaded(self.env) {
                 match self.agent.tool.class_name(class) {
                     Some(loaded) if loaded == name => all.push(class),
-                    _ => self.env.delete(class),
+                    // SAFETY: `loaded` has made the local reference, which is not used again.
+                    _ => unsafe { self.env.delete(class) },
                 }
             }
             match all[..] {
@@ -313,10 +322,10 @@ impl<'a> SiteScope<'a> {
 
     /// The cost of passing a value as a parameter of a method that `declaring` declares; `None` if
     /// it cannot be passed.
-    fn argument_cost(&self, declaring: jclass, ty: &Ty, parameter: &str) -> Option<u8> {
+    fn argument_cost(&self, declaring: jclass, ty: &Ty, parameter: FieldDescriptor) -> Option<u8> {
         match ty {
             Ty::Object(class) => {
-                let wanted = class_in(parameter).filter(|_| !parameter.starts_with('['))?;
+                let wanted = parameter.class()?;
                 if wanted == class {
                     return Some(COST_SAME_CLASS);
                 }
@@ -327,14 +336,12 @@ impl<'a> SiteScope<'a> {
                 let is_supertype = self.env.is_assignable(from, to);
                 is_supertype.then_some(COST_SUPERTYPE)
             }
-            Ty::Array(of) if parameter.strip_prefix('[') == Some(of.as_str()) => {
-                Some(COST_SAME_CLASS)
-            }
-            Ty::Array(_) => {
-                let is_object = class_in(parameter) == Some(OBJECT) && !parameter.starts_with('[');
-                is_object.then_some(COST_OBJECT)
-            }
-            other => invoke::conversion_cost(other, parameter),
+            Ty::Array(of) => match parameter.kind() {
+                FieldKind::Array(component) if component.as_str() == of => Some(COST_SAME_CLASS),
+                FieldKind::Class(OBJECT) => Some(COST_OBJECT),
+                _ => None,
+            },
+            other => invoke::conversion_cost(other, parameter.as_str()),
         }
     }
 
@@ -366,13 +373,13 @@ impl<'a> SiteScope<'a> {
             let is_overridden = overloads
                 .iter()
                 .any(|other| other.method.parameters() == method.parameters());
-            let Some((parameters, _)) = invoke::split_descriptor(&method.descriptor) else {
+            let Ok(descriptor) = MethodDescriptor::parse(&method.descriptor) else {
                 continue;
             };
-            if parameters.len() != arguments.len() || is_overridden {
+            if descriptor.parameters().count() != arguments.len() || is_overridden {
                 continue;
             }
-            let arguments = parameters.iter().zip(arguments);
+            let arguments = descriptor.parameters().zip(arguments);
             let costs: Option<Vec<u8>> = arguments
                 .map(|(parameter, ty)| self.argument_cost(method.class, ty, parameter))
                 .collect();
@@ -398,20 +405,21 @@ impl<'a> SiteScope<'a> {
             return Err(refused(LinkError::UnnamedClass));
         }
         self.check_linkable(method.class, true).map_err(refused)?;
-        let (parameters, result) = invoke::split_descriptor(&callee.descriptor)
-            .ok_or_else(|| refused(LinkError::MalformedDescriptor))?;
-        let parameters = parameters.iter().map(|p| (*p, true));
-        for (descriptor, is_accessed) in parameters.chain([(result, false)]) {
-            let Some(name) = class_in(descriptor) else {
+        let descriptor = MethodDescriptor::parse(&callee.descriptor)
+            .map_err(|_| refused(LinkError::MalformedDescriptor))?;
+        let result = descriptor.result();
+        let parameters = descriptor.parameters().map(|p| (p, true));
+        for (descriptor, is_accessed) in parameters.chain(result.map(|result| (result, false))) {
+            let Some(name) = descriptor.element().class() else {
                 continue;
             };
             let Some(class) = self.loaded_class(method.class, name) else {
-                let class = name.replace('/', ".");
+                let class = java_form(name);
                 return Err(Reason::NotLoaded { class });
             };
             self.check_linkable(class, is_accessed).map_err(refused)?;
         }
-        if let Some(name) = class_in(result) {
+        if let Some(name) = result.and_then(|result| result.element().class()) {
             self.resolve(method.class, name);
         }
         Ok(callee)
@@ -430,7 +438,7 @@ impl<'a> SiteScope<'a> {
 
     /// The class on which a method is called.
     fn receiver_class(&self, class: &str) -> Result<jclass, Reason> {
-        let dotted = class.replace('/', ".");
+        let dotted = java_form(class);
         match self.resolved.borrow().get(class) {
             Some(Some(found)) if self.agent.tool.is_prepared(*found) => Ok(*found),
             Some(None) => Err(Reason::SeveralClasses {
@@ -449,8 +457,7 @@ fn is_callable(flags: i32) -> bool {
 
 /// The internal name of the class in a descriptor. For an array, the class of the elements.
 fn class_in(descriptor: &str) -> Option<&str> {
-    let element = descriptor.trim_start_matches('[');
-    element.strip_prefix('L')?.strip_suffix(';')
+    FieldDescriptor::parse(descriptor).ok()?.element().class()
 }
 
 /// The index of the overload that is at least as good as every other one for each argument. `None`
@@ -509,16 +516,13 @@ impl Scope for SiteScope<'_> {
             Type::Float => "F".into(),
             Type::Double => "D".into(),
             Type::Object(class) => {
-                let descriptor = match class.starts_with('[') {
-                    true => class.to_string(),
-                    false => format!("L{class};"),
-                };
+                let descriptor = type_descriptor(class);
                 if let Some(class) = class_in(&descriptor) {
                     self.resolve(self.host, class);
                 }
                 descriptor
             }
-            _ => "Ljava/lang/Object;".into(),
+            _ => OBJECT_DESCRIPTOR.into(),
         })
     }
 
@@ -547,7 +551,7 @@ impl Scope for SiteScope<'_> {
     }
 
     fn here(&self) -> String {
-        let class = self.method.class.replace('/', ".");
+        let class = java_form(&self.method.class);
         let line = self.method.line(self.values.pc);
         let line = line.map_or(String::new(), |line| format!(":{line}"));
         let text = format!("{class}.{}{line}", self.method.name);
@@ -580,7 +584,7 @@ impl Scope for SiteScope<'_> {
     }
 
     fn cast(&self, class: &str) -> Result<i64, Reason> {
-        let dotted = || class.replace('/', ".");
+        let dotted = || java_form(class);
         let several = |count| Reason::SeveralClasses {
             class: dotted(),
             count,
@@ -597,7 +601,9 @@ impl Scope for SiteScope<'_> {
             return Err(not_loaded());
         }
         let what = match self.agent.library.type_number(self.env, found) {
-            Ok(Some(number)) if self.add_resolved(class, found) => return Ok(number),
+            // SAFETY: `loaded_class` or `unique_class` has made the local reference, which is not used
+            // again.
+            Ok(Some(number)) if unsafe { self.add_resolved(class, found) } => return Ok(number),
             Ok(Some(_)) => return Err(several(2)),
             Ok(None) => "no further class can be given to as_a in this JVM".into(),
             Err(e) => e.to_string(),
@@ -647,7 +653,7 @@ impl Scope for SiteScope<'_> {
             }
         }
         Err(first.unwrap_or(Reason::NotLoaded {
-            class: class.replace('/', "."),
+            class: java_form(class),
         }))
     }
 }

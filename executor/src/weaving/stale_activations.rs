@@ -12,6 +12,7 @@ use crate::weaving::woven_methods::{MethodInstrumentation, WovenMethods};
 use veneer_fragmenter::arming::ArmedMethod;
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::{runtime, version};
+use veneer_names::MethodId;
 
 /// The code that a frame has called. Frames of the JVM between a call site and its target are
 /// ignored.
@@ -126,7 +127,7 @@ impl WovenMethods {
     }
 
     /// Whether a version class is the one that new or running activations of the method enter now.
-    fn is_current(&self, env: Env, id: u32, class: jobject) -> bool {
+    fn is_current(&self, env: Env, id: MethodId, class: jobject) -> bool {
         let is_same = |known: &Option<Global>| {
             let known = known.as_ref();
             known.is_some_and(|known| env.same(known.raw(), class))
@@ -146,7 +147,8 @@ impl WovenMethods {
         }
         let loader = agent.tool.loader(frame.class);
         let class = agent.registry.find(env, frame.class_name, loader);
-        env.delete(loader);
+        // SAFETY: `Tool::loader` has made the local reference, which is not used again.
+        unsafe { env.delete(loader) };
         let Some(class) = class else {
             return false;
         };
@@ -157,7 +159,7 @@ impl WovenMethods {
             let id = state.methods.iter().find(is_method).map(|m| m.id);
             (id, state.original.clone())
         };
-        let has_version = |id: &u32| {
+        let has_version = |id: &MethodId| {
             let entries = self.entries();
             entries
                 .get(id)

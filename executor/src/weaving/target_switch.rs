@@ -31,6 +31,7 @@ use crate::jvm::jni::{Env, Global, JvmError, jclass};
 use crate::jvm::runtime_table::GATE_WIDTH;
 use std::sync::{Arc, Once};
 use std::time::{Duration, Instant};
+use veneer_names::MethodId;
 
 /// The number of consecutive method ids that share a gate.
 const METHODS_PER_GATE: u32 = GATE_WIDTH as u32;
@@ -82,7 +83,7 @@ pub fn wait_for_room(agent: &Agent, env: Env, deadline: Instant) {
 pub struct Switch {
     pub class: Arc<Class>,
     /// The id of the method, which is also the number of its cell.
-    pub method: u32,
+    pub method: MethodId,
     /// The sequence number of the method's instrumentation from which the version was made.
     pub sequence: u64,
     /// The new target; `None` for IDLE.
@@ -170,12 +171,12 @@ impl<T> GateGroup<T> {
 
 /// Groups switches by gate, in order of the gates. Within a group the order of the batch is kept,
 /// because a later switch of the same cell must win. `method` returns the method id of a switch.
-fn group_by_gate<T>(switches: Vec<T>, method: impl Fn(&T) -> u32) -> Vec<GateGroup<T>> {
+fn group_by_gate<T>(switches: Vec<T>, method: impl Fn(&T) -> MethodId) -> Vec<GateGroup<T>> {
     let mut switches = switches;
-    switches.sort_by_key(|switch| method(switch) / METHODS_PER_GATE);
+    switches.sort_by_key(|switch| method(switch).0 / METHODS_PER_GATE);
     let mut groups: Vec<GateGroup<T>> = Vec::new();
     for switch in switches {
-        let gate = method(&switch) / METHODS_PER_GATE;
+        let gate = method(&switch).0 / METHODS_PER_GATE;
         match groups.last_mut() {
             Some(group) if group.gate == gate => group.switches.push(switch),
             _ => groups.push(GateGroup {
@@ -196,7 +197,7 @@ mod tests {
 
     fn groups(methods: &[u32]) -> Vec<(u32, bool, Vec<Request>)> {
         let requests = methods.iter().enumerate().map(|(n, id)| (*id, n));
-        group_by_gate(requests.collect(), |(id, _)| *id)
+        group_by_gate(requests.collect(), |(id, _)| MethodId(*id))
             .into_iter()
             .map(|group| (group.gate, group.closes_gate(), group.switches))
             .collect()

@@ -28,6 +28,7 @@ use veneer_fragmenter::flowgraph::FragmentId;
 use veneer_fragmenter::patch;
 use veneer_fragmenter::version::{self, Bodies, VersionClass, VersionPlan};
 use veneer_fragmenter::{Refusal, check};
+use veneer_names::MethodId;
 
 /// If at most this number of methods change together, their OSR entries are made at once. Otherwise
 /// each OSR entry is made when a running activation asks for it.
@@ -46,10 +47,10 @@ const MAX_INSTALL_ROUNDS: usize = 16;
 const MAX_OSR_ENTRY_ROUNDS: usize = 16;
 
 /// Methods that could not get a version, with the reasons.
-pub type RefusedMethods = Vec<(u32, Refusal)>;
+pub type RefusedMethods = Vec<(MethodId, Refusal)>;
 
 /// Methods for which no version could be installed, with their classes and the reasons.
-pub type RefusedSwitches = Vec<(Arc<Class>, u32, Refusal)>;
+pub type RefusedSwitches = Vec<(Arc<Class>, MethodId, Refusal)>;
 
 /// An application class, as the versions of its methods need it.
 #[derive(Clone, Copy)]
@@ -86,7 +87,8 @@ pub fn check_osr_entry(
         .local(env)
         .ok_or_else(|| Refusal::NotArmed("its class is gone".into()))?;
     let protected = inherited_protected_members(agent.tool, env, class, host);
-    env.delete(host);
+    // SAFETY: `Class::local` has made the local reference, which is not used again.
+    unsafe { env.delete(host) };
     let anchor = class.state().anchor.clone();
     let plan = VersionPlan {
         method: &analysed.method,
@@ -116,7 +118,7 @@ impl WovenMethods {
         agent: &Agent,
         env: Env,
         class: &Arc<Class>,
-        ids: &[u32],
+        ids: &[MethodId],
         eager: bool,
         batch: &mut SwitchBatch,
     ) -> RefusedMethods {
@@ -148,7 +150,7 @@ impl WovenMethods {
     ) -> RefusedSwitches {
         let mut refused: RefusedSwitches = Vec::new();
         for _ in 0..MAX_INSTALL_ROUNDS {
-            let mut changed: BTreeMap<u32, (Arc<Class>, Vec<u32>)> = BTreeMap::new();
+            let mut changed: BTreeMap<MethodId, (Arc<Class>, Vec<MethodId>)> = BTreeMap::new();
             batch.commit(agent, env, |switch, result| {
                 let installed = result.is_ok().then(|| installed_target(env, &switch));
                 if !self.record_switch(switch.method, switch.sequence, installed) {
@@ -180,7 +182,7 @@ impl WovenMethods {
 
     /// Makes the OSR entry of a method's current version, because a running activation has asked
     /// for it. Called by the thread `veneer-requests`.
-    pub fn make_requested_osr_entry(&self, agent: &Agent, env: Env, id: u32) {
+    pub fn make_requested_osr_entry(&self, agent: &Agent, env: Env, id: MethodId) {
         let Some(class) = agent.registry.class_of_method(id) else {
             return;
         };
@@ -312,7 +314,8 @@ impl WovenMethods {
                 token: Arc::new(env.global(token)),
             }),
         });
-        env.delete(token);
+        // SAFETY: `token` has made the local reference, which is not used again.
+        unsafe { env.delete(token) };
         Ok(())
     }
 
@@ -550,7 +553,8 @@ fn make_tokens(agent: &Agent, env: Env, count: usize) -> Result<Vec<Global>, Ref
             .token(env, &[])
             .map_err(|e| Refusal::Internal(e.to_string()))?;
         tokens.push(env.global(token));
-        env.delete(token);
+        // SAFETY: `token` has made the local reference, which is not used again.
+        unsafe { env.delete(token) };
     }
     Ok(tokens)
 }

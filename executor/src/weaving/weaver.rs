@@ -41,6 +41,8 @@ use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::counting::CounterPlan;
 use veneer_fragmenter::points::reachable;
 use veneer_instruments::{AttachError, ClassMetadata, InstrumentId, InstrumentSpec, PointSelector};
+use veneer_names::MethodId;
+use veneer_names::internal_form;
 use veneer_probes::error::Reason;
 use veneer_probes::{ProbeCode, ProbeError};
 
@@ -217,7 +219,7 @@ struct Task {
     /// The spec, restricted to the method.
     spec: InstrumentSpec,
     /// The id of the method.
-    method: u32,
+    method: MethodId,
     /// Name and descriptor of the method.
     label: String,
 }
@@ -225,7 +227,7 @@ struct Task {
 /// A task whose code waits for a class.
 struct WaitingTask {
     instrument: InstrumentId,
-    method: u32,
+    method: MethodId,
     /// The internal name of the class.
     awaited: String,
 }
@@ -242,12 +244,12 @@ fn select_tasks(
     let mut tables = agent.table.lock();
     for (n, i) in tables.instruments.iter_mut().enumerate() {
         let mut patterns = i.spec.patterns.iter();
-        if !i.attached || !patterns.any(|p| p.matches_class(&class.dotted)) {
+        if !i.attached || !patterns.any(|p| p.matches_class(class.dotted.as_str())) {
             continue;
         }
         for m in methods {
             let named = (m.name.as_str(), m.descriptor.as_str());
-            if i.spec.selects(&class.dotted, facts, m.id, named) && i.tried.insert(m.id) {
+            if i.spec.selects(class.dotted.as_str(), facts, m.id, named) && i.tried.insert(m.id) {
                 tasks.push(Task {
                     instrument: InstrumentId(n as u32 + 1),
                     spec: i.spec.for_method(m.id),
@@ -331,7 +333,7 @@ struct WeavingResult {
     errors: Vec<(InstrumentId, AttachError)>,
     waiting: Vec<WaitingTask>,
     /// The ids of the methods that need another version.
-    changed: Vec<u32>,
+    changed: Vec<MethodId>,
     /// The records for the metadata journal.
     records: Vec<veneer_protocol::data::Record>,
 }
@@ -350,7 +352,7 @@ struct ClassWeaver<'a> {
 impl ClassWeaver<'_> {
     /// Attaches an instrument to a method, and records the result.
     fn weave(&mut self, task: &Task) {
-        let (agent, dotted) = (self.agent, &self.class.dotted);
+        let (agent, dotted) = (self.agent, self.class.dotted.as_str());
         let refused = match self.place(task) {
             Ok(placement) => {
                 self.record(task, placement);
@@ -395,7 +397,7 @@ impl ClassWeaver<'_> {
         let planned = planner::plan(&task.spec, method, armed, &compile);
         let planned = planned.map_err(|error| match planner::awaited_class(&error) {
             Some(class) => NotPlaced::Awaits {
-                class: class.replace('.', "/"),
+                class: internal_form(class),
                 detail: error.to_string(),
             },
             None => NotPlaced::Error(error),
@@ -421,7 +423,7 @@ impl ClassWeaver<'_> {
         if placement.probes.direct.is_empty() {
             return;
         }
-        let (agent, dotted) = (self.agent, &self.class.dotted);
+        let (agent, dotted) = (self.agent, self.class.dotted.as_str());
         let Placement { points, probes } = placement;
         self.result.records.push(journal_records::installed(
             task.instrument,
@@ -485,8 +487,12 @@ impl ClassWeaver<'_> {
         for fragment in method.flow.fragments() {
             if fragment.instructions.start < first && !reachable.contains(&fragment.id) {
                 let place = format!("{label}@{}", fragment.start);
-                self.agent
-                    .refuse(&self.class.dotted, &place, &refused.code, &refused.detail);
+                self.agent.refuse(
+                    self.class.dotted.as_str(),
+                    &place,
+                    &refused.code,
+                    &refused.detail,
+                );
             }
         }
     }
@@ -518,7 +524,7 @@ impl ClassWeaver<'_> {
                 .filter(|i| i.spec.late)
                 .and_then(|i| i.cells.first().copied())
         };
-        let class: Arc<str> = self.class.dotted.as_str().into();
+        let class = self.class.dotted.shared();
         let label: Arc<str> = task.label.as_str().into();
         for one in planned {
             let Some((site, step)) = one.sites.first().copied() else {
@@ -626,7 +632,7 @@ fn reading_base(shards: &Shards, step: PlannedAction, slot: u32) -> [u64; 2] {
 
 /// A method cannot have the version that its instrumentation asks for. Removes the instruments that
 /// only this version would have contained, and records the reason.
-fn remove_unproven(agent: &Agent, class: &Class, id: u32, reason: &Refusal) {
+fn remove_unproven(agent: &Agent, class: &Class, id: MethodId, reason: &Refusal) {
     agent.refuse_method(class, id, reason);
     let label = {
         let state = class.state();
@@ -636,7 +642,7 @@ fn remove_unproven(agent: &Agent, class: &Class, id: u32, reason: &Refusal) {
     for instrument in agent.methods.remove_unproven(id) {
         agent.append_records(&[journal_records::not_installed(
             instrument,
-            &class.dotted,
+            class.dotted.as_str(),
             &label,
         )]);
         let mut tables = agent.table.lock();

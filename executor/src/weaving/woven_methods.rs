@@ -17,13 +17,15 @@
 
 use crate::jvm::jni::Global;
 use crate::weaving::counter_block::CounterBlock;
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
 use veneer_fragmenter::advice::{Probe, ProbeAction, Site};
 use veneer_fragmenter::flowgraph::FragmentId;
 use veneer_fragmenter::patch::Edit;
 use veneer_instruments::{InstrumentId, PatchId};
+use veneer_names::MethodId;
 
 /// The maximum number of counters that an armed body can increment at its entry. `VeneerToken` has
 /// this number of fields.
@@ -86,7 +88,7 @@ impl MethodInstrumentation {
 #[derive(Clone, Default)]
 pub struct Snapshot {
     /// The id of the method.
-    pub method: u32,
+    pub method: MethodId,
     /// The sequence number of the entry at that moment.
     pub sequence: u64,
     pub probes: Vec<Probe>,
@@ -127,7 +129,7 @@ pub struct InstalledTarget {
 /// The instrumentation of all methods, by method id. See the module documentation.
 #[derive(Default)]
 pub struct WovenMethods {
-    entries: Mutex<HashMap<u32, MethodInstrumentation>>,
+    entries: Mutex<HashMap<MethodId, MethodInstrumentation>>,
     /// Whether each point uses its own counter, so that no count is derived.
     counts_each: AtomicBool,
     /// The number of version classes defined so far.
@@ -137,13 +139,13 @@ pub struct WovenMethods {
 impl WovenMethods {
     /// Locks the entries. The lock is held for short reads and writes only, and never while Java
     /// code runs.
-    pub fn entries(&self) -> MutexGuard<'_, HashMap<u32, MethodInstrumentation>> {
-        self.entries.lock().unwrap_or_else(|e| e.into_inner())
+    pub fn entries(&self) -> MutexGuard<'_, HashMap<MethodId, MethodInstrumentation>> {
+        self.entries.lock()
     }
 
     /// Adds an instrument's probes to a method. They take effect after [`WovenMethods::prepare`]
     /// and [`WovenMethods::install_versions`].
-    pub fn add_probes(&self, method: u32, instrument: InstrumentId, probes: Probes) {
+    pub fn add_probes(&self, method: MethodId, instrument: InstrumentId, probes: Probes) {
         let mut entries = self.entries();
         let entry = entries.entry(method).or_default();
         entry.sequence += 1;
@@ -161,7 +163,7 @@ impl WovenMethods {
     }
 
     /// Removes an instrument from a method.
-    pub fn remove_probes(&self, method: u32, instrument: InstrumentId) {
+    pub fn remove_probes(&self, method: MethodId, instrument: InstrumentId) {
         if let Some(entry) = self.entries().get_mut(&method) {
             entry.sequence += 1;
             entry.instruments.retain(|p| p.instrument != instrument);
@@ -170,7 +172,7 @@ impl WovenMethods {
 
     /// Removes the instruments whose probes have never been in an installed version of the method,
     /// and returns their ids.
-    pub fn remove_unproven(&self, method: u32) -> Vec<InstrumentId> {
+    pub fn remove_unproven(&self, method: MethodId) -> Vec<InstrumentId> {
         let mut entries = self.entries();
         let Some(entry) = entries.get_mut(&method) else {
             return Vec::new();
@@ -188,7 +190,7 @@ impl WovenMethods {
     /// Makes each point use its own counter from the next version of its method on. Returns the
     /// methods for which this is a change; the caller prepares new versions of them. There is no
     /// way back.
-    pub fn count_each(&self) -> Vec<u32> {
+    pub fn count_each(&self) -> Vec<MethodId> {
         let mut entries = self.entries();
         if self.counts_each.swap(true, Ordering::AcqRel) {
             return Vec::new();
@@ -204,7 +206,7 @@ impl WovenMethods {
     }
 
     /// Adds the edits of a patch to a method.
-    pub fn add_edits(&self, method: u32, patch: PatchId, edits: Vec<Edit>) {
+    pub fn add_edits(&self, method: MethodId, patch: PatchId, edits: Vec<Edit>) {
         let mut entries = self.entries();
         let entry = entries.entry(method).or_default();
         entry.sequence += 1;
@@ -212,7 +214,7 @@ impl WovenMethods {
     }
 
     /// Removes the edits of a patch from a method.
-    pub fn remove_edits(&self, method: u32, patch: PatchId) {
+    pub fn remove_edits(&self, method: MethodId, patch: PatchId) {
         if let Some(entry) = self.entries().get_mut(&method) {
             entry.sequence += 1;
             entry.edits.retain(|(id, _)| *id != patch);
@@ -220,7 +222,7 @@ impl WovenMethods {
     }
 
     /// Drops the entries of methods whose class has been unloaded.
-    pub fn forget(&self, is_gone: &dyn Fn(u32) -> bool) {
+    pub fn forget(&self, is_gone: &dyn Fn(MethodId) -> bool) {
         let mut entries = self.entries();
         // Dropping the entries releases references of the JVM. That happens after the lock has been
         // released.
@@ -230,7 +232,7 @@ impl WovenMethods {
     }
 
     /// Whether a method runs its armed body, without probes and edits.
-    pub fn is_idle(&self, method: u32) -> bool {
+    pub fn is_idle(&self, method: MethodId) -> bool {
         let entries = self.entries();
         entries
             .get(&method)
@@ -238,14 +240,14 @@ impl WovenMethods {
     }
 
     /// The edits of a method, in the order in which they were added.
-    pub fn edits(&self, method: u32) -> Vec<Edit> {
+    pub fn edits(&self, method: MethodId) -> Vec<Edit> {
         let entries = self.entries();
         let entry = entries.get(&method);
         entry.map_or_else(Vec::new, MethodInstrumentation::all_edits)
     }
 
     /// The fragments at which versions of a method have or had an edit point.
-    pub fn edit_points(&self, method: u32) -> Vec<FragmentId> {
+    pub fn edit_points(&self, method: MethodId) -> Vec<FragmentId> {
         let entries = self.entries();
         let entry = entries.get(&method);
         entry.map_or_else(Vec::new, |e| e.edit_points.iter().copied().collect())
@@ -253,7 +255,7 @@ impl WovenMethods {
 
     /// The wanted instrumentation of a method. Counts are derived unless the method has or had an
     /// edit point: a counter block cannot record the activations that enter and leave there.
-    pub fn snapshot(&self, method: u32) -> Snapshot {
+    pub fn snapshot(&self, method: MethodId) -> Snapshot {
         let entries = self.entries();
         let Some(entry) = entries.get(&method) else {
             return Snapshot {
@@ -289,7 +291,7 @@ impl WovenMethods {
     /// succeeded, all instruments of the method are proven.
     pub fn record_switch(
         &self,
-        method: u32,
+        method: MethodId,
         sequence: u64,
         installed: Option<InstalledTarget>,
     ) -> bool {
@@ -320,7 +322,7 @@ mod tests {
 
     const A: InstrumentId = InstrumentId(1);
     const B: InstrumentId = InstrumentId(2);
-    const METHOD: u32 = 40;
+    const METHOD: MethodId = MethodId(40);
 
     fn count(slot: u32) -> Probe {
         Probe {
@@ -372,7 +374,7 @@ mod tests {
         let methods = WovenMethods::default();
         let sequence = || methods.snapshot(METHOD).sequence;
         methods.add_probes(METHOD, A, direct([1]));
-        methods.add_probes(METHOD + 1, A, direct([2]));
+        methods.add_probes(METHOD.plus(1), A, direct([2]));
         assert_eq!(sequence(), 1);
         methods.add_edits(METHOD, PatchId(1), skip());
         assert_eq!(sequence(), 2);
@@ -380,7 +382,7 @@ mod tests {
         methods.remove_probes(METHOD, A);
         assert_eq!(sequence(), 4);
         assert!(methods.snapshot(METHOD).is_idle());
-        methods.remove_probes(METHOD + 7, A);
+        methods.remove_probes(METHOD.plus(7), A);
         assert_eq!(methods.entries().len(), 2, "removal makes no entry");
     }
 
@@ -433,10 +435,10 @@ mod tests {
     fn a_switch_of_a_forgotten_method_is_the_newest() {
         let methods = WovenMethods::default();
         methods.add_probes(METHOD, A, direct([1]));
-        methods.add_probes(METHOD + 1, A, direct([1]));
+        methods.add_probes(METHOD.plus(1), A, direct([1]));
         methods.forget(&|id| id == METHOD);
         assert!(methods.record_switch(METHOD, 1, Some(InstalledTarget::default())));
-        assert!(methods.is_idle(METHOD) && !methods.is_idle(METHOD + 1));
+        assert!(methods.is_idle(METHOD) && !methods.is_idle(METHOD.plus(1)));
     }
 
     #[test]
@@ -489,10 +491,10 @@ mod tests {
     fn count_each_changes_only_methods_with_derived_counts_and_only_once() {
         let methods = WovenMethods::default();
         methods.add_probes(METHOD, A, derived());
-        methods.add_probes(METHOD + 1, A, direct([3]));
+        methods.add_probes(METHOD.plus(1), A, direct([3]));
         assert_eq!(methods.count_each(), [METHOD]);
         assert_eq!(methods.snapshot(METHOD).sequence, 2);
-        assert_eq!(methods.snapshot(METHOD + 1).sequence, 1);
+        assert_eq!(methods.snapshot(METHOD.plus(1)).sequence, 1);
         assert_eq!(slots(&methods), [Some(1)]);
         assert!(methods.count_each().is_empty());
         assert!(methods.counts_each());

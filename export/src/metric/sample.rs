@@ -3,24 +3,19 @@
 use serde_json::json;
 use veneer_protocol::*;
 
-fn point(fragment: Option<u32>, readings: Readings) -> PointReadings {
-    PointReadings {
+fn point(fragment: Option<u32>, data: Measurement) -> PointRow {
+    PointRow {
         class: "shop.Desk".into(),
         method: "serve(Lshop/Order;I)V".into(),
         fragment,
         to: None,
         what: None,
         line: fragment.map(|_| 41),
-        readings,
+        data,
     }
 }
 
-fn instrument(
-    id: &str,
-    name: &str,
-    kind: InstrumentKind,
-    points: Vec<PointReadings>,
-) -> Instrument {
+fn instrument(id: &str, name: &str, kind: InstrumentKind, points: Vec<PointRow>) -> Instrument {
     Instrument {
         id: id.into(),
         name: name.into(),
@@ -50,6 +45,7 @@ fn table(
     }
 }
 
+/// A report with one instrument of each kind.
 pub fn report() -> Report {
     let mut report = Report::new(JvmInfo {
         pid: 4711,
@@ -65,23 +61,23 @@ pub fn report() -> Report {
 }
 
 fn instruments() -> Vec<Instrument> {
-    let count = |hits| Readings::Count { hits };
-    let time = Readings::Time {
+    let count = |hits| Measurement::Count { hits };
+    let time = Measurement::Time {
         count: 3,
         total_ns: 5_600,
         min_ns: 100,
         max_ns: 4_500,
     };
-    let edge = PointReadings {
+    let edge = PointRow {
         to: Some(4),
         ..point(Some(3), count(7))
     };
-    let call = PointReadings {
+    let call = PointRow {
         what: Some("call shop.Cart::add @17".into()),
         line: None,
         ..point(Some(5), count(4))
     };
-    let log = Readings::Log {
+    let log = Measurement::Log {
         events: 0,
         dropped: 0,
     };

@@ -119,6 +119,8 @@ pub struct TrackEvent {
 #[repr(i32)]
 pub enum EventType {
     Unspecified = 0,
+    SliceBegin = 1,
+    SliceEnd = 2,
     Instant = 3,
     Counter = 4,
 }

@@ -31,7 +31,7 @@ pub fn read(folder: &Path) -> Vec<Vec<u8>> {
 pub fn arm(bytes: &[u8], policy: &Policy) -> usize {
     let request = Request {
         policy,
-        first_id: 1,
+        first_id: veneer_names::MethodId(1),
         generation: 0,
         wanted: &|name, _| name != "<clinit>",
         forced: &|_, _| false,

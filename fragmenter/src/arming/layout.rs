@@ -15,6 +15,7 @@ use crate::policy::Policy;
 use crate::refusal::Refusal;
 use crate::runtime;
 use crate::types::Type;
+use veneer_names::MethodId;
 
 /// Size in bytes of the check at the method's entry: `getstatic`, `invokevirtual`, `dup`, a short
 /// `ifnonnull`, and `pop`.
@@ -90,7 +91,7 @@ impl BodyConstants {
         pool: &mut ConstantPool,
         method: &Method,
         points: &[Point],
-        (id, anchor, entry): (u32, &str, &str),
+        (id, anchor, entry): (MethodId, &str, &str),
     ) -> Result<BodyConstants, Refusal> {
         let cell = pool.add_field(anchor, &runtime::cell_field(id), runtime::CELL_DESCRIPTOR)?;
         Ok(BodyConstants {

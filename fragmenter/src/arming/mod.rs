@@ -24,16 +24,24 @@
 //! analysing it. The full path analyses the method and assembles it again. Both paths emit the
 //! same code and tables; only the numbers of constants may differ.
 
+mod abstract_state;
+mod block_graph;
+mod class_constants;
+mod code_scan;
 mod fast_path;
+mod fast_points;
 mod layout;
 mod line_table;
 mod parameters;
+mod splice;
 mod stackmap_relocation;
+mod typed_scan;
+mod word;
 
 pub use crate::point_values::{carried_kind, carried_types, frame_state};
 pub use layout::{ArmedCode, layout};
 
-use self::fast_path::FastPath;
+use self::fast_path::{Declined, FastPath, FastRequest};
 use self::layout::{AssembledBody, BodyConstants};
 use self::line_table::append_lines;
 use crate::bytecode::{Assembled, Label};
@@ -49,13 +57,14 @@ use crate::types::{self, State, Type};
 use crate::{anchor, frames, osr_exit};
 use std::borrow::Cow;
 use std::sync::Arc;
+use veneer_names::MethodId;
 
 /// The parameters of arming one class.
 pub struct Request<'r> {
     /// Determines the capture points.
     pub policy: &'r Policy,
     /// Method number `i` of the class file gets the id `first_id + i`.
-    pub first_id: u32,
+    pub first_id: MethodId,
     /// The number of earlier anchors of the class; see [`anchor::name`].
     pub generation: u32,
     /// Whether to arm a method, by name and descriptor.
@@ -77,13 +86,16 @@ pub struct Earlier<'r> {
     pub methods: &'r [ArmedMethod],
 }
 
+/// A method that has been armed, with its cell and its capture points.
 #[derive(Clone, Debug)]
 pub struct ArmedMethod {
     /// Position in the class file's method list.
     pub index: usize,
     /// The id of the method's cell.
-    pub id: u32,
+    pub id: MethodId,
+    /// The simple name of the method.
     pub name: String,
+    /// The descriptor of the method.
     pub descriptor: String,
     /// Internal name of the anchor that declares the method.
     pub anchor: Arc<str>,
@@ -115,19 +127,28 @@ pub struct Armed {
 /// # Errors
 /// If the class file is malformed or cannot be raised to version 51 (Java 7).
 pub fn arm(bytes: &[u8], request: &Request) -> Result<Armed, Refusal> {
-    arm_with(bytes, request, true)
+    let modern = crate::inference::upgrade_class_file(bytes)?;
+    arm_class_file(&ClassFile::parse(&modern)?, request)
+}
+
+/// Arms a parsed class file. The class file must be modern: no method of a class file that
+/// [`upgrade_class_file`](crate::inference::upgrade_class_file) would convert is armed.
+///
+/// # Errors
+/// If the class file is malformed.
+pub fn arm_class_file(file: &ClassFile, request: &Request) -> Result<Armed, Refusal> {
+    arm_with(file, request, true)
 }
 
 /// Like [`arm`], but always uses the full path with an analysis of every method. Versions are
 /// emitted for the layout of the full path, so the fast path must produce the same code and tables.
 /// Only the numbers of constants may differ.
 pub fn arm_analysed(bytes: &[u8], request: &Request) -> Result<Armed, Refusal> {
-    arm_with(bytes, request, false)
+    let modern = crate::inference::upgrade_class_file(bytes)?;
+    arm_with(&ClassFile::parse(&modern)?, request, false)
 }
 
-fn arm_with(bytes: &[u8], request: &Request, use_fast_path: bool) -> Result<Armed, Refusal> {
-    let bytes = &*crate::inference::upgrade_class_file(bytes)?;
-    let file = ClassFile::parse(bytes)?;
+fn arm_with(file: &ClassFile, request: &Request, use_fast_path: bool) -> Result<Armed, Refusal> {
     file.check_closed()?;
     file.check_names()?;
     let name = file.name()?.into_owned();
@@ -141,92 +162,15 @@ fn arm_with(bytes: &[u8], request: &Request, use_fast_path: bool) -> Result<Arme
         refusals: Vec::new(),
     };
     if file.major < crate::inference::MODERN {
-        // An older class file has no method with code: `upgrade_class_file` would have raised it.
+        // A class file of this age has no method with code, or has not been converted.
         return Ok(armed);
     }
     let mut pool = file.pool.clone();
-    let mut methods = file.methods.clone();
-    let mut methods_with_cells = Vec::new();
-    let class = armed.name.clone();
-    let mut fast_path = use_fast_path.then(|| FastPath::new(&file, &class));
-    for index in 0..file.methods.len() {
-        let member = &file.methods[index];
-        let (method_name, descriptor) = (
-            file.pool.text(member.name)?,
-            file.pool.text(member.descriptor)?,
-        );
-        if !(request.wanted)(&method_name, &descriptor) {
-            continue;
-        }
-        let Some(slot) = member
-            .attributes
-            .iter()
-            .position(|a| a.is(&file.pool, "Code"))
-        else {
-            continue;
-        };
-        let label = format!("{method_name}{descriptor}");
-        let id = request.first_id + index as u32;
-        let forced = (request.forced)(&method_name, &descriptor);
-        let known = request
-            .earlier
-            .and_then(|e| e.methods.iter().find(|m| m.index == index));
-        let anchor = known.map_or(&newest, |m| &m.anchor);
-        let armed_fast = match &mut fast_path {
-            Some(fast_path) => {
-                let parameters = (request.policy, id, &**anchor);
-                fast_path.arm(member, &member.attributes[slot].info, parameters, &mut pool)?
-            }
-            None => None,
-        };
-        let analyse = || Method::analyse(&file, index, &|i, p| request.policy.cuts(i, p));
-        let result = match armed_fast {
-            Some((code, entry)) if request.points => analyse()
-                .and_then(|method| layout::layout(&method, request.policy, forced))
-                .map(|layout| (code, entry, layout.points, Vec::new())),
-            Some((code, entry)) => Ok((code, entry, Vec::new(), Vec::new())),
-            None => analyse().and_then(|method| {
-                let (points, skipped) = points::choose(&method, request.policy)?;
-                let points = layout::select_points(&method, points, forced)?;
-                let (code, entry) = arm_body(&method, &points, id, anchor, &mut pool)?;
-                Ok((code, entry, points, skipped))
-            }),
-        };
-        match result {
-            Ok((code, entry, points, skipped)) => {
-                if known.is_none() {
-                    methods_with_cells.push(anchor::MethodWithCell {
-                        id,
-                        name: method_name.to_string(),
-                        descriptor: entry,
-                    });
-                }
-                methods[index].attributes[slot].info = Cow::Owned(code);
-                armed.methods.push(ArmedMethod {
-                    index,
-                    id,
-                    name: method_name.into_owned(),
-                    descriptor: descriptor.into_owned(),
-                    anchor: anchor.clone(),
-                    points,
-                });
-                armed.refusals.extend(
-                    skipped
-                        .into_iter()
-                        .map(|Skipped { pc, reason }| (format!("{label}@{pc}"), reason)),
-                );
-            }
-            Err(reason) => {
-                // Constants that the failed attempt left in the pool are never referred to.
-                armed.refusals.push((label, reason));
-            }
-        }
-    }
-    if !armed.methods.is_empty() {
-        let previous = request.earlier.map(|e| e.anchor);
-        match previous {
-            Some(previous) if methods_with_cells.is_empty() => armed.anchor = previous.into(),
-            _ => armed.anchor_bytes = anchor::emit(&newest, &methods_with_cells, previous)?,
+    let codes = arm_methods(file, request, use_fast_path, &mut pool, &mut armed)?;
+    if !codes.is_empty() {
+        let mut methods = file.methods.clone();
+        for (index, slot, code) in codes {
+            methods[index].attributes[slot].info = Cow::Owned(code);
         }
         let (this_class, super_class) = (file.this_class, file.super_class);
         let out = ClassFile {
@@ -237,11 +181,160 @@ fn arm_with(bytes: &[u8], request: &Request, use_fast_path: bool) -> Result<Arme
             fields: file.fields.clone(),
             this_class,
             super_class,
-            ..file
+            ..*file
         };
         armed.bytes = out.to_bytes()?;
     }
     Ok(armed)
+}
+
+/// Arms the methods of a class, and emits the anchor. Returns the new `Code` attributes, each with
+/// the number of its method and its position among the attributes of the method.
+fn arm_methods(
+    file: &ClassFile,
+    request: &Request,
+    use_fast_path: bool,
+    pool: &mut ConstantPool,
+    armed: &mut Armed,
+) -> Result<Vec<(usize, usize, Vec<u8>)>, Refusal> {
+    let newest = armed.anchor.clone();
+    let (mut codes, mut methods_with_cells) = (Vec::new(), Vec::new());
+    let class = armed.name.clone();
+    let mut fast_path = use_fast_path.then(|| FastPath::new(file, &class));
+    for index in 0..file.methods.len() {
+        let member = &file.methods[index];
+        let (method_name, descriptor) = (
+            file.pool.text(member.name)?,
+            file.pool.text(member.descriptor)?,
+        );
+        if !(request.wanted)(&method_name, &descriptor) {
+            continue;
+        }
+        let is_code = |a: &Attribute| a.is(&file.pool, "Code");
+        let Some(slot) = member.attributes.iter().position(is_code) else {
+            continue;
+        };
+        let id = request.first_id.plus(index as u32);
+        let known = request
+            .earlier
+            .and_then(|e| e.methods.iter().find(|m| m.index == index));
+        let anchor = known.map_or(&newest, |m| &m.anchor);
+        let one = MethodRequest {
+            index,
+            slot,
+            id,
+            anchor,
+            forced: (request.forced)(&method_name, &descriptor),
+        };
+        match arm_method(file, request, &one, fast_path.as_mut(), pool) {
+            Ok(body) => {
+                let label = |pc: u16| format!("{method_name}{descriptor}@{pc}");
+                let skipped = body.skipped.into_iter();
+                armed
+                    .refusals
+                    .extend(skipped.map(|(pc, reason)| (label(pc), reason)));
+                if known.is_none() {
+                    methods_with_cells.push(anchor::MethodWithCell {
+                        id,
+                        name: method_name.clone(),
+                        descriptor: body.entry,
+                    });
+                }
+                codes.push((index, slot, body.code));
+                armed.methods.push(ArmedMethod {
+                    index,
+                    id,
+                    name: method_name.into_owned(),
+                    descriptor: descriptor.into_owned(),
+                    anchor: anchor.clone(),
+                    points: body.points,
+                });
+            }
+            Err(reason) => {
+                // Constants that the failed attempt left in the pool are never referred to.
+                let label = format!("{method_name}{descriptor}");
+                armed.refusals.push((label, reason));
+            }
+        }
+    }
+    if !codes.is_empty() {
+        let previous = request.earlier.map(|e| e.anchor);
+        match previous {
+            Some(previous) if methods_with_cells.is_empty() => armed.anchor = previous.into(),
+            _ => armed.anchor_bytes = anchor::emit(&newest, &methods_with_cells, previous)?,
+        }
+    }
+    Ok(codes)
+}
+
+/// One method to arm.
+struct MethodRequest<'r> {
+    index: usize,
+    /// Position of the `Code` attribute among the attributes of the method.
+    slot: usize,
+    id: MethodId,
+    anchor: &'r str,
+    forced: bool,
+}
+
+/// An armed method.
+struct ArmedBody {
+    /// The content of the `Code` attribute.
+    code: Vec<u8>,
+    /// Descriptor of the call of the method's versions.
+    entry: String,
+    /// Empty unless [`Request::points`] is set.
+    points: Vec<Point>,
+    /// The pcs at which the policy asks for a point but no point is possible.
+    skipped: Vec<(u16, Refusal)>,
+}
+
+/// Arms a method by the fast path if that is possible, otherwise by the full path.
+fn arm_method<'f>(
+    file: &'f ClassFile<'f>,
+    request: &Request,
+    one: &MethodRequest,
+    fast_path: Option<&mut FastPath<'f>>,
+    pool: &mut ConstantPool,
+) -> Result<ArmedBody, Refusal> {
+    let analyse = || Method::analyse(file, one.index, &|i, p| request.policy.cuts(i, p));
+    if let Some(fast_path) = fast_path {
+        let member = &file.methods[one.index];
+        let fast_request = FastRequest {
+            policy: request.policy,
+            id: one.id,
+            anchor: one.anchor,
+            forced: one.forced,
+        };
+        let info = &member.attributes[one.slot].info;
+        match fast_path.arm(member, info, &fast_request, pool) {
+            Ok(fast) => {
+                let mut points = Vec::new();
+                if request.points {
+                    points = layout::layout(&analyse()?, request.policy, one.forced)?.points;
+                }
+                return Ok(ArmedBody {
+                    code: fast.code,
+                    entry: fast.entry,
+                    points,
+                    skipped: fast.skipped,
+                });
+            }
+            Err(Declined::Refused(reason)) => return Err(reason),
+            Err(Declined::Unusual) => {}
+        }
+    }
+    let method = analyse()?;
+    let (points, skipped) = points::choose(&method, request.policy)?;
+    let points = layout::select_points(&method, points, one.forced)?;
+    let (code, entry) = arm_body(&method, &points, one.id, one.anchor, pool)?;
+    let skipped = skipped.into_iter();
+    Ok(ArmedBody {
+        code,
+        entry,
+        points: if request.points { points } else { Vec::new() },
+        skipped: skipped.map(|Skipped { pc, reason }| (pc, reason)).collect(),
+    })
 }
 
 /// Writes the content of the armed `Code` attribute. Also returns the descriptor of the call of the
@@ -249,7 +342,7 @@ fn arm_with(bytes: &[u8], request: &Request, use_fast_path: bool) -> Result<Arme
 fn arm_body(
     method: &Method,
     points: &[Point],
-    id: u32,
+    id: MethodId,
     anchor: &str,
     pool: &mut ConstantPool,
 ) -> Result<(Vec<u8>, String), Refusal> {
@@ -417,6 +510,10 @@ fn stack_map(
         let mut state = frame_state(p, method.code.max_locals);
         if p.kind == PointKind::Entry {
             state.stack.push(Type::object("java/lang/Object"));
+        } else {
+            for t in state.locals.iter_mut().chain(&mut state.stack) {
+                *t = osr_exit::as_object(t);
+            }
         }
         table.push(frames::frame(
             out.at(*stub).ok_or_else(lost)?,

@@ -1,123 +1,142 @@
 //! A method's parameters, read from the descriptor alone: the instructions by which a stub loads
 //! them, and their verification types in a stack map.
 
+use super::class_constants::ClassConstants;
+use super::word::Word;
 use crate::bytecode::opcode::*;
-use crate::classfile::ConstantPool;
-use crate::descriptor::field_length;
-use crate::refusal::Refusal;
+use crate::classfile::{ClassFileError, ConstantPool};
+use veneer_names::raw::field_length;
 
 /// The parameters as local variables. Each load is a pair of opcode and slot.
-pub(super) struct Parameters {
+pub(super) struct Parameters<'f> {
     pub loads: Vec<(u8, u16)>,
-    /// Descriptor of the call of the version: the parameters, including the receiver, and the
-    /// result.
-    pub site: String,
-    /// Number of parameters, which is the number of verification types in a full frame.
-    pub count: u16,
+    /// The kinds of the parameters, by value.
+    pub kinds: Vec<Word>,
     pub words: u16,
-    /// First byte of the result's descriptor. This byte is at index `result_at` of `site`.
+    /// Whether the method has no receiver.
+    is_static: bool,
+    /// The declared parameters, without parentheses.
+    declared: &'f [u8],
+    /// The descriptor of the result.
+    pub result_descriptor: &'f [u8],
+    /// First byte of the result's descriptor.
     pub result: u8,
-    pub result_at: usize,
 }
 
-impl Parameters {
+impl<'f> Parameters<'f> {
     /// Parses a descriptor. Returns `None` if it is malformed.
-    pub fn parse(class: &str, descriptor: &[u8], is_static: bool) -> Option<Parameters> {
-        let text = std::str::from_utf8(descriptor).ok()?;
+    pub fn parse(descriptor: &'f [u8], is_static: bool) -> Option<Parameters<'f>> {
         let mut found = Parameters {
             loads: Vec::new(),
-            site: String::with_capacity(text.len() + class.len() + 4),
-            count: 0,
+            kinds: Vec::new(),
             words: 0,
+            is_static,
+            declared: &[],
+            result_descriptor: &[],
             result: 0,
-            result_at: 0,
         };
-        found.site.push('(');
-        let mut slot = 0;
         if !is_static {
-            found.site.push('L');
-            found.site.push_str(class);
-            found.site.push(';');
-            found.loads.push((ALOAD, 0));
-            slot = 1;
+            found.add(Word::OBJECT)?;
         }
-        let mut rest = text.strip_prefix('(')?;
-        while !rest.starts_with(')') {
-            let length = field_length(rest.as_bytes())?;
-            let (load, words) = match rest.as_bytes()[0] {
-                b'J' => (LLOAD, 2),
-                b'F' => (FLOAD, 1),
-                b'D' => (DLOAD, 2),
-                b'L' | b'[' => (ALOAD, 1),
-                _ => (ILOAD, 1),
-            };
-            match load {
-                ILOAD => found.site.push('I'),
-                _ => found.site.push_str(&rest[..length]),
-            }
-            found.loads.push((load, slot));
-            slot = slot.checked_add(words)?;
-            rest = &rest[length..];
+        let declared = descriptor.strip_prefix(b"(")?;
+        let mut rest = declared;
+        while !rest.starts_with(b")") {
+            let length = field_length(rest)?;
+            found.add(Word::of_descriptor(rest[0])?)?;
+            rest = rest.get(length..)?;
         }
-        found.result_at = found.site.len() + 1;
-        found.site.push_str(rest);
-        let result = rest.as_bytes().get(1).copied()?;
-        if result != b'V' && field_length(&rest.as_bytes()[1..])? != rest.len() - 1
-            || result == b'V' && rest.len() != 2
-        {
+        found.declared = &declared[..declared.len() - rest.len()];
+        let result = &rest[1..];
+        if result != b"V" && field_length(result)? != result.len() {
             return None;
         }
-        found.result = result;
-        found.count = u16::try_from(found.loads.len()).ok()?;
-        found.words = slot;
+        found.result_descriptor = result;
+        found.result = result[0];
         Some(found)
     }
-}
 
-/// The parameters as encoded verification types of a full frame.
-pub(super) fn verification_types(
-    parameters: &Parameters,
-    pool: &mut ConstantPool,
-) -> Result<Vec<u8>, Refusal> {
-    let mut out = Vec::new();
-    let mut rest = &parameters.site[1..];
-    for (op, _) in &parameters.loads {
-        let length = field_length(rest.as_bytes()).unwrap_or(rest.len());
-        match *op {
-            ILOAD => out.push(1),
-            FLOAD => out.push(2),
-            DLOAD => out.push(3),
-            LLOAD => out.push(4),
-            _ => out.extend(object(&rest[..length], pool, true)?),
-        }
-        rest = &rest[length..];
+    fn add(&mut self, word: Word) -> Option<()> {
+        self.loads.push((ILOAD + word.load_kind(), self.words));
+        self.kinds.push(word);
+        self.words = self.words.checked_add(word.width())?;
+        Some(())
     }
-    Ok(out)
+
+    /// Whether [`Parameters::site`] is the method's own descriptor.
+    pub fn is_site(&self) -> bool {
+        let mut rest = self.declared;
+        let mut is_int = true;
+        while let Some(length) = field_length(rest) {
+            is_int &= !matches!(rest[0], b'Z' | b'B' | b'C' | b'S');
+            rest = &rest[length..];
+        }
+        self.is_static && is_int
+    }
+
+    /// Descriptor of the call of the version, in modified UTF-8: the parameters, including the
+    /// receiver of this class, and the result.
+    pub fn site(&self, class: &[u8]) -> Vec<u8> {
+        let length = self.declared.len() + self.result_descriptor.len() + class.len() + 4;
+        let mut site = Vec::with_capacity(length);
+        site.push(b'(');
+        if !self.is_static {
+            site.push(b'L');
+            site.extend_from_slice(class);
+            site.push(b';');
+        }
+        let mut rest = self.declared;
+        while let Some(length) = field_length(rest) {
+            match rest[0] {
+                b'Z' | b'B' | b'C' | b'S' => site.push(b'I'),
+                _ => site.extend_from_slice(&rest[..length]),
+            }
+            rest = &rest[length..];
+        }
+        site.push(b')');
+        site.extend_from_slice(self.result_descriptor);
+        site
+    }
+
+    /// The parameters as encoded verification types of a full frame.
+    pub fn write_types(
+        &self,
+        out: &mut Vec<u8>,
+        constants: &mut ClassConstants<'f>,
+        pool: &mut ConstantPool,
+    ) -> Result<(), ClassFileError> {
+        if !self.is_static {
+            out.push(Word::OBJECT.tag());
+            out.extend(constants.this_class().to_be_bytes());
+        }
+        let mut rest = self.declared;
+        for word in &self.kinds[usize::from(!self.is_static)..] {
+            let length = field_length(rest).unwrap_or(rest.len());
+            out.push(word.tag());
+            if *word == Word::OBJECT {
+                let class = constants.class(class_of(&rest[..length]), pool)?;
+                out.extend(class.to_be_bytes());
+            }
+            rest = &rest[length..];
+        }
+        Ok(())
+    }
+
+    /// The class to which the result of an OSR exit must be cast, if any.
+    pub fn result_class(&self) -> Option<&'f [u8]> {
+        let class = match self.result {
+            b'L' | b'[' => class_of(self.result_descriptor),
+            _ => return None,
+        };
+        Some(class).filter(|name| *name != b"java/lang/Object")
+    }
 }
 
-/// Length in bytes of the entry's stub.
-pub(super) fn entry_stub_bytes(parameters: &Parameters) -> u32 {
-    let bytes = |slot: u16| match slot {
-        0..=3 => 1,
-        4..=255 => 2,
-        _ => 4,
-    };
-    let loads = parameters.loads.iter().map(|(op, slot)| {
-        let drops = if *op == ALOAD { 1 + bytes(*slot) } else { 0 };
-        bytes(*slot) + drops
-    });
-    loads.sum::<u32>() + 7
-}
-
-/// Length in bytes of the stub for the return that is point `n`, including the jump to the exit
-/// tail.
-pub(super) fn exit_stub_bytes(n: usize) -> u32 {
-    let push = match n {
-        0..=5 => 1,
-        6..=127 => 2,
-        _ => 3,
-    };
-    push + 3
+/// The class of a reference descriptor, in the form of a `Class` constant.
+fn class_of(descriptor: &[u8]) -> &[u8] {
+    descriptor
+        .strip_prefix(b"L")
+        .and_then(|name| name.strip_suffix(b";"))
+        .unwrap_or(descriptor)
 }
 
 /// Appends a load (`ILOAD` …) or store (`ISTORE` …) of a local variable.
@@ -135,22 +154,4 @@ pub(super) fn local(out: &mut Vec<u8>, op: u8, slot: u16) {
             out.extend(slot.to_be_bytes());
         }
     }
-}
-
-/// The encoded verification type of a reference type, given its field descriptor. Adds the class to
-/// the pool. If `needed` is false, the result is empty and the pool does not change.
-pub(super) fn object(
-    descriptor: &str,
-    pool: &mut ConstantPool,
-    needed: bool,
-) -> Result<Vec<u8>, Refusal> {
-    if !needed {
-        return Ok(Vec::new());
-    }
-    let name = match descriptor.strip_prefix('L') {
-        Some(name) => name.trim_end_matches(';'),
-        None => descriptor,
-    };
-    let [a, b] = pool.add_class(name)?.to_be_bytes();
-    Ok(vec![7, a, b])
 }

@@ -7,22 +7,12 @@
 /// Marks a pc at which no instruction starts.
 pub(super) const NO_PC: u16 = u16::MAX;
 
-/// The locals of the last frame, in relation to those at entry.
-#[derive(Clone, Copy)]
-pub(super) struct LastFrame {
-    /// The number of locals that the last frame has beyond those of the frame at entry. `None` if the last frame
-    /// does not extend the frame at entry.
-    pub extra: Option<u16>,
-}
-
 /// A frame in the encoded form of the class file.
 pub(super) struct Frame<'t> {
     pub form: u8,
     pub pc: u16,
-    /// Depth of the operand stack in words.
-    pub depth: u16,
     /// The bytes after the frame type and the offset.
-    types: &'t [u8],
+    pub types: &'t [u8],
 }
 
 /// An iterator over the frames of a `StackMapTable` (JVMS §4.7.4).
@@ -53,21 +43,18 @@ impl<'t> Frames<'t> {
         self.take(2).map(|b| u16::from_be_bytes([b[0], b[1]]))
     }
 
-    /// Skips `n` verification types and returns the sum of their words.
-    fn skip_types(&mut self, n: u16) -> Option<u16> {
-        let mut words = 0u16;
+    /// Skips `n` verification types.
+    fn skip_types(&mut self, n: u16) -> Option<()> {
         for _ in 0..n {
-            let tag = self.take(1)?[0];
-            match tag {
+            match self.take(1)?[0] {
                 7 | 8 => {
                     self.take(2)?;
                 }
                 0..=6 => {}
                 _ => return None,
             }
-            words = words.checked_add(if matches!(tag, 3 | 4) { 2 } else { 1 })?;
         }
-        Some(words)
+        Some(())
     }
 
     /// The next frame, `Some(None)` after the last frame, or `None` if the table is malformed.
@@ -90,49 +77,53 @@ impl<'t> Frames<'t> {
         };
         self.previous = Some(pc);
         let begin = self.rest;
-        let depth = match form {
+        match form {
             64..=127 | 247 => self.skip_types(1)?,
-            252..=254 => {
-                self.skip_types(u16::from(form) - 251)?;
-                0
-            }
+            252..=254 => self.skip_types(u16::from(form) - 251)?,
             255 => {
                 let locals = self.u2()?;
                 self.skip_types(locals)?;
                 let stack = self.u2()?;
-                self.skip_types(stack)?
+                self.skip_types(stack)?;
             }
-            _ => 0,
-        };
+            _ => {}
+        }
         let types = &begin[..begin.len() - self.rest.len()];
-        Some(Some(Frame {
-            form,
-            pc,
-            depth,
-            types,
-        }))
+        Some(Some(Frame { form, pc, types }))
     }
 }
 
-/// An encoder that builds a stack map frame by frame.
+/// A verification type as it is encoded: the tag, and for an object the number of its class.
+pub(super) type EncodedType = (u8, u16);
+
+/// An encoder that appends a stack map frame by frame to a class file.
 pub(super) struct StackMap {
-    out: Vec<u8>,
+    /// Position of the number of frames.
+    begin: usize,
     count: u16,
     previous: Option<u16>,
+    /// The locals of the previous frame, if they are known.
+    locals: Option<Vec<EncodedType>>,
 }
 
 impl StackMap {
-    /// Relocates the frames of a table. Branch targets are mapped by `targets`, and the pcs of
-    /// `new` instructions by `new_pcs`. Returns `None` if the table is malformed or a pc is not the
-    /// start of an instruction.
-    pub fn relocated(info: Option<&[u8]>, targets: &[u16], new_pcs: &[u16]) -> Option<StackMap> {
+    /// Writes the frames of a table with new pcs. Branch targets are mapped by `targets`, and the
+    /// pcs of `new` instructions by `new_pcs`. Returns `None` if the table is malformed or a pc is
+    /// not the start of an instruction.
+    pub fn relocated(
+        info: Option<&[u8]>,
+        targets: &[u16],
+        new_pcs: &[u16],
+        out: &mut Vec<u8>,
+    ) -> Option<StackMap> {
         let mut map = StackMap {
-            out: vec![0, 0],
+            begin: out.len(),
             count: 0,
             previous: None,
+            locals: None,
         };
+        out.extend([0, 0]);
         let Some(info) = info else { return Some(map) };
-        map.out.reserve(info.len() + 32);
         let mut frames = Frames::new(info)?;
         let at = |places: &[u16], pc: u16| {
             places
@@ -143,35 +134,30 @@ impl StackMap {
         while let Some(frame) = frames.next()? {
             let pc = at(targets, frame.pc)?;
             match frame.form {
-                0..=63 | 251 => map.begin_frame(pc, 0, 251)?,
-                64..=127 | 247 => map.begin_frame(pc, 64, 247)?,
-                form => map.begin_frame(pc, form, form)?,
+                0..=63 | 251 => map.begin_frame(out, pc, 0, 251)?,
+                64..=127 | 247 => map.begin_frame(out, pc, 64, 247)?,
+                form => map.begin_frame(out, pc, form, form)?,
             }
-            let from = map.out.len();
-            map.out.extend_from_slice(frame.types);
+            let mut place = out.len();
+            out.extend_from_slice(frame.types);
             // Relocate the pcs by which uninitialised objects are named.
-            let mut place = from;
             let lists = if frame.form == 255 { 2 } else { 1 };
             for _ in 0..lists {
                 let limit = if frame.form == 255 {
-                    let limit =
-                        u16::from_be_bytes([*map.out.get(place)?, *map.out.get(place + 1)?]);
+                    let limit = u16::from_be_bytes([*out.get(place)?, *out.get(place + 1)?]);
                     place += 2;
                     limit
                 } else {
                     u16::MAX
                 };
                 for _ in 0..limit {
-                    let Some(tag) = map.out.get(place).copied() else {
+                    let Some(tag) = out.get(place).copied() else {
                         break;
                     };
                     if tag == 8 {
-                        let old = u16::from_be_bytes([
-                            *map.out.get(place + 1)?,
-                            *map.out.get(place + 2)?,
-                        ]);
+                        let old = u16::from_be_bytes([*out.get(place + 1)?, *out.get(place + 2)?]);
                         let new = at(new_pcs, old)?.to_be_bytes();
-                        map.out[place + 1..place + 3].copy_from_slice(&new);
+                        out[place + 1..place + 3].copy_from_slice(&new);
                     }
                     place += if matches!(tag, 7 | 8) { 3 } else { 1 };
                 }
@@ -183,16 +169,16 @@ impl StackMap {
     /// Writes the frame type and the offset. Uses the short form, which begins at `short`, if there
     /// is one and the offset is below 64. Returns `None` if the frame is not after the previous
     /// one.
-    fn begin_frame(&mut self, pc: u16, short: u8, long: u8) -> Option<()> {
+    fn begin_frame(&mut self, out: &mut Vec<u8>, pc: u16, short: u8, long: u8) -> Option<()> {
         let delta = match self.previous {
             None => pc,
             Some(before) => pc.checked_sub(before)?.checked_sub(1)?,
         };
         match u8::try_from(delta) {
-            Ok(delta) if delta < 64 && short != long => self.out.push(short + delta),
+            Ok(delta) if delta < 64 && short != long => out.push(short + delta),
             _ => {
-                self.out.push(long);
-                self.out.extend(delta.to_be_bytes());
+                out.push(long);
+                out.extend(delta.to_be_bytes());
             }
         }
         self.previous = Some(pc);
@@ -200,60 +186,97 @@ impl StackMap {
         Some(())
     }
 
-    /// Appends the frame of the entry's stub. Its stack is the version. `locals` are the number and
-    /// the types of the locals at entry, or `None` if the previous frame has the same locals.
-    pub fn push_entry(&mut self, pc: u16, locals: Option<(u16, Vec<u8>)>, version: &[u8]) {
-        let done = match locals {
-            None => self.begin_frame(pc, 64, 247),
-            Some((count, types)) => {
-                let begun = self.begin_frame(pc, 255, 255);
-                self.out.extend(count.to_be_bytes());
-                self.out.extend_from_slice(&types);
-                self.out.extend([0, 1]);
+    /// Appends the frame of the entry's stub. Its only operand is the version. `write_locals`
+    /// writes the number and the types of the locals at entry; it is `None` if the previous frame
+    /// has the same locals.
+    pub fn push_entry<E>(
+        &mut self,
+        out: &mut Vec<u8>,
+        pc: u16,
+        write_locals: Option<impl FnOnce(&mut Vec<u8>) -> Result<(), E>>,
+        version: u16,
+    ) -> Result<(), E> {
+        let done = match write_locals {
+            None => self.begin_frame(out, pc, 64, 247),
+            Some(write_locals) => {
+                let begun = self.begin_frame(out, pc, 255, 255);
+                write_locals(out)?;
+                out.extend([0, 1]);
                 begun
             }
         };
-        self.out.extend_from_slice(version);
+        write_type(out, (OBJECT, version));
         debug_assert!(done.is_some(), "the stubs follow all code");
+        Ok(())
     }
 
-    /// Appends the frame of an exit's stub, which has no locals. `before` is the number of locals
-    /// of the previous frame.
-    pub fn push_exit(&mut self, pc: u16, before: u16, value: Option<&[u8]>) {
-        let done = match (before, value) {
-            (0, None) => self.begin_frame(pc, 0, 251),
-            (n @ 1..=3, None) => self.begin_frame(pc, 251 - n as u8, 251 - n as u8),
-            (0, Some(value)) => {
-                let begun = self.begin_frame(pc, 64, 247);
-                self.out.extend_from_slice(value);
+    /// Appends a frame after that of the entry's stub, in the shortest form. `before` is the number
+    /// of locals of the entry's stub.
+    pub fn push(
+        &mut self,
+        out: &mut Vec<u8>,
+        pc: u16,
+        before: usize,
+        locals: &[EncodedType],
+        stack: &[EncodedType],
+    ) {
+        let known = self.locals.take();
+        let previous = known.as_deref();
+        let count = previous.map_or(before, <[_]>::len);
+        let same = previous == Some(locals) || count == 0 && locals.is_empty();
+        let extends = |a: &[EncodedType], b: &[EncodedType]| a.starts_with(b);
+        let chopped = count
+            .checked_sub(locals.len())
+            .filter(|n| (1..=3).contains(n));
+        let chopped = chopped.filter(|_| {
+            locals.is_empty() || previous.is_some_and(|previous| extends(previous, locals))
+        });
+        let added = locals
+            .len()
+            .checked_sub(count)
+            .filter(|n| (1..=3).contains(n));
+        let added = added.filter(|_| count == 0 || previous.is_some_and(|p| extends(locals, p)));
+        let done = match (stack, chopped, added) {
+            ([], ..) if same => self.begin_frame(out, pc, 0, 251),
+            ([one], ..) if same => {
+                let begun = self.begin_frame(out, pc, 64, 247);
+                write_type(out, *one);
                 begun
             }
-            (_, value) => {
-                let begun = self.begin_frame(pc, 255, 255);
-                self.out.extend([0, 0, 0, u8::from(value.is_some())]);
-                self.out.extend_from_slice(value.unwrap_or_default());
+            ([], Some(n), _) => self.begin_frame(out, pc, 251 - n as u8, 251 - n as u8),
+            ([], _, Some(n)) => {
+                let begun = self.begin_frame(out, pc, 251 + n as u8, 251 + n as u8);
+                locals[count..].iter().for_each(|t| write_type(out, *t));
+                begun
+            }
+            _ => {
+                let begun = self.begin_frame(out, pc, 255, 255);
+                for list in [locals, stack] {
+                    out.extend((list.len() as u16).to_be_bytes());
+                    list.iter().for_each(|t| write_type(out, *t));
+                }
                 begun
             }
         };
         debug_assert!(done.is_some(), "the stubs follow each other");
+        let mut kept = known.unwrap_or_default();
+        kept.clear();
+        kept.extend_from_slice(locals);
+        self.locals = Some(kept);
     }
 
-    /// Appends the frame of the exit tail. Its stack is the value to return, if any, and an `int`.
-    pub fn push_exit_tail(&mut self, pc: u16, value: Option<&[u8]>) {
-        const INT: u8 = 1;
-        let Some(value) = value else {
-            self.push_exit(pc, 0, Some(&[INT]));
-            return;
-        };
-        let done = self.begin_frame(pc, 255, 255);
-        self.out.extend([0, 0, 0, 2]);
-        self.out.extend_from_slice(value);
-        self.out.push(INT);
-        debug_assert!(done.is_some(), "the tail follows the last stub");
+    /// Writes the number of frames.
+    pub fn finish(self, out: &mut [u8]) {
+        out[self.begin..self.begin + 2].copy_from_slice(&self.count.to_be_bytes());
     }
+}
 
-    pub fn finish(mut self) -> Vec<u8> {
-        self.out[..2].copy_from_slice(&self.count.to_be_bytes());
-        self.out
+/// The tag of objects (JVMS §4.7.4).
+pub(super) const OBJECT: u8 = 7;
+
+fn write_type(out: &mut Vec<u8>, (tag, class): EncodedType) {
+    out.push(tag);
+    if tag == OBJECT {
+        out.extend(class.to_be_bytes());
     }
 }

@@ -34,6 +34,7 @@ pub struct Assembler {
 
 /// The result of [`Assembler::finish`].
 pub struct Assembled {
+    /// The bytes of the code (JVMS 4.7.3).
     pub code: Vec<u8>,
     /// pcs after conditional branches that became wide. The inverted condition jumps to this pc, so
     /// it needs a stack-map frame.
@@ -59,6 +60,7 @@ impl Assembled {
 const UNPLACED: u32 = u32::MAX;
 
 impl Assembler {
+    /// Creates an assembler without instructions.
     pub fn new() -> Self {
         Self::default()
     }

@@ -27,49 +27,74 @@ pub enum Instruction {
     Push(i16),
     /// `ldc`, `ldc_w` or `ldc2_w`; `wide` is true for `ldc2_w`.
     Ldc {
+        /// Index of the constant in the pool.
         index: u16,
+        /// Whether the constant takes two slots.
         wide: bool,
     },
     /// A load or store of a local (`iload` … `astore`), or `ret`.
     Local {
+        /// The opcode in its general form, for example `iload`.
         op: u8,
+        /// The number of the local variable.
         index: u16,
     },
+    /// `iinc`: adds a constant to an `int` local.
     Iinc {
+        /// The number of the local variable.
         index: u16,
+        /// The constant to add.
         delta: i16,
     },
     /// An instruction with one constant-pool operand.
     Pool {
+        /// The opcode of the instruction.
         op: u8,
+        /// Index of the constant in the pool.
         index: u16,
     },
     /// `invokeinterface` with its count.
     InvokeInterface {
+        /// Index of the method in the pool.
         index: u16,
+        /// The number of argument words, with the receiver.
         count: u8,
     },
+    /// `invokedynamic`: calls the target of a call site.
     InvokeDynamic {
+        /// Index of the call site in the pool.
         index: u16,
     },
     /// `newarray` with its type code.
     NewArray(u8),
+    /// `multianewarray`: allocates an array of arrays.
     MultiNewArray {
+        /// Index of the array class in the pool.
         index: u16,
+        /// The number of dimensions to allocate.
         dims: u8,
     },
     /// A conditional branch, `goto` or `jsr`.
     Branch {
+        /// The opcode of the instruction.
         op: u8,
+        /// The target of the jump.
         target: Label,
     },
+    /// `tableswitch`: jumps by consecutive numbers.
     TableSwitch {
+        /// The target for all other numbers.
         default: Label,
+        /// The number of the first target.
         low: i32,
+        /// The targets in ascending order of their numbers.
         targets: Vec<Label>,
     },
+    /// `lookupswitch`: jumps by listed numbers.
     LookupSwitch {
+        /// The target for all other numbers.
         default: Label,
+        /// The numbers with their targets, in ascending order.
         pairs: Vec<(i32, Label)>,
     },
 }
@@ -165,6 +190,8 @@ pub enum DecodeError {
     /// The code ends within an instruction.
     #[error("the code ends within the instruction at {0}")]
     Truncated(usize),
+    /// A byte at an instruction's start that is no opcode of the specification (JVMS 6.5): its pc
+    /// and the byte.
     #[error("unknown opcode {1:#04x} at {0}")]
     UnknownOpcode(usize, u8),
     /// A branch leaves the code or lands inside an instruction.

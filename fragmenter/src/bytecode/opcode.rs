@@ -29,7 +29,7 @@ opcodes! {
 /// reference.
 ///
 /// Returns `None` if the effect depends on more than the opcode.
-pub fn signature(op: u8) -> Option<&'static str> {
+pub const fn signature(op: u8) -> Option<&'static str> {
     Some(match op {
         0 => ":",
         2..=8 => ":I",

@@ -3,8 +3,7 @@
 
 use super::opcode::*;
 use crate::classfile::{ConstantPool, PoolEntry};
-use crate::descriptor::{field_length, width};
-use std::sync::OnceLock;
+use veneer_names::raw::{field_length, slots};
 
 /// The words that an instruction pops from the operand stack and pushes onto it. For a member's
 /// descriptor, these are the words of the parameters and of the result or field.
@@ -72,23 +71,19 @@ impl<'f> MemberWords<'f> {
             rest = parameters;
             while !rest.starts_with(b")") {
                 let length = field_length(rest)?;
-                words.popped += width(rest);
+                words.popped += slots(rest);
                 rest = rest.get(length..)?;
             }
             rest = rest.get(1..)?;
         }
         words.pushed = match rest {
             b"V" => 0,
-            _ if field_length(rest)? == rest.len() => width(rest),
+            _ if field_length(rest)? == rest.len() => slots(rest),
             _ => return None,
         };
         *self.known.get_mut(usize::from(index))? = Some(words);
         Some(words)
     }
-}
-
-pub(crate) fn is_store(op: u8) -> bool {
-    (ISTORE..IASTORE).contains(&op)
 }
 
 /// The words that each opcode pops and pushes, as far as the opcode determines them.
@@ -149,41 +144,24 @@ fn short_form_words(offset: u8) -> u16 {
     }
 }
 
-/// Marks opcodes whose change of depth is not known from the opcode.
-pub(crate) const UNKNOWN_DELTA: i8 = i8::MIN;
-
-/// The change of depth for each opcode, in words, as far as the opcode determines it
-/// ([`opcode_words`]).
-pub(crate) fn deltas() -> &'static [i8; 256] {
-    static DELTAS: OnceLock<[i8; 256]> = OnceLock::new();
-    DELTAS.get_or_init(|| {
-        let mut table = [UNKNOWN_DELTA; 256];
-        for (op, delta) in (0u8..=255).zip(&mut table) {
-            if let Some(words) = opcode_words(op) {
-                // No opcode has more than six words.
-                *delta = words.pushed as i8 - words.popped as i8;
-            }
-        }
-        table
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Every opcode is either known, or refused by the scan and left to the full path.
     #[test]
-    fn only_opcodes_that_the_scan_refuses_are_unknown() {
+    fn only_opcodes_with_their_effect_in_an_operand_are_unknown() {
         let unknown: Vec<u8> = (0..=JSR_W)
-            .filter(|op| deltas()[usize::from(*op)] == UNKNOWN_DELTA)
+            .filter(|op| opcode_words(*op).is_none())
             .collect();
         assert_eq!(unknown, [JSR, RET, WIDE, GOTO_W, JSR_W]);
     }
 
     #[test]
     fn depths_are_those_of_the_specification() {
-        let delta = |op: u8| deltas()[usize::from(op)];
+        let delta = |op: u8| {
+            let words = opcode_words(op).unwrap();
+            i32::from(words.pushed) - i32::from(words.popped)
+        };
         for (op, words) in [
             (ACONST_NULL, 1),
             (LCONST_0, 2),

@@ -110,7 +110,7 @@ pub(super) fn armed(
                 });
             }
             if let Some(id) = id {
-                let base = i64::from(id) - index as i64;
+                let base = i64::from(id.0) - index as i64;
                 if *first.get_or_insert(base) != base {
                     return Err(Failure::Own {
                         at: Default::default(),

@@ -6,6 +6,7 @@ use crate::flowgraph::FragmentId;
 use crate::patch::{self, Edit};
 use crate::points::Point;
 use crate::version::VersionPlan;
+use veneer_names::MethodId;
 use veneer_probes::step::ProbeStep;
 
 /// The expected contents of a version class for one method.
@@ -14,14 +15,16 @@ pub struct Expected {
     /// Index in the host's method list.
     pub index: usize,
     /// Id of the method's cell.
-    pub id: u32,
+    pub id: MethodId,
     /// The edits, in the order of their application.
     pub edits: Vec<Edit>,
     /// The first pc of each fragment, by fragment number; edits refer to these fragments.
     pub fragments: Vec<u16>,
+    /// The capture points of the armed body, with their numbers.
     pub points: Vec<Point>,
     /// The points that only versions have, with their numbers; see [`crate::edit_points`].
     pub edit_points: Vec<Point>,
+    /// Whether the version has no probes and no edits; see [`VersionPlan::clean`].
     pub clean: bool,
     /// Word indices in the thread's counters at which probes of the method may count or measure.
     pub counters: Vec<u32>,

@@ -15,14 +15,6 @@ pub(super) fn kind(descriptor: &[u8]) -> u8 {
     }
 }
 
-/// Returns the class named by a reference descriptor, in the form that `checkcast` uses.
-pub(super) fn class_in(descriptor: &[u8]) -> &[u8] {
-    descriptor
-        .strip_prefix(b"L")
-        .and_then(|d| d.strip_suffix(b";"))
-        .unwrap_or(descriptor)
-}
-
 /// One value that a point carries.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct CarriedValue {

@@ -9,13 +9,12 @@ use crate::verify;
 use crate::version::{VersionClass, VersionPlan};
 use std::collections::HashSet;
 
-/// Arms a class ([`arming::arm`]) and checks the result, including its types ([`verify::guard`]).
+/// Arms a parsed modern class ([`arming::arm_class_file`]) and checks the result, including its types
+/// ([`verify::guard`]).
 ///
 /// Methods that fail the check are left unarmed and are added to the refusals. Returns an error if
 /// the class as a whole fails.
-pub fn arm(bytes: &[u8], request: &Request) -> Result<Armed, Refusal> {
-    let modern = crate::inference::upgrade_class_file(bytes)?;
-    let original = ClassFile::parse(&modern)?;
+pub fn arm(original: &ClassFile, request: &Request) -> Result<Armed, Refusal> {
     let mut refused: Vec<(String, Refusal)> = Vec::new();
     // The second attempt leaves out the methods that failed in the first.
     for _ in 0..2 {
@@ -23,8 +22,8 @@ pub fn arm(bytes: &[u8], request: &Request) -> Result<Armed, Refusal> {
         let wanted = |name: &str, descriptor: &str| {
             (request.wanted)(name, descriptor) && !out.contains(&*format!("{name}{descriptor}"))
         };
-        let mut armed = arming::arm(
-            bytes,
+        let mut armed = arming::arm_class_file(
+            original,
             &Request {
                 wanted: &wanted,
                 ..*request
@@ -35,9 +34,9 @@ pub fn arm(bytes: &[u8], request: &Request) -> Result<Armed, Refusal> {
             return Ok(armed);
         }
         let emitted = ClassFile::parse(&armed.bytes)?;
-        let checked = armed_class(&original, &emitted, &armed.anchor, &armed.methods);
+        let checked = armed_class(original, &emitted, &armed.anchor, &armed.methods);
         if checked.passed() {
-            verify::guard::armed(&original, &emitted)?;
+            verify::guard::armed(original, &emitted)?;
             armed.refusals.extend(refused);
             return Ok(armed);
         }

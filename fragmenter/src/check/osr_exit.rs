@@ -5,15 +5,16 @@
 //! that leaves its body passes its frame to the trampoline, which continues the activation in other
 //! bodies and returns its result.
 
-use super::constants::{Effect, RuntimeOperation, long, parameters, result_of, words_of};
+use super::constants::{Effect, RuntimeOperation, long, words_of};
 use super::exit_state::{OsrExit, RESULT_IS_TYPED};
 use super::failure::Failure;
-use super::frame_contract::{CarriedLocation, CarriedValue, FrameContract, class_in, kind};
+use super::frame_contract::{CarriedLocation, CarriedValue, FrameContract, kind};
 use super::product::{Mode, Product, Run};
 use super::reference::Position;
 use super::value::Value;
 use crate::bytecode::Instruction;
 use crate::bytecode::opcode::*;
+use veneer_names::{MethodId, raw};
 
 impl Product<'_, '_> {
     fn operation_failure(&self, r: &Run, why: &str) -> Failure {
@@ -82,7 +83,7 @@ impl Product<'_, '_> {
         Ok(())
     }
 
-    fn check_cell_id(&mut self, r: &Run, id: u32) -> Result<(), Failure> {
+    fn check_cell_id(&mut self, r: &Run, id: MethodId) -> Result<(), Failure> {
         if *self.id.get_or_insert(id) == id {
             Ok(())
         } else {
@@ -462,7 +463,7 @@ impl Product<'_, '_> {
             .ok_or_else(|| self.operation_failure(r, "a frame from nowhere"))?;
         r.emitted.push(v, words_of(&c.descriptor));
         if kind_wanted == b'L' {
-            self.remember_fetched(r, v, class_in(&c.descriptor));
+            self.remember_fetched(r, v, raw::constant_name(&c.descriptor));
         }
         Ok(())
     }
@@ -557,7 +558,7 @@ impl Product<'_, '_> {
     }
 
     /// Checks the call of a version's `enter` body at the entry of an armed body.
-    fn enter_version(&mut self, r: &mut Run, id: u32) -> Result<(), Failure> {
+    fn enter_version(&mut self, r: &mut Run, id: MethodId) -> Result<(), Failure> {
         self.check_cell_id(r, id)?;
         let Some(leave) = r.leave.clone() else {
             return Err(self.leave_failure(r, "no stub"));
@@ -572,17 +573,17 @@ impl Product<'_, '_> {
             }
             _ => Vec::new(),
         };
-        if result_of(&descriptor) != self.original.result_text {
+        if raw::result(&descriptor) != self.original.result_text {
             return Err(self.leave_failure(r, "the call of the version gives something else"));
         }
-        let kinds: Vec<u8> = parameters(&descriptor).into_iter().map(kind).collect();
+        let kinds: Vec<u8> = raw::parameters(&descriptor).map(kind).collect();
         let mut added = Vec::with_capacity(kinds.len());
         for kind in kinds.iter().rev() {
             added.push((*kind, self.pop_kind(r, *kind)?));
         }
         added.reverse();
         self.pop_expected(r, Value::VERSION, "the version")?;
-        let descriptors = parameters(&descriptor).into_iter().map(<[u8]>::to_vec);
+        let descriptors = raw::parameters(&descriptor).map(<[u8]>::to_vec);
         self.learn_contract(r, 0, &leave, &added, descriptors.collect())?;
         if let Some(leave) = &mut r.leave {
             leave.transferred = true;
@@ -789,7 +790,7 @@ impl Product<'_, '_> {
         };
         let cast = match result {
             b'L' => {
-                let class = class_in(&self.original.result_text);
+                let class = raw::constant_name(&self.original.result_text);
                 class == b"java/lang/Object"
                     || leave.class == Some(RESULT_IS_TYPED)
                     || std::str::from_utf8(class)

@@ -6,7 +6,7 @@
 //! edges says which block follows each original successor. A [`Position`] is an instruction within
 //! a block, because two blocks may execute the same fragment. Without edits there is only block 0.
 
-use super::constants::{self, ContentNumbers};
+use super::constants::ContentNumbers;
 use super::expected::Expected;
 use super::failure::Failure;
 use super::frame_contract::kind;
@@ -69,7 +69,7 @@ impl ReferenceProgram {
         descriptor: &[u8],
         contents: &mut ContentNumbers,
     ) -> Result<ReferenceProgram, Failure> {
-        let result_text = constants::result_of(descriptor).to_vec();
+        let result_text = veneer_names::raw::result(descriptor).to_vec();
         Ok(ReferenceProgram {
             program: Program::read(file, code, contents, "original")?,
             result: kind(&result_text),

@@ -5,6 +5,7 @@ use super::attribute::Attribute;
 use super::error::ClassFileError;
 use super::pool::ConstantPool;
 use super::reader::Reader;
+use veneer_names::class_in_type_descriptor;
 
 const WHAT: &str = "an annotation";
 
@@ -39,10 +40,7 @@ fn types_in(info: &[u8], pool: &ConstantPool<'_>) -> Result<Vec<String>, ClassFi
     let mut types = Vec::new();
     for index in indices {
         let descriptor = pool.text(index)?;
-        let name = descriptor
-            .strip_prefix('L')
-            .and_then(|n| n.strip_suffix(';'));
-        types.extend(name.map(str::to_owned));
+        types.extend(class_in_type_descriptor(&descriptor).map(str::to_owned));
     }
     Ok(types)
 }

@@ -8,6 +8,12 @@ use super::error::ClassFileError;
 use super::pool::ConstantPool;
 use super::reader::{Reader, put_count, put_u16, put_u32};
 
+#[cfg(feature = "parse-count")]
+thread_local! {
+    /// The number of calls of [`ClassFile::parse`] in this thread.
+    static PARSE_COUNT: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
 const MAGIC: u32 = 0xcafe_babe;
 
 /// A class file that borrows from the bytes it was read from. An unchanged class file is written
@@ -33,12 +39,14 @@ pub struct ClassFile<'a> {
     pub fields: Vec<Member<'a>>,
     /// In file order.
     pub methods: Vec<Member<'a>>,
+    /// The attributes of the class, in file order.
     pub attributes: Vec<Attribute<'a>>,
 }
 
 /// A field or method.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member<'a> {
+    /// The access flags (JVMS tables 4.5-A and 4.6-A).
     pub access: u16,
     /// Pool index of the name (`Utf8`).
     pub name: u16,
@@ -55,6 +63,8 @@ impl<'a> ClassFile<'a> {
     /// # Errors
     /// If the bytes are not a class file, are truncated, or continue after its end.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, ClassFileError> {
+        #[cfg(feature = "parse-count")]
+        PARSE_COUNT.set(PARSE_COUNT.get() + 1);
         let mut reader = Reader::new(bytes);
         let magic = reader.u32("the magic number")?;
         if magic != MAGIC {
@@ -87,6 +97,12 @@ impl<'a> ClassFile<'a> {
             methods,
             attributes,
         })
+    }
+
+    /// Returns the number of calls of [`ClassFile::parse`] in this thread so far.
+    #[cfg(feature = "parse-count")]
+    pub fn parse_count() -> usize {
+        PARSE_COUNT.get()
     }
 
     /// Serialises the class file.

@@ -8,7 +8,9 @@ use std::fmt;
 pub enum ConstantTag {
     /// Text in modified UTF-8.
     Utf8 = 1,
+    /// A 32-bit integer constant.
     Integer = 3,
+    /// A 32-bit floating-point constant.
     Float = 4,
     /// Takes two slots.
     Long = 5,
@@ -16,14 +18,19 @@ pub enum ConstantTag {
     Double = 6,
     /// A class, interface or array type.
     Class = 7,
+    /// A string constant, whose text is a `Utf8`.
     String = 8,
+    /// A field of a class.
     Field = 9,
     /// A method of a class.
     Method = 10,
     /// A method of an interface.
     InterfaceMethod = 11,
+    /// A name with a descriptor.
     NameAndType = 12,
+    /// A reference to a method or field that is called like a method.
     MethodHandle = 15,
+    /// The descriptor of a method, as a constant.
     MethodType = 16,
     /// A dynamically computed constant.
     Dynamic = 17,
@@ -108,9 +115,13 @@ impl fmt::Display for ConstantTag {
 pub enum PoolEntry<'p> {
     /// Text in modified UTF-8; [`super::ConstantPool::text`] decodes it.
     Utf8(&'p [u8]),
+    /// A constant of type `int`.
     Integer(i32),
+    /// A constant of type `float`.
     Float(f32),
+    /// A constant of type `long`.
     Long(i64),
+    /// A constant of type `double`.
     Double(f64),
     /// Name (`Utf8`) of a class in internal form, or an array's descriptor.
     Class(u16),
@@ -144,6 +155,7 @@ pub enum PoolEntry<'p> {
         /// Index of a `Utf8`.
         descriptor: u16,
     },
+    /// A method handle constant (JVMS 4.4.8).
     MethodHandle {
         /// Reference kind, 1 to 9 (JVMS table 5.4.3.5-A); not an index.
         kind: u8,

@@ -38,12 +38,14 @@ pub enum ClassFileError {
     UnknownTag {
         /// Pool index of the entry.
         index: u16,
+        /// The unknown tag of the entry.
         tag: u8,
     },
     /// A pool index without an entry: zero, the second slot of a `long` or `double`, or past the
     /// end.
     #[error("#{index} names no constant (the pool has {count} slots); the class file is damaged")]
     BadIndex {
+        /// The index that was read.
         index: u16,
         /// The pool's `constant_pool_count`.
         count: u16,
@@ -59,6 +61,7 @@ pub enum ClassFileError {
         "constant #{index} is a {found}, where a {expected} is needed; the class file is damaged"
     )]
     WrongTag {
+        /// Index of the wrong entry.
         index: u16,
         /// The required kind.
         expected: &'static str,
@@ -77,6 +80,7 @@ pub enum ClassFileError {
         what: &'static str,
         /// Actual number of items or bytes.
         length: usize,
+        /// The largest number that the class-file format can state.
         limit: usize,
     },
     /// A `Code` attribute without code, or with 65,536 bytes or more of it (JVMS 4.7.3).
@@ -90,6 +94,7 @@ pub enum ClassFileError {
     NotImportable {
         /// The index in the source pool.
         index: u16,
+        /// The kind of the entry.
         tag: ConstantTag,
     },
     /// A byte of a `StackMapTable` that is not a valid frame type or verification type (JVMS
@@ -100,6 +105,7 @@ pub enum ClassFileError {
     BadFrame {
         /// The kind of item that was expected.
         what: &'static str,
+        /// The byte that was read instead.
         value: u8,
         /// Offset in the attribute.
         offset: usize,
@@ -130,7 +136,10 @@ pub enum ClassFileError {
     #[error(
         "the stack-map frames hold more than {limit} types when written out; leave this method unchanged"
     )]
-    FramesTooLarge { limit: usize },
+    FramesTooLarge {
+        /// The largest number of types.
+        limit: usize,
+    },
     /// A byte of an annotation that is not a valid target type or element tag (JVMS 4.7.16.1,
     /// 4.7.20).
     #[error(
@@ -139,6 +148,7 @@ pub enum ClassFileError {
     BadAnnotation {
         /// The kind of item that was expected.
         what: &'static str,
+        /// The byte that was read instead.
         value: u8,
         /// Offset in the attribute.
         offset: usize,
@@ -148,6 +158,7 @@ pub enum ClassFileError {
         "{what} names code {start}..{end}, which is no range of a method of {code_length} bytes; leave this method unchanged"
     )]
     BadRange {
+        /// The name of the table.
         what: &'static str,
         /// First pc of the range.
         start: u32,

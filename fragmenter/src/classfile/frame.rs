@@ -27,8 +27,11 @@ pub enum VerificationType {
     Top,
     /// `int`, and all types that the JVM represents as `int`.
     Integer,
+    /// The type `float`.
     Float,
+    /// The type `double`, which takes two slots.
     Double,
+    /// The type `long`, which takes two slots.
     Long,
     /// The type of `null`.
     Null,
@@ -70,6 +73,7 @@ impl fmt::Display for VerificationType {
 /// The types at one pc.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct StackMapFrame {
+    /// The pc to which the types apply.
     pub pc: u16,
     /// Locals from slot 0; missing locals at the end are `Top`.
     pub locals: Vec<VerificationType>,

@@ -138,13 +138,7 @@ impl<'a> ConstantPool<'a> {
         self.offsets
             .get(usize::from(index))
             .filter(|&&offset| offset != NO_ENTRY)
-            .and_then(|&offset| {
-                let offset = offset as usize;
-                match offset.checked_sub(self.original.len()) {
-                    None => self.original.get(offset..),
-                    Some(offset) => self.appended.get(offset..),
-                }
-            })
+            .and_then(|&offset| self.bytes_from(offset))
             .ok_or(ClassFileError::BadIndex {
                 index,
                 count: self.count(),
@@ -195,6 +189,87 @@ impl<'a> ConstantPool<'a> {
         Ok(index)
     }
 
+    /// Appends an entry with one 16-bit number without looking for an equal one.
+    fn append_one(&mut self, tag: ConstantTag, value: u16) -> Result<u16, ClassFileError> {
+        let [a, b] = value.to_be_bytes();
+        self.append(tag, &[tag as u8, a, b])
+    }
+
+    /// Appends an entry with two 16-bit numbers without looking for an equal one.
+    fn append_two(
+        &mut self,
+        tag: ConstantTag,
+        first: u16,
+        second: u16,
+    ) -> Result<u16, ClassFileError> {
+        let ([a, b], [c, d]) = (first.to_be_bytes(), second.to_be_bytes());
+        self.append(tag, &[tag as u8, a, b, c, d])
+    }
+
+    /// Appends a `Utf8` entry, given in modified UTF-8, without looking for an equal one. The
+    /// functions `append_…` do not build the table of the builders in `intern.rs`, so they suit
+    /// constants that cannot be in the pool yet.
+    ///
+    /// # Errors
+    /// If the text exceeds 65,535 bytes, or (as for all functions `append_…`) the pool is full.
+    pub fn append_utf8(&mut self, bytes: &[u8]) -> Result<u16, ClassFileError> {
+        let length = u16::try_from(bytes.len()).map_err(|_| ClassFileError::TooLong {
+            what: "a Utf8 constant",
+            length: bytes.len(),
+            limit: usize::from(u16::MAX),
+        })?;
+        let [a, b] = length.to_be_bytes();
+        let index = self.append(ConstantTag::Utf8, &[ConstantTag::Utf8 as u8, a, b])?;
+        self.appended.extend_from_slice(bytes);
+        Ok(index)
+    }
+
+    /// Like [`ConstantPool::append_utf8`], for text.
+    ///
+    /// # Errors
+    /// See [`ConstantPool::append_utf8`].
+    pub fn append_text(&mut self, text: &str) -> Result<u16, ClassFileError> {
+        self.append_utf8(&text::encode(text))
+    }
+
+    /// Appends a `Class` entry. `name` is the index of its name (`Utf8`).
+    ///
+    /// # Errors
+    /// See [`ConstantPool::append_utf8`].
+    pub fn append_class(&mut self, name: u16) -> Result<u16, ClassFileError> {
+        self.append_one(ConstantTag::Class, name)
+    }
+
+    /// Appends a field reference. `class` is the index of a `Class`; `name` and `descriptor` are
+    /// indices of `Utf8` entries.
+    ///
+    /// # Errors
+    /// See [`ConstantPool::append_utf8`].
+    pub fn append_field(
+        &mut self,
+        class: u16,
+        name: u16,
+        descriptor: u16,
+    ) -> Result<u16, ClassFileError> {
+        let name_and_type = self.append_two(ConstantTag::NameAndType, name, descriptor)?;
+        self.append_two(ConstantTag::Field, class, name_and_type)
+    }
+
+    /// Appends a reference to a method of a class. The parameters are those of
+    /// [`ConstantPool::append_field`].
+    ///
+    /// # Errors
+    /// See [`ConstantPool::append_utf8`].
+    pub fn append_method(
+        &mut self,
+        class: u16,
+        name: u16,
+        descriptor: u16,
+    ) -> Result<u16, ClassFileError> {
+        let name_and_type = self.append_two(ConstantTag::NameAndType, name, descriptor)?;
+        self.append_two(ConstantTag::Method, class, name_and_type)
+    }
+
     /// Returns the indices of all entries in order.
     pub fn indices(&self) -> impl Iterator<Item = u16> + '_ {
         (0..self.count()).filter(|&index| {
@@ -202,6 +277,32 @@ impl<'a> ConstantPool<'a> {
                 .get(usize::from(index))
                 .is_some_and(|&at| at != NO_ENTRY)
         })
+    }
+
+    /// Returns, for each entry, the bytes from its tag on. Bytes of other entries follow.
+    pub(super) fn entries(&self) -> impl Iterator<Item = &[u8]> {
+        let offsets = self.offsets.iter().filter(|at| **at != NO_ENTRY);
+        offsets.map(|at| self.bytes_from(*at).unwrap_or_default())
+    }
+
+    /// Returns the tag of an entry, or 0 if the index has no entry.
+    #[inline]
+    pub(super) fn tag_byte(&self, index: u16) -> u8 {
+        let at = self.offsets.get(usize::from(index)).copied();
+        let bytes = at
+            .filter(|at| *at != NO_ENTRY)
+            .and_then(|at| self.bytes_from(at));
+        bytes.and_then(|bytes| bytes.first().copied()).unwrap_or(0)
+    }
+
+    /// Returns the bytes from an offset to the end of `original` or `appended`.
+    #[inline]
+    fn bytes_from(&self, offset: u32) -> Option<&[u8]> {
+        let offset = offset as usize;
+        match offset.checked_sub(self.original.len()) {
+            None => self.original.get(offset..),
+            Some(offset) => self.appended.get(offset..),
+        }
     }
 
     /// Returns the kind of an entry.
@@ -239,6 +340,17 @@ impl<'a> ConstantPool<'a> {
     pub fn class_name(&self, index: u16) -> Result<Cow<'_, str>, ClassFileError> {
         match self.entry(index)? {
             PoolEntry::Class(name) => self.text(name),
+            _ => Err(self.wrong(index, "Class")),
+        }
+    }
+
+    /// Returns the name of a `Class` entry in modified UTF-8.
+    ///
+    /// # Errors
+    /// If the index is not a `Class`, or its name is not a `Utf8`.
+    pub fn class_name_bytes(&self, index: u16) -> Result<&[u8], ClassFileError> {
+        match self.entry(index)? {
+            PoolEntry::Class(name) => self.utf8(name),
             _ => Err(self.wrong(index, "Class")),
         }
     }

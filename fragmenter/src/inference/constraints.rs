@@ -184,7 +184,7 @@ impl Collector<'_, '_> {
         }
         let mut union = Vec::new();
         for name in &self.nodes[array].union {
-            let element = union_types::component(name).ok_or(TypeError::BadOperand(pc))?;
+            let element = veneer_names::component_name(name).ok_or(TypeError::BadOperand(pc))?;
             union.push(element.to_owned());
         }
         let id = self.node(union);
@@ -231,7 +231,7 @@ impl Collector<'_, '_> {
                     ask(*source, name.clone());
                 }
                 if let Some(array) = array {
-                    let name = union_types::array_of(name);
+                    let name = veneer_names::array_of(name);
                     if name.bytes().take_while(|b| *b == b'[').count() > MAX_ARRAY_DIMENSIONS {
                         return Err(Refusal::BrokenCode("an array without end".into()));
                     }

@@ -7,7 +7,7 @@ use super::{constraints, stackmap, subroutine, upgrade};
 use crate::bytecode::opcode::{ATHROW, JSR, NOP, RET};
 use crate::bytecode::{Instruction, decode};
 use crate::classfile::{Attribute, ClassFile, Code, ExceptionRange};
-use crate::descriptor::MethodDescriptor;
+use crate::descriptor::MethodType;
 use crate::flowgraph::FlowGraph;
 use crate::method::access;
 use crate::refusal::Refusal;
@@ -36,7 +36,7 @@ pub(super) fn modernise(
     let name = file.pool.text(member.name)?;
     let descriptor = file.pool.text(member.descriptor)?;
     let label = format!("{name}{descriptor}");
-    let signature = MethodDescriptor::parse(&descriptor)
+    let signature = MethodType::parse(&descriptor)
         .ok_or_else(|| Refusal::BrokenClass(format!("bad descriptor {descriptor}")))?;
     let Some(mut code) = member.code(&file.pool)? else {
         return Ok(());

@@ -71,27 +71,43 @@ pub fn upgrade_class_file(bytes: &[u8]) -> Result<Cow<'_, [u8]>, Refusal> {
     {
         return Ok(Cow::Borrowed(bytes));
     }
-    let file = ClassFile::parse(bytes)?;
+    let upgraded = upgrade_parsed(&ClassFile::parse(bytes)?)?;
+    upgraded.map_or(Ok(Cow::Borrowed(bytes)), |upgraded| {
+        upgraded.checked_class_file()?;
+        Ok(Cow::Owned(upgraded.bytes))
+    })
+}
+
+/// Converts a parsed class file as [`upgrade_class_file`] does, but leaves the check of the result
+/// to [`UpgradedClass::checked_class_file`]. Returns `None` if the class file is already modern, or
+/// has no method that could be armed.
+///
+/// # Errors
+/// The errors of [`upgrade_class_file`].
+pub fn upgrade_parsed(file: &ClassFile) -> Result<Option<UpgradedClass>, Refusal> {
+    if file.major >= MODERN {
+        return Ok(None);
+    }
     file.check_closed()?;
     let armable = |m: &crate::classfile::Member| {
         m.attribute(&file.pool, "Code").is_some()
             && file.pool.utf8(m.name).is_ok_and(|n| n != b"<clinit>")
     };
     if !file.methods.iter().any(armable) {
-        return Ok(Cow::Borrowed(bytes));
+        return Ok(None);
     }
     let mut out = file.clone();
     upgrade::raise_version(&mut out)?;
-    let hierarchy = class_hierarchy::ClassHierarchy::from_class_file(&file)?;
+    let hierarchy = class_hierarchy::ClassHierarchy::from_class_file(file)?;
     let mut facts = verifier_facts::Facts::default();
     // Only version 50 has stack maps that may be kept.
     let mut checker = match file.major {
-        50 => verify::Checker::new(&file).ok(),
+        50 => verify::Checker::new(file).ok(),
         _ => None,
     };
     for index in 0..file.methods.len() {
         method_body::modernise(
-            &file,
+            file,
             index,
             &hierarchy,
             &mut facts,
@@ -99,25 +115,44 @@ pub fn upgrade_class_file(bytes: &[u8]) -> Result<Cow<'_, [u8]>, Refusal> {
             &mut out,
         )?;
     }
-    let bytes = out.to_bytes()?;
-    check(&bytes, &facts, &hierarchy)?;
-    Ok(Cow::Owned(bytes))
+    Ok(Some(UpgradedClass {
+        bytes: out.to_bytes()?,
+        facts,
+        hierarchy,
+    }))
 }
 
-/// Checks that the JVM accepts the converted class if it accepts the original.
-fn check(
-    bytes: &[u8],
-    facts: &verifier_facts::Facts,
-    hierarchy: &class_hierarchy::ClassHierarchy,
-) -> Result<(), Refusal> {
-    let file = ClassFile::parse(bytes)?;
-    let this = file.name()?;
-    let needed = verify::class(&file).map_err(|e| Refusal::Unverifiable(e.to_string()))?;
-    let unknown = needed.iter().find(|a| !facts.prove(&this, a, hierarchy));
-    match unknown {
-        None => Ok(()),
-        Some(assumption) => Err(Refusal::Unverifiable(format!(
-            "nothing in the class shows that {assumption}"
-        ))),
+/// A class file that [`upgrade_parsed`] has converted to version [`MODERN`].
+pub struct UpgradedClass {
+    bytes: Vec<u8>,
+    facts: verifier_facts::Facts,
+    hierarchy: class_hierarchy::ClassHierarchy,
+}
+
+impl UpgradedClass {
+    /// Returns the converted class file.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Parses the converted class file, and checks that the JVM accepts it if it accepts the
+    /// original.
+    ///
+    /// # Errors
+    /// [`Refusal::Unverifiable`] if nothing in the original shows an assumption of the type checker.
+    pub fn checked_class_file(&self) -> Result<ClassFile<'_>, Refusal> {
+        let file = ClassFile::parse(&self.bytes)?;
+        let unknown = {
+            let this = file.name()?;
+            let needed = verify::class(&file).map_err(|e| Refusal::Unverifiable(e.to_string()))?;
+            let unknown = needed
+                .iter()
+                .find(|a| !self.facts.prove(&this, a, &self.hierarchy));
+            unknown.map(|assumption| format!("nothing in the class shows that {assumption}"))
+        };
+        if let Some(reason) = unknown {
+            return Err(Refusal::Unverifiable(reason));
+        }
+        Ok(file)
     }
 }

@@ -13,7 +13,6 @@
 
 use super::class_hierarchy::ClassHierarchy;
 use super::constraints::TypeVariable;
-use super::union_types;
 
 const OBJECT: &str = "java/lang/Object";
 const OBJECTS: &str = "[Ljava/lang/Object;";
@@ -47,7 +46,7 @@ fn select(union: &[&str], required: &[&str], hierarchy: &ClassHierarchy) -> Opti
     // Arrays of arrays that are also required as arrays of objects.
     if required
         .iter()
-        .any(|d| *d != OBJECTS && union_types::component(d).is_some())
+        .any(|d| *d != OBJECTS && veneer_names::component_name(d).is_some())
     {
         required.retain(|d| *d != OBJECTS);
     }
@@ -65,7 +64,7 @@ fn select(union: &[&str], required: &[&str], hierarchy: &ClassHierarchy) -> Opti
         ([one], _) => Some((*one).to_owned()),
         _ => match (components(union), components(&required)) {
             (Some(union), Some(required)) => {
-                select(&union, &required, hierarchy).map(|c| union_types::array_of(&c))
+                select(&union, &required, hierarchy).map(|c| veneer_names::array_of(&c))
             }
             _ => most_specific(&required, hierarchy),
         },
@@ -82,14 +81,20 @@ fn most_specific(required: &[&str], hierarchy: &ClassHierarchy) -> Option<String
 
 /// Returns the component classes, if all classes are arrays of references.
 fn components<'n>(arrays: &[&'n str]) -> Option<Vec<&'n str>> {
-    arrays.iter().map(|a| union_types::component(a)).collect()
+    arrays
+        .iter()
+        .map(|a| veneer_names::component_name(a))
+        .collect()
 }
 
 /// True if an array type is a subtype of `asked` by the form of the two names alone.
 fn array_is_subtype(array: &str, asked: &str) -> bool {
     array == asked
         || asked == OBJECT
-        || match (union_types::component(array), union_types::component(asked)) {
+        || match (
+            veneer_names::component_name(array),
+            veneer_names::component_name(asked),
+        ) {
             (Some(a), Some(b)) => b == OBJECT || array_is_subtype(a, b),
             _ => false,
         }
@@ -103,7 +108,7 @@ fn common_array_supertype(arrays: &[&str]) -> String {
         None if arrays.iter().all(|a| *a == arrays[0]) => arrays[0].to_owned(),
         None => OBJECT.to_owned(),
         Some(c) if c.iter().all(|n| n.starts_with('[')) => {
-            union_types::array_of(&common_array_supertype(&c))
+            veneer_names::array_of(&common_array_supertype(&c))
         }
         Some(c) if c.iter().all(|n| *n == c[0]) => arrays[0].to_owned(),
         Some(_) => OBJECTS.to_owned(),

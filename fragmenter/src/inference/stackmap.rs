@@ -9,6 +9,7 @@ use crate::frames;
 use crate::refusal::Refusal;
 use crate::types::{State, Type};
 use petgraph::Direction;
+use veneer_names::java_form;
 
 /// Replaces each type variable in the states by its selected class. An unreachable fragment starts
 /// with a throwable on the stack, for its `athrow`.
@@ -48,7 +49,7 @@ pub(super) fn resolve_types(
 }
 
 fn list(names: &[String]) -> String {
-    let names: Vec<String> = names.iter().take(4).map(|n| n.replace('/', ".")).collect();
+    let names: Vec<String> = names.iter().take(4).map(|n| java_form(n)).collect();
     names.join(", ")
 }
 

@@ -7,6 +7,7 @@
 
 use crate::types::{State, Type};
 use std::collections::BTreeSet;
+use veneer_names::component_name;
 
 /// Maximum number of members. A larger union indicates an error of the analysis or an attack on it.
 const MAX_MEMBERS: usize = 512;
@@ -83,29 +84,9 @@ pub(super) fn join_into(into: &mut State, from: &State) -> Joined {
 pub(super) fn element(t: &Type) -> Option<Type> {
     let mut names = Vec::new();
     for name in members(t) {
-        names.push(component(name)?);
+        names.push(component_name(name)?);
     }
     Some(from_members(names))
-}
-
-/// Returns the element class of an array of references as an internal name; `None` for primitive
-/// elements.
-pub(super) fn component(array: &str) -> Option<&str> {
-    let element = array.strip_prefix('[')?;
-    match element.as_bytes().first()? {
-        b'[' => Some(element),
-        b'L' => element.strip_prefix('L')?.strip_suffix(';'),
-        _ => None,
-    }
-}
-
-/// Returns the array class with this element class.
-pub(super) fn array_of(name: &str) -> String {
-    if name.starts_with('[') {
-        format!("[{name}")
-    } else {
-        format!("[L{name};")
-    }
 }
 
 #[cfg(test)]
@@ -135,7 +116,5 @@ mod tests {
         let arrays = from_members(["[La/A;", "[[I"]);
         assert_eq!(element(&arrays), Some(from_members(["a/A", "[I"])));
         assert_eq!(element(&Type::object("[I")), None);
-        assert_eq!(array_of("[I"), "[[I");
-        assert_eq!(array_of("a/A"), "[La/A;");
     }
 }

@@ -3,7 +3,7 @@
 use super::flow::InferenceBody;
 use crate::bytecode::Instruction;
 use crate::bytecode::opcode::*;
-use crate::descriptor::{self, MethodDescriptor};
+use crate::descriptor::{self, MethodType};
 use crate::refusal::Refusal;
 use crate::types::{self, State, Type, TypeError};
 
@@ -80,7 +80,7 @@ pub(super) fn for_each_use(
         }
         INVOKEVIRTUAL | INVOKESPECIAL | INVOKESTATIC | INVOKEINTERFACE => {
             let index = instruction.pool_index().ok_or_else(bad)?;
-            let (name, descriptor): (_, MethodDescriptor) =
+            let (name, descriptor): (_, MethodType) =
                 types::invoked(pool, index, op).ok_or_else(bad)?;
             for t in descriptor.parameters.iter().rev() {
                 next(name_of(t), None);

@@ -105,7 +105,10 @@ impl Facts {
     /// Records that `from` is assignable to `to`. For two arrays, the fact is about their elements.
     fn add_assignable(&mut self, from: &str, to: &str) {
         let (mut from, mut to) = (from, to);
-        while let (Some(a), Some(b)) = (union_types::component(from), union_types::component(to)) {
+        while let (Some(a), Some(b)) = (
+            veneer_names::component_name(from),
+            veneer_names::component_name(to),
+        ) {
             (from, to) = (a, b);
         }
         if from == to || to == OBJECT || from.starts_with('[') || to.starts_with('[') {

@@ -11,6 +11,7 @@ use crate::method::Method;
 use crate::points::{self, PointKind};
 use crate::policy::Policy;
 use crate::regions::{self, Region};
+use veneer_names::java_form;
 
 /// Lists a method of a class file. A method that cannot be analysed is listed without fragments and
 /// with the reason.
@@ -18,7 +19,7 @@ pub fn from_class_file(file: &ClassFile, index: usize, policy: &Policy) -> Metho
     let name = |i: Option<u16>| i.and_then(|i| file.pool.text(i).ok()).unwrap_or_default();
     let member = file.methods.get(index);
     let mut listing = MethodListing {
-        class: file.name().unwrap_or_default().replace('/', "."),
+        class: java_form(&file.name().unwrap_or_default()),
         method: format!(
             "{}{}",
             name(member.map(|m| m.name)),
@@ -104,7 +105,7 @@ fn fragment(method: &Method, region: &Region) -> FragmentListing {
             .class_name(class)
             .ok()
             .filter(|_| class != 0)
-            .map(|name| name.replace('/', "."))
+            .map(|name| java_form(&name))
     };
     let mut handlers: Vec<HandlerListing> = Vec::new();
     for (to, row) in &region.handlers {

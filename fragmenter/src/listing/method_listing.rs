@@ -57,12 +57,14 @@ pub struct FragmentListing {
     pub line: Option<u16>,
     /// All source lines in ascending order.
     pub lines: Vec<u16>,
+    /// The basic blocks of the fragment, in code order.
     pub blocks: Vec<BlockListing>,
     /// True if the fragment starts with a loop header.
     pub loop_header: bool,
     /// Variables that are read before they are written.
     #[serde(rename = "use")]
     pub uses: Vec<VariableListing>,
+    /// The variables that the fragment writes.
     pub def: Vec<VariableListing>,
     /// Variables live at the start.
     pub live_in: Vec<VariableListing>,
@@ -118,6 +120,7 @@ pub struct PointListing {
 /// An edge to a fragment.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct EdgeListing {
+    /// The name of the fragment to which the edge leads.
     pub to: String,
     /// `fall`, `branch`, `case 3` or `default`.
     pub kind: String,

@@ -7,6 +7,7 @@ use crate::policy::Policy;
 use crate::refusal::Refusal;
 use serde::Serialize;
 use std::fmt;
+use veneer_text::{pad_left, replace_control_characters};
 
 /// The sums over a class.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -17,6 +18,7 @@ pub struct ClassListing {
     pub policy: String,
     /// Number of methods with code.
     pub methods: usize,
+    /// Number of fragments of all methods.
     pub fragments: usize,
     /// Number of natural loops.
     pub loops: usize,
@@ -43,7 +45,7 @@ impl ClassListing {
     /// Sums up a class file.
     pub fn from_class_file(file: &ClassFile, policy: &Policy) -> ClassListing {
         let mut class = ClassListing {
-            class: file.name().unwrap_or_default().replace('/', "."),
+            class: veneer_names::java_form(&file.name().unwrap_or_default()),
             policy: format!("{policy:?}"),
             methods: 0,
             fragments: 0,
@@ -105,8 +107,10 @@ pub fn heading() -> String {
 }
 
 fn row(numbers: [String; 7], class: &str) -> String {
-    let [a, b, c, d, e, f, g] = numbers;
-    format!("{a:>7} {b:>9} {c:>6} {d:>7} {e:>7} {f:>8} {g:>8}  {class}")
+    const WIDTHS: [usize; 7] = [7, 9, 6, 7, 7, 8, 8];
+    let cells = numbers.iter().zip(WIDTHS);
+    let cells: Vec<String> = cells.map(|(text, width)| pad_left(text, width)).collect();
+    format!("{}  {}", cells.join(" "), replace_control_characters(class))
 }
 
 impl fmt::Display for ClassListing {
@@ -122,7 +126,8 @@ impl fmt::Display for ClassListing {
         ];
         writeln!(f, "{}", row(numbers.map(|n| n.to_string()), &self.class))?;
         for refused in &self.refusals {
-            writeln!(f, "{:>8}{}: {}", "", refused.method, refused.refusal.reason)?;
+            let method = replace_control_characters(&refused.method);
+            writeln!(f, "        {method}: {}", refused.refusal.reason)?;
         }
         Ok(())
     }

@@ -5,13 +5,15 @@ use super::method_listing::{
     EdgeListing, FragmentListing, MethodListing, PointListing, VariableListing,
 };
 use std::fmt::{self, Write};
+use veneer_text::{display_width, pad_right, replace_control_characters};
 
 /// Maximum line length in columns. Only a single name that is longer exceeds it.
 pub const WIDTH: usize = 100;
 
 impl fmt::Display for MethodListing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}::{}", self.class, self.method)?;
+        let name = format!("{}::{}", self.class, self.method);
+        writeln!(f, "{}", replace_control_characters(&name))?;
         let mut facts = format!(
             "policy {}, {}, {}, {} bytes",
             self.policy,
@@ -34,19 +36,23 @@ impl fmt::Display for MethodListing {
         let width = |column: usize| {
             heads
                 .iter()
-                .map(|h| h[column].chars().count())
+                .map(|h| display_width(&h[column]))
                 .max()
                 .unwrap_or(0)
         };
         let (id, pc) = (width(0), width(1));
         for (fragment, [a, b, c]) in self.fragments.iter().zip(&heads) {
             writeln!(f)?;
-            wrapped_after(f, &format!("{a:id$}  {b:pc$}  "), c)?;
+            wrapped_after(
+                f,
+                &format!("{}  {}  ", pad_right(a, id), pad_right(b, pc)),
+                c,
+            )?;
             let left = [("use", &fragment.uses), ("live-in", &fragment.live_in)];
             let right = [("def", &fragment.def), ("live-out", &fragment.live_out)];
             for (left, right) in left.into_iter().zip(right) {
                 let (left, right) = (set(left.0, left.1), set(right.0, right.1));
-                if id + 4 + left.chars().count() + right.chars().count() <= WIDTH {
+                if id + 4 + display_width(&left) + display_width(&right) <= WIDTH {
                     wrapped(f, id + 2, &format!("{left}  {right}"))?;
                 } else {
                     wrapped(f, id + 2, &left)?;
@@ -179,12 +185,13 @@ fn wrapped(f: &mut fmt::Formatter<'_>, indent: usize, text: &str) -> fmt::Result
 
 /// Writes `text` after `start` and breaks it at spaces. Further lines are indented below the text.
 fn wrapped_after(f: &mut fmt::Formatter<'_>, start: &str, text: &str) -> fmt::Result {
-    let indent = start.chars().count();
+    let indent = display_width(start);
+    let text = replace_control_characters(text);
     let mut line = start.to_owned();
     let mut column = indent;
     // Two spaces between parts are kept unless the line is broken there.
     for word in text.split_inclusive(' ') {
-        let length = word.trim_end().chars().count();
+        let length = display_width(word.trim_end());
         if column > indent && column + length > WIDTH {
             writeln!(f, "{}", line.trim_end())?;
             line = " ".repeat(indent + 2);
@@ -194,7 +201,7 @@ fn wrapped_after(f: &mut fmt::Formatter<'_>, start: &str, text: &str) -> fmt::Re
             }
         }
         line.push_str(word);
-        column += word.chars().count();
+        column += display_width(word);
     }
     writeln!(f, "{}", line.trim_end())
 }

@@ -35,7 +35,9 @@ pub enum Assumption {
     Accessible {
         /// The class named by the reference.
         class: String,
+        /// The name of the member.
         name: String,
+        /// The descriptor of the member.
         descriptor: String,
         /// The class of the object.
         receiver: String,

@@ -8,6 +8,7 @@ use super::failure::{Fault, Rule};
 use super::names::NameId;
 use super::vtype::SlotType;
 use crate::classfile::{ClassFile, ConstantPool, Member, PoolEntry};
+use veneer_names::raw;
 
 /// The parameters, as a range of [`ClassContext::slots`], and the result of a method descriptor.
 #[derive(Clone, Copy)]
@@ -105,31 +106,17 @@ impl<'f> ClassContext<'f> {
     }
 
     fn field_prefix(&mut self, bytes: &'f [u8]) -> Option<(SlotType, &'f [u8])> {
-        let (first, rest) = bytes.split_first()?;
-        let primitive = match first {
-            b'Z' | b'B' | b'C' | b'S' | b'I' => SlotType::Int,
+        let (text, rest) = bytes.split_at_checked(raw::field_length(bytes)?)?;
+        let t = match text.first()? {
             b'J' => SlotType::Long,
             b'F' => SlotType::Float,
             b'D' => SlotType::Double,
-            b'L' => {
-                let end = rest.iter().position(|b| *b == b';')?;
-                let id = self.assumptions.names.intern(rest.get(..end)?);
-                return Some((SlotType::Object(id), rest.get(end + 1..)?));
+            b'L' | b'[' => {
+                SlotType::Object(self.assumptions.names.intern(raw::constant_name(text)))
             }
-            b'[' => {
-                let dimensions = bytes.iter().take_while(|b| **b == b'[').count();
-                let element = bytes.get(dimensions..)?;
-                let width = match element.first()? {
-                    b'Z' | b'B' | b'C' | b'S' | b'I' | b'J' | b'F' | b'D' => 1,
-                    b'L' => element.iter().position(|b| *b == b';')? + 1,
-                    _ => return None,
-                };
-                let (array, rest) = bytes.split_at_checked(dimensions + width)?;
-                return Some((SlotType::Object(self.assumptions.names.intern(array)), rest));
-            }
-            _ => return None,
+            _ => SlotType::Int,
         };
-        Some((primitive, rest))
+        Some((t, rest))
     }
 
     /// Parses a method descriptor (`Utf8`).
@@ -251,24 +238,14 @@ impl<'f> ClassContext<'f> {
 
     /// Returns the class of an array's elements, or `None` for primitive elements.
     pub fn component(&mut self, array: NameId) -> Option<NameId> {
-        let element = self.assumptions.names.bytes(array).strip_prefix(b"[")?;
-        let name = match element.first()? {
-            b'[' => element,
-            b'L' => element.strip_prefix(b"L")?.strip_suffix(b";")?,
-            _ => return None,
-        };
-        let name = name.to_vec();
+        let name = raw::component_name(self.assumptions.names.bytes(array))?.to_vec();
         Some(self.assumptions.names.intern_owned(&name))
     }
 
     /// Returns the array class with this element class.
     pub fn array_of(&mut self, element: NameId) -> NameId {
         let name = self.assumptions.names.bytes(element);
-        let array = if self.is_array(element) {
-            [b"[", name].concat()
-        } else {
-            [b"[L", name, b";"].concat()
-        };
+        let array = [b"[", &raw::type_descriptor(name)[..]].concat();
         self.assumptions.names.intern_owned(&array)
     }
 }

@@ -66,6 +66,7 @@ pub struct VerifyFailure {
     pub method: String,
     /// pc of the instruction; 0 if the method as a whole breaks the rule.
     pub pc: u16,
+    /// The violated rule of the specification.
     pub rule: Rule,
     /// The types or numbers in question.
     pub detail: String,

@@ -8,22 +8,17 @@ use super::class;
 use crate::anchor;
 use crate::arming::{self, Armed, Request};
 use crate::classfile::ClassFile;
-use crate::inference;
 use crate::refusal::Refusal;
 use crate::runtime;
 
-/// Arms a class ([`arming::arm`]) and checks the result ([`armed`]).
+/// Arms a parsed modern class ([`arming::arm_class_file`]) and checks the result ([`armed`]).
 ///
 /// # Errors
 /// The errors of arming, and [`Refusal::Unverifiable`].
-pub fn arm(bytes: &[u8], request: &Request) -> Result<Armed, Refusal> {
-    let modern = inference::upgrade_class_file(bytes)?;
-    let outcome = arming::arm(&modern, request)?;
+pub fn arm(original: &ClassFile<'_>, request: &Request) -> Result<Armed, Refusal> {
+    let outcome = arming::arm_class_file(original, request)?;
     if !outcome.methods.is_empty() {
-        armed(
-            &ClassFile::parse(&modern)?,
-            &ClassFile::parse(&outcome.bytes)?,
-        )?;
+        armed(original, &ClassFile::parse(&outcome.bytes)?)?;
     }
     Ok(outcome)
 }

@@ -9,6 +9,7 @@ use crate::refusal::Refusal;
 use crate::runtime;
 use std::collections::HashMap;
 use std::sync::Arc;
+use veneer_names::MethodId;
 
 /// State that all bodies of one class share.
 pub(crate) struct Emitter<'e> {
@@ -63,7 +64,7 @@ impl Emitter<'_> {
     }
 
     /// Pushes the cell of a method.
-    pub fn push_cell(&mut self, a: &mut Assembler, id: u32) -> Result<(), Refusal> {
+    pub fn push_cell(&mut self, a: &mut Assembler, id: MethodId) -> Result<(), Refusal> {
         a.pool(
             GETSTATIC,
             self.pool.add_field(

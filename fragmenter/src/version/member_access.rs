@@ -23,11 +23,10 @@ use crate::bootstrap::{self, BootstrapMethod};
 use crate::bytecode::opcode::*;
 use crate::bytecode::{Assembler, Instruction};
 use crate::classfile::{ConstantTag, MemberRef, PoolEntry};
-use crate::descriptor::{self, MethodDescriptor};
 use crate::method::{Method, access};
 use crate::refusal::Refusal;
 use crate::runtime;
-use crate::types::Type;
+use veneer_names::{FieldDescriptor, MethodDescriptor};
 
 /// The access that a bound call site makes. `VeneerRuntime.bind` uses the same numbers.
 #[derive(Clone, Copy)]
@@ -313,18 +312,18 @@ impl Emitter<'_> {
             self.pool.add_string(descriptor)?,
         ];
         let b = self.bootstrap(BootstrapMethod { handle, arguments })?;
+        let parsed = MethodDescriptor::parse(descriptor)
+            .map_err(|_| Refusal::BrokenClass(format!("{descriptor} is not a descriptor")))?;
         let erased = match bind {
             BoundAccess::Lookup => descriptor.to_string(),
-            _ => descriptor::erased(descriptor)
-                .ok_or_else(|| Refusal::BrokenClass(format!("{descriptor} is not a descriptor")))?,
+            _ => parsed.erased(),
         };
         let index = self.pool.add_invoke_dynamic(b, name, &erased)?;
         a.push(Instruction::InvokeDynamic { index });
         if !matches!(bind, BoundAccess::Lookup)
-            && let Some(Type::Object(class)) =
-                descriptor::field(descriptor::result_descriptor(descriptor))
+            && let Some(class) = parsed.result().and_then(FieldDescriptor::constant_name)
         {
-            self.cast(a, &class)?;
+            self.cast(a, class)?;
         }
         Ok(())
     }

@@ -210,7 +210,7 @@ fn emit_method(
         }
     }
     e.places
-        .extend([plan.id as i32, body.armed_pcs.len() as i32]);
+        .extend([plan.id.as_java(), body.armed_pcs.len() as i32]);
     e.places.extend(
         body.armed_pcs
             .iter()

@@ -6,6 +6,7 @@ use crate::flowgraph::FragmentId;
 use crate::method::Method;
 use crate::patch::Edit;
 use std::collections::HashSet;
+use veneer_names::MethodId;
 
 /// Members that hosts inherit as `protected` from classes of other packages, by name and
 /// descriptor. A hidden nestmate is not a subclass of these classes, so it accesses the members
@@ -14,9 +15,10 @@ pub type ProtectedMembers = HashSet<(String, String)>;
 
 /// The input for emitting one method.
 pub struct VersionPlan<'p> {
+    /// The method with its analyses.
     pub method: &'p Method<'p>,
     /// The id of the method's cell.
-    pub id: u32,
+    pub id: MethodId,
     /// The armed body from which activations enter.
     pub armed: &'p ArmedCode,
     /// Edits of the method's graph, in order.

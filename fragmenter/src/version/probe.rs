@@ -17,12 +17,12 @@ use crate::advice::ProbeArgument;
 use crate::bytecode::opcode::*;
 use crate::bytecode::{Assembled, Assembler, Instruction, Label};
 use crate::classfile::{Attribute, Code, ExceptionRange, StackMapFrame, encode_stack_map};
-use crate::descriptor::MethodDescriptor;
 use crate::frames;
 use crate::refusal::Refusal;
 use crate::runtime;
 use crate::types::{State, Type};
 use std::sync::Arc;
+use veneer_names::MethodDescriptor;
 use veneer_probes::step::{Callee, ComputationalType, ProbeStep};
 
 /// The offset of a kind's load from `ILOAD`, and of its store from `ISTORE`.
@@ -108,10 +108,9 @@ fn invoke(e: &mut Emitter, a: &mut Assembler, callee: &Callee) -> Result<(), Ref
         return Ok(());
     }
     let index = e.pool.add_interface_method(owner, name, descriptor)?;
-    let parameters = MethodDescriptor::parse(descriptor)
-        .ok_or_else(|| Refusal::Internal(format!("the descriptor {descriptor}")))?
-        .parameters;
-    let words: u16 = parameters.iter().map(Type::width).sum();
+    let words = MethodDescriptor::parse(descriptor)
+        .map_err(|_| Refusal::Internal(format!("the descriptor {descriptor}")))?
+        .slots();
     let count = u8::try_from(1 + words)
         .map_err(|_| Refusal::Internal(format!("too many arguments: {descriptor}")))?;
     a.push(Instruction::InvokeInterface { index, count });

@@ -2,6 +2,7 @@
 
 use crate::flowgraph::FragmentId;
 use crate::refusal::Refusal;
+use veneer_names::MethodId;
 
 /// An emitted version class.
 pub struct VersionClass {
@@ -11,11 +12,11 @@ pub struct VersionClass {
     /// emitted.
     pub bytes: Vec<u8>,
     /// Ids of the methods in the class. The class data must contain their tokens in this order.
-    pub methods: Vec<u32>,
+    pub methods: Vec<MethodId>,
     /// The names of the bodies, in the order of `methods`.
     pub bodies: Vec<String>,
     /// The methods that could not be emitted.
-    pub refused: Vec<(u32, Refusal)>,
+    pub refused: Vec<(MethodId, Refusal)>,
     /// The mapping of pcs to the armed bodies, for stack traces. For each body: the method id, the
     /// number of pairs, and the pairs. Each pair has the pc in this class in its high half and the
     /// pc in the armed body in its low half. The pairs rise.
@@ -28,6 +29,7 @@ pub struct VersionClass {
 /// The fragment to which an activation belongs at a range of pcs. The range ends at the next span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
+    /// First pc of the range.
     pub pc: u16,
     /// The fragment into which the activation was counted, if any.
     pub fragment: Option<FragmentId>,

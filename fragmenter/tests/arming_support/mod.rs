@@ -16,7 +16,7 @@ use veneer_fragmenter::bytecode::{Instruction, decode};
 use veneer_fragmenter::classfile::{
     ClassFile, Code, ConstantPool, Member, StackMapFrame, VerificationType, decode_stack_map,
 };
-use veneer_fragmenter::descriptor::MethodDescriptor;
+use veneer_fragmenter::descriptor::MethodType;
 use veneer_fragmenter::types::{self, State, Type, initial_index};
 
 /// Checks each method of a class file. The error names the method, the position and the mismatch.
@@ -51,7 +51,7 @@ fn verify_code(
 ) -> Result<(), Box<dyn std::error::Error>> {
     let text = |i| pool.text(i).map_err(|e| e.to_string());
     let (name, descriptor) = (text(member.name)?, text(member.descriptor)?);
-    let signature = MethodDescriptor::parse(&descriptor).ok_or("a bad descriptor")?;
+    let signature = MethodType::parse(&descriptor).ok_or("a bad descriptor")?;
     let instructions = decode(&code.code).map_err(|e| e.to_string())?;
     let starts = |pc: u16| {
         instructions

@@ -4,7 +4,7 @@
 use veneer_fragmenter::bytecode::Instruction;
 use veneer_fragmenter::bytecode::opcode::*;
 use veneer_fragmenter::classfile::ConstantPool;
-use veneer_fragmenter::descriptor::{self, MethodDescriptor};
+use veneer_fragmenter::descriptor::{self, MethodType};
 use veneer_fragmenter::types::{State, Type};
 
 fn kind(t: &Type) -> char {
@@ -27,7 +27,7 @@ fn wanted(i: &Instruction, pool: &ConstantPool) -> Option<String> {
         pool.text(m.descriptor).ok()
     };
     let call = |index: u16, receiver: &str| {
-        let parsed = MethodDescriptor::parse(&member(index)?)?;
+        let parsed = MethodType::parse(&member(index)?)?;
         let parameters = parsed.parameters.iter().map(kind);
         Some(receiver.chars().chain(parameters).collect::<String>())
     };
@@ -73,7 +73,7 @@ fn wanted(i: &Instruction, pool: &ConstantPool) -> Option<String> {
         Instruction::InvokeInterface { index, .. } => call(*index, "A")?,
         Instruction::InvokeDynamic { index } => {
             let (_, _, d) = pool.dynamic(*index).ok()?;
-            let parsed = MethodDescriptor::parse(&pool.text(d).ok()?)?;
+            let parsed = MethodType::parse(&pool.text(d).ok()?)?;
             parsed.parameters.iter().map(kind).collect()
         }
         Instruction::Pool { op, index } => match *op {

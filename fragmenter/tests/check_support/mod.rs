@@ -278,7 +278,7 @@ pub fn versions(
             .filter(|(_, one)| !resumed || comes_back(one));
         all.map(|(i, one)| VersionPlan {
             method: &one.method,
-            id: i as u32,
+            id: veneer_names::MethodId(i as u32),
             armed: &one.armed,
             edits: &one.edits,
             kept: &one.kept,
@@ -315,7 +315,7 @@ pub fn versions(
 pub fn armed(bytes: &[u8], policy: &Policy) -> Option<Armed> {
     let request = Request {
         policy,
-        first_id: 1000,
+        first_id: veneer_names::MethodId(1000),
         generation: 0,
         wanted: &|_, _| true,
         forced: &|_, _| true,

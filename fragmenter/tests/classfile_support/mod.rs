@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use veneer_fragmenter::classfile::{ClassFile, Code, ConstantPool, Member, VerificationType};
+use veneer_names::{FieldKind, MethodDescriptor, Primitive};
 
 /// Classes for the quick tests: collections, core classes, a module with large methods, and a
 /// `module-info`.
@@ -128,26 +129,17 @@ pub fn initial_locals(
             _ => VerificationType::Object(class.this_class),
         });
     }
-    let mut rest = descriptor.strip_prefix('(').unwrap();
-    while !rest.starts_with(')') {
-        let element = rest.trim_start_matches('[');
-        let end = if element.starts_with('L') {
-            element.find(';').unwrap() + 1
-        } else {
-            1
-        };
-        let (parameter, after) = rest.split_at(rest.len() - element.len() + end);
-        locals.push(match parameter.as_bytes()[0] {
-            b'J' => VerificationType::Long,
-            b'D' => VerificationType::Double,
-            b'F' => VerificationType::Float,
-            b'[' => VerificationType::Object(pool.add_class(parameter).unwrap()),
-            b'L' => VerificationType::Object(
-                pool.add_class(&parameter[1..parameter.len() - 1]).unwrap(),
-            ),
-            _ => VerificationType::Integer,
+    for parameter in MethodDescriptor::parse(&descriptor).unwrap().parameters() {
+        locals.push(match parameter.kind() {
+            FieldKind::Primitive(Primitive::Long) => VerificationType::Long,
+            FieldKind::Primitive(Primitive::Double) => VerificationType::Double,
+            FieldKind::Primitive(Primitive::Float) => VerificationType::Float,
+            FieldKind::Primitive(_) => VerificationType::Integer,
+            FieldKind::Class(name) => VerificationType::Object(pool.add_class(name).unwrap()),
+            FieldKind::Array(_) => {
+                VerificationType::Object(pool.add_class(parameter.as_str()).unwrap())
+            }
         });
-        rest = after;
     }
     locals
 }

@@ -122,7 +122,7 @@ fn raise(bytes: &[u8], verifies: bool) {
     assert!(*again == *modern, "the modern form has another modern form");
     let request = Request {
         policy: &Policy::Block,
-        first_id: 1000,
+        first_id: veneer_names::MethodId(1000),
         generation: 0,
         wanted: &|_, _| true,
         forced: &|_, _| true,
@@ -130,7 +130,7 @@ fn raise(bytes: &[u8], verifies: bool) {
         earlier: None,
     };
     if let Err(refusal @ (Refusal::Unverifiable(_) | Refusal::Internal(_))) =
-        verify::guard::arm(&modern, &request)
+        verify::guard::arm(&file, &request)
     {
         assert!(!verifies, "arming: {refusal}");
     }

@@ -117,7 +117,7 @@ fn refuse_internal(refusal: &Refusal, verifies: bool, at: &str) {
 fn arm(class: &[u8], policy: &Policy, forced: bool, verifies: bool) {
     let request = Request {
         policy,
-        first_id: 1000,
+        first_id: veneer_names::MethodId(1000),
         generation: 0,
         wanted: &|_, _| true,
         forced: &|_, _| forced,
@@ -209,7 +209,7 @@ fn emit(class: &[u8], policy: &Policy, choices: &mut Choices, verifies: bool) {
             .filter(|(_, w)| bodies == Bodies::Enter || w.armed.points.len() > 1)
             .map(|(i, w)| VersionPlan {
                 method: &w.method,
-                id: i as u32,
+                id: veneer_names::MethodId(i as u32),
                 armed: &w.armed,
                 edits: &w.edits,
                 kept: &[],

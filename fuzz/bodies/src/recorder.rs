@@ -1,7 +1,8 @@
 //! A runtime without a JVM. It counts what is attached, and answers with invented readings.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use veneer_instruments::{
     ArmedMethod, AttachError, AttachSummary, EditSpec, EventValue, Graph, InstrumentId,
@@ -39,7 +40,7 @@ impl Recorder {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 
@@ -152,7 +153,7 @@ impl Runtime for Recorder {
 
     fn armed_methods(&self, _: &[MethodPattern], sample: Option<RandomSample>) -> Vec<ArmedMethod> {
         let method = |n: usize| ArmedMethod {
-            id: n as u32,
+            id: veneer_names::MethodId(n as u32),
             class: format!("a.C{n}"),
             method: "m(I[Ljava/lang/String;)V".into(),
         };
@@ -165,7 +166,7 @@ impl Runtime for Recorder {
     fn flow_graphs(&self, _: &[MethodPattern]) -> Vec<Graph> {
         vec![Graph {
             method: ArmedMethod {
-                id: 0,
+                id: veneer_names::MethodId(0),
                 class: "a.B".into(),
                 method: "m()V".into(),
             },

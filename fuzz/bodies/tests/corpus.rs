@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use veneer_fuzz_bodies::{calls, maps, patterns, pipeline, plans, protocol, reader};
+use veneer_fuzz_bodies::{
+    caches, calls, maps, patterns, pipeline, plans, profiles, protocol, reader, traces,
+};
 
 /// Runs a target over its corpus. A failure names the input.
 fn replay(target: &str, run: fn(&[u8])) {
@@ -55,4 +57,19 @@ fn patterns_of_any_text() {
 #[test]
 fn files_of_call_profiles() {
     replay("calls", calls::run);
+}
+
+#[test]
+fn caches_of_any_description() {
+    replay("caches", caches::run);
+}
+
+#[test]
+fn memory_profiles_of_any_bytes() {
+    replay("profiles", profiles::run);
+}
+
+#[test]
+fn traces_of_any_bytes() {
+    replay("traces", traces::run);
 }

@@ -47,8 +47,10 @@ impl ClassMetadata {
 /// The answer to the question whether a class is selected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ClassMatch {
+    /// The class is not selected.
     No,
     /// The class is selected only if one of its unknown supertypes matches the pattern.
     Maybe,
+    /// The class is selected.
     Yes,
 }

@@ -11,71 +11,99 @@ use std::str::FromStr;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("pattern `{text}`, column {column}: {fault}")]
 pub struct PatternError {
+    /// The text of the whole pattern.
     pub text: String,
     /// The column, in characters from 1.
     pub column: usize,
+    /// The fault at the column.
     pub fault: PatternFault,
 }
 
 /// The errors in patterns. Each message says what to write instead.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PatternFault {
+    /// The text is empty or blank.
     #[error("the pattern is empty: write for example `com.acme..*::*(..)`")]
     Empty,
+    /// A class or package name is empty.
     #[error("a class name is missing here: write a name, or `*` for any")]
     NoSegment,
+    /// The pattern begins with `..`.
     #[error("a pattern cannot begin with `..`: write `*..` for any package")]
     LeadingGap,
+    /// The class name ends with `..`.
     #[error("`..` must be followed by a class name: write `..*` for all classes below")]
     TrailingGap,
+    /// Three or more dots are adjacent.
     #[error("more than two dots: write `..` for any number of packages")]
     ManyDots,
+    /// The packages are separated by `/`.
     #[error("`/` separates packages in class files only: write `.`")]
     Slash,
+    /// A name contains a space.
     #[error(
         "a name has no spaces: several patterns go into an array, `[\"a.B\", \"c.D\"]`; before a class stand only flags such as `static`, and annotations"
     )]
     Space,
+    /// A name contains this character.
     #[error("`{0}` cannot stand in a name")]
     Character(char),
+    /// A colon is not doubled.
     #[error("`:` must be doubled: write `Class::method`")]
     SingleColon,
+    /// No method name follows `::`.
     #[error("a method name is missing after `::`: write a name, or `*` for any")]
     NoMethod,
+    /// `<` or `>` does not belong to `<init>` or `<clinit>`.
     #[error(
         "`<` and `>` stand only in `<init>` (constructors) and `<clinit>` (static initialisers)"
     )]
     AngleBracket,
+    /// Arguments follow a class name.
     #[error("arguments need a method: write `Class::method(…)`")]
     NoMethodBeforeArguments,
+    /// The argument list has no `)`.
     #[error("the argument list is not closed: write `)`")]
     Unclosed,
+    /// An argument type is empty.
     #[error(
         "a type is missing here: write a type such as `int`, `*` for any one type, or `..` for any number"
     )]
     NoType,
+    /// A `[` has no `]`.
     #[error("`[` must be followed by `]`")]
     Bracket,
+    /// An argument has the type `void`.
     #[error("void is no argument type: write `()` for no arguments")]
     Void,
+    /// Another character follows an argument type.
     #[error("expected `,` or `)` here")]
     NoComma,
+    /// Text follows the argument list and is no result.
     #[error("nothing may follow the argument list but the type of the result: write `-> int`")]
     Trailing,
+    /// A result follows a class name.
     #[error("a result needs a method: write `Class::method(..) -> int`")]
     NoMethodBeforeResult,
+    /// No type follows `->`.
     #[error("a type is missing after `->`: write a type such as `int` or `void`, or `*` for any")]
     NoResult,
+    /// Text follows the type of the result.
     #[error("nothing may follow the type of the result")]
     TrailingResult,
+    /// The result is an array of `void`.
     #[error("void has no arrays: write `void`")]
     VoidArray,
+    /// `+` follows a type that is not the class of the methods.
     #[error("`+` stands behind the class of the methods only, as in `a.B+::m(..)`")]
     SubtypesOfType,
+    /// No annotation name follows `@`.
     #[error("an annotation is missing here: write `@a.B`, or `@*..B` in any package")]
     NoAnnotation,
+    /// The pattern ends after the annotations or flags.
     #[error("a class must follow: write `@a.B *..*` for methods of all classes")]
     NoClassAfterMark,
+    /// The word before the class is no flag.
     #[error(
         "`{0}` is no flag: write public, private, protected, static, final, synchronized, bridge, varargs, strictfp or synthetic"
     )]

@@ -1,8 +1,9 @@
-//! Types in patterns, such as `(int, *..String[])` and `-> void`, and in descriptors (JVMS 4.3).
+//! Types in patterns, such as `(int, *..String[])` and `-> void`, and the types of descriptors.
 
 use super::class_pattern::ClassPattern;
 use super::glob;
 use std::fmt;
+use veneer_names::{FieldDescriptor, MethodDescriptor};
 
 /// A type in a pattern: the element type and the number of `[]` after it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -45,75 +46,30 @@ pub(super) fn matches_arguments(patterns: &[Argument], types: &[ErasedType]) -> 
     )
 }
 
-/// Parses the first type of a part of a descriptor. Returns the type and the rest of the text.
-fn first(text: &str) -> Option<(ErasedType, &str)> {
-    let base = text.trim_start_matches('[');
-    let dimensions = text.len() - base.len();
-    let (element, after) = if let Some(class) = base.strip_prefix('L') {
-        let (name, after) = class.split_once(';')?;
-        (name.replace('/', "."), after)
-    } else {
-        let name = primitive_type_name(base.chars().next()?)?;
-        (name.to_owned(), base.get(1..)?)
-    };
-    let found = ErasedType {
-        element,
-        dimensions,
-    };
-    Some((found, after))
+impl ErasedType {
+    fn from_descriptor(descriptor: FieldDescriptor) -> ErasedType {
+        ErasedType {
+            element: descriptor.element_java_form(),
+            dimensions: descriptor.dimensions(),
+        }
+    }
 }
 
 /// Returns the argument types of a descriptor; `None` if the descriptor is malformed.
 pub(super) fn argument_types(descriptor: &str) -> Option<Vec<ErasedType>> {
-    let (mut rest, _) = descriptor.strip_prefix('(')?.split_once(')')?;
-    let mut types = Vec::new();
-    while !rest.is_empty() {
-        let (found, after) = first(rest)?;
-        types.push(found);
-        rest = after;
-    }
-    Some(types)
+    let parameters = MethodDescriptor::parse(descriptor).ok()?.parameters();
+    Some(parameters.map(ErasedType::from_descriptor).collect())
 }
 
 /// Returns the result type of a descriptor, including `void`; `None` if the descriptor is
 /// malformed.
 pub(super) fn result_type(descriptor: &str) -> Option<ErasedType> {
-    let (_, result) = descriptor.strip_prefix('(')?.split_once(')')?;
-    if result == "V" {
-        return Some(ErasedType {
-            element: "void".to_owned(),
-            dimensions: 0,
-        });
-    }
-    first(result)
-        .filter(|(_, after)| after.is_empty())
-        .map(|(found, _)| found)
-}
-
-/// Returns the argument types of a descriptor in the syntax of patterns; `None` if the descriptor
-/// is malformed.
-pub(crate) fn argument_names(descriptor: &str) -> Option<Vec<String>> {
-    let types = argument_types(descriptor)?.into_iter();
-    Some(
-        types
-            .map(|t| t.element + &"[]".repeat(t.dimensions))
-            .collect(),
-    )
-}
-
-/// Returns the Java name of a primitive type's descriptor letter (JVMS 4.3.2).
-pub(crate) fn primitive_type_name(letter: char) -> Option<&'static str> {
-    Some(match letter {
-        'Z' => "boolean",
-        'B' => "byte",
-        'C' => "char",
-        'S' => "short",
-        'I' => "int",
-        'J' => "long",
-        'F' => "float",
-        'D' => "double",
-        _ => return None,
-    })
+    let result = MethodDescriptor::parse(descriptor).ok()?.result();
+    let void = || ErasedType {
+        element: "void".to_owned(),
+        dimensions: 0,
+    };
+    Some(result.map_or_else(void, ErasedType::from_descriptor))
 }
 
 impl fmt::Display for TypePattern {

@@ -2,6 +2,7 @@
 
 use super::text::format_count;
 use crate::{LinearBuckets, Tally, TallyEntry, TallyKind, bucket_start};
+use veneer_text::{ColumnFormat, TextTable, replace_control_characters};
 
 /// Renders the histograms of the first `n` entries. Each bucket between the lowest and the highest
 /// non-empty one has a bar.
@@ -11,7 +12,8 @@ pub fn render_bars(tally: &Tally, kind: TallyKind, n: usize) -> String {
     for entry in tally.entries.iter().take(n) {
         let keys: Vec<String> = entry.keys.iter().map(ToString::to_string).collect();
         if !keys.is_empty() {
-            out += &format!("{}\n", keys.join(", "));
+            out += &replace_control_characters(&keys.join(", "));
+            out.push('\n');
         }
         let buckets = match kind {
             TallyKind::Linear(linear) => linear_buckets(entry, linear),
@@ -22,23 +24,17 @@ pub fn render_bars(tally: &Tally, kind: TallyKind, n: usize) -> String {
         let end = buckets.iter().rposition(used).map_or(0, |n| n + 1);
         let shown = &buckets[first.min(end)..end];
         let largest = shown.iter().map(|b| b.1).max().unwrap_or(1).max(1);
-        let names = shown.iter().map(|b| b.0.chars().count()).max().unwrap_or(0);
-        let counts = shown
-            .iter()
-            .map(|b| format_count(b.1).len())
-            .max()
-            .unwrap_or(0);
+        let mut table = TextTable::new(&[
+            ("", ColumnFormat::Right),
+            ("", ColumnFormat::Right),
+            ("", ColumnFormat::Left),
+        ]);
         for (name, hits) in shown {
-            let pad = names - name.chars().count();
-            let bar = "█".repeat(
-                (u128::from(*hits) * u128::from(MAX_BAR_WIDTH) / u128::from(largest)) as usize,
-            );
-            let line = format!(
-                "{}{name}  {:>counts$}  {bar}",
-                " ".repeat(pad),
-                format_count(*hits)
-            );
-            out += line.trim_end();
+            let width = u128::from(*hits) * u128::from(MAX_BAR_WIDTH) / u128::from(largest);
+            table.push_row([name, &format_count(*hits), &"█".repeat(width as usize)]);
+        }
+        for line in table.render(None).rows {
+            out += &line;
             out.push('\n');
         }
         let avg = entry.sum as f64 / entry.count.max(1) as f64;

@@ -10,6 +10,7 @@
 use super::text::{format_count, format_share};
 use crate::{Tally, TallyEntry, TallyKey};
 use std::collections::BTreeMap;
+use veneer_text::replace_control_characters;
 
 /// Returns the weight of an entry: its sum for a table with values, otherwise its count.
 fn weight(entry: &TallyEntry, by_sum: bool) -> u64 {
@@ -72,15 +73,15 @@ pub fn render_stacks(tally: &Tally, by_sum: bool, n: usize) -> String {
             .iter()
             .partition(|key| matches!(key, TallyKey::Stack(_)));
         for key in others {
-            out += &format!("  {key}");
+            out += &format!("  {}", replace_control_characters(&key.to_string()));
         }
         out.push('\n');
         for key in stacks {
             match key {
                 TallyKey::Stack(lines) if !lines.is_empty() => {
-                    lines
-                        .iter()
-                        .for_each(|line| out += &format!("    {line}\n"));
+                    lines.iter().for_each(|line| {
+                        out += &format!("    {}\n", replace_control_characters(line))
+                    });
                 }
                 other => out += &format!("    {other}\n"),
             }

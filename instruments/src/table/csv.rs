@@ -2,24 +2,38 @@
 
 use crate::{RATE_WINDOW_SECONDS, Tally, TallyEntry, TallyKind};
 
+/// Why a table could not be written as comma-separated values.
+#[derive(Debug, thiserror::Error)]
+#[error("the table cannot be written as CSV: {0}")]
+pub struct CsvError(#[from] csv::Error);
+
 /// Renders all entries as comma-separated values (RFC 4180), with a header line.
-pub fn render_csv(tally: &Tally, kind: TallyKind) -> String {
-    let keys = tally.entries.iter().map(|e| e.keys.len()).max();
-    let mut names: Vec<String> = (1..=keys.unwrap_or(0)).map(|n| format!("key{n}")).collect();
-    names.extend(heads(kind));
-    let mut out = names.join(",") + "\r\n";
+///
+/// # Errors
+/// The writer failed. A writer into memory has no reason to fail.
+pub fn render_csv(tally: &Tally, kind: TallyKind) -> Result<String, CsvError> {
+    let keys = tally
+        .entries
+        .iter()
+        .map(|e| e.keys.len())
+        .max()
+        .unwrap_or(0);
+    let mut bytes = Vec::new();
+    let mut writer = csv::WriterBuilder::new()
+        .terminator(csv::Terminator::CRLF)
+        .from_writer(&mut bytes);
+    let key_names = (1..=keys).map(|n| format!("key{n}"));
+    writer.write_record(key_names.chain(heads(kind)))?;
     for entry in &tally.entries {
-        let mut cells: Vec<String> = entry
-            .keys
-            .iter()
-            .map(|key| quoted(key.to_string()))
-            .collect();
-        cells.resize(keys.unwrap_or(0), String::new());
+        let mut cells: Vec<String> = entry.keys.iter().map(ToString::to_string).collect();
+        cells.resize(keys, String::new());
         cells.extend(value_cells(entry, kind));
-        out += &cells.join(",");
-        out += "\r\n";
+        writer.write_record(cells)?;
     }
-    out
+    writer.flush().map_err(csv::Error::from)?;
+    drop(writer);
+    // All cells are UTF-8, so no character is replaced.
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Returns the names of the value columns, which follow the keys.
@@ -80,12 +94,4 @@ fn sum_cells(entry: &TallyEntry) -> Vec<String> {
     std::iter::once(entry.count.to_string())
         .chain(values)
         .collect()
-}
-
-fn quoted(cell: String) -> String {
-    if cell.contains([',', '"', '\r', '\n']) {
-        format!("\"{}\"", cell.replace('"', "\"\""))
-    } else {
-        cell
-    }
 }

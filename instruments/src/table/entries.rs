@@ -1,8 +1,9 @@
 //! Renders the entries of a table that probes fill.
 
-use super::layout::{Align, TableLayout};
+use super::foot::render_with_foot;
 use super::text::format_count;
 use crate::{Tally, TallyEntry, TallyKind};
+use veneer_text::{ColumnFormat, TextTable};
 
 /// Returns the names of the value columns, which precede the keys.
 fn heads(kind: TallyKind) -> &'static [&'static str] {
@@ -58,19 +59,20 @@ pub fn render_tally(tally: &Tally, kind: TallyKind, n: usize) -> String {
         &entries[..n.min(entries.len())]
     };
     let heads = heads(kind).iter();
-    let mut columns: Vec<(&str, Align)> = heads.map(|head| (*head, Align::Right)).collect();
+    let mut columns: Vec<(&str, ColumnFormat)> =
+        heads.map(|head| (*head, ColumnFormat::Right)).collect();
     let name = if kind.has_occurrences() {
         "value"
     } else {
         "key"
     };
-    columns.extend((0..keys).map(|_| (name, Align::Shrink)));
-    let mut layout = TableLayout::new(&columns);
+    columns.extend((0..keys).map(|_| (name, ColumnFormat::ShrinkName)));
+    let mut table = TextTable::new(&columns);
     for entry in shown {
         let mut cells = value_cells(entry, kind);
         let key = |k| entry.keys.get(k).map_or(String::new(), ToString::to_string);
         cells.extend((0..keys).map(key));
-        layout.row(cells);
+        table.push_row(cells);
     }
     let all = entries.iter().fold(0u64, |n, e| n.saturating_add(e.count));
     let mut foot = match kind {
@@ -96,6 +98,6 @@ pub fn render_tally(tally: &Tally, kind: TallyKind, n: usize) -> String {
     if entries.is_empty() {
         foot
     } else {
-        layout.render(&foot)
+        render_with_foot(table, &foot)
     }
 }

@@ -1,22 +1,23 @@
 //! Renders the events of a value log as a table.
 
-use super::layout::{Align, TableLayout};
+use super::foot::render_with_foot;
 use super::place::{fragment_or_edge, line};
-use super::text::{self, format_count, format_duration};
+use super::text::{format_count, format_duration};
 use crate::{LogEvent, Measurement, PointRow};
+use veneer_text::{ColumnFormat, TextTable};
 
 /// Renders the newest `n` events of a value log, oldest first. The last line shows the totals of
 /// `rows`, the rows of the log.
 pub fn render_events(rows: &[PointRow], events: &[LogEvent], n: usize) -> String {
     let shown = events.get(events.len().saturating_sub(n)..).unwrap_or(&[]);
-    let mut layout = TableLayout::new(&[
-        ("time", Align::Right),
-        ("thread", Align::Right),
-        ("class", Align::Shrink),
-        ("method", Align::Shrink),
-        ("at", Align::Left),
-        ("line", Align::Right),
-        ("values", Align::Shrink),
+    let mut table = TextTable::new(&[
+        ("time", ColumnFormat::Right),
+        ("thread", ColumnFormat::Right),
+        ("class", ColumnFormat::ShrinkName),
+        ("method", ColumnFormat::ShrinkName),
+        ("at", ColumnFormat::Left),
+        ("line", ColumnFormat::Right),
+        ("values", ColumnFormat::ShrinkName),
     ]);
     for event in shown {
         let values: Vec<String> = event
@@ -24,11 +25,11 @@ pub fn render_events(rows: &[PointRow], events: &[LogEvent], n: usize) -> String
             .iter()
             .map(|(name, value)| format!("{name}={value}"))
             .collect();
-        layout.row(vec![
+        table.push_row(vec![
             format_duration(event.time_ns),
             event.thread.to_string(),
             event.class.clone(),
-            text::format_signature(&event.method),
+            veneer_names::short_java_signature(&event.method),
             fragment_or_edge(event.fragment, None),
             line(event.line),
             values.join(" "),
@@ -53,6 +54,6 @@ pub fn render_events(rows: &[PointRow], events: &[LogEvent], n: usize) -> String
     if shown.is_empty() {
         foot
     } else {
-        layout.render(&foot)
+        render_with_foot(table, &foot)
     }
 }

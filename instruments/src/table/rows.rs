@@ -11,10 +11,11 @@
 //! class name is shortened in the middle, so that the top package and the simple name remain
 //! readable.
 
-use super::layout::{Align, TableLayout};
+use super::foot::render_with_foot;
 use super::place::{fragment_or_edge, line};
 use super::text::{self, format_count, format_duration};
 use crate::{Measurement, PointRow};
+use veneer_text::{ColumnFormat, TextTable};
 
 /// Renders the `n` heaviest rows of one instrument as a table. The last line shows the totals of
 /// all rows. The kind of the data determines the columns; rows of different kinds get separate
@@ -65,39 +66,46 @@ fn place_key(row: &PointRow) -> impl Ord + '_ {
 
 /// Renders a table of rows of one kind. `rows` is sorted and not empty.
 fn table(rows: &[&PointRow], n: usize) -> String {
-    let figures: &[(&str, Align)] = match rows.first().map(|row| &row.data) {
+    let figures: &[(&str, ColumnFormat)] = match rows.first().map(|row| &row.data) {
         Some(Measurement::Time { .. }) => &[
-            ("total", Align::Right),
-            ("count", Align::Right),
-            ("mean", Align::Right),
-            ("min", Align::Right),
-            ("max", Align::Right),
+            ("total", ColumnFormat::Right),
+            ("count", ColumnFormat::Right),
+            ("mean", ColumnFormat::Right),
+            ("min", ColumnFormat::Right),
+            ("max", ColumnFormat::Right),
         ],
-        Some(Measurement::Log { .. }) => &[("events", Align::Right), ("dropped", Align::Right)],
-        _ => &[("hits", Align::Right), ("share", Align::Right)],
+        Some(Measurement::Log { .. }) => &[
+            ("events", ColumnFormat::Right),
+            ("dropped", ColumnFormat::Right),
+        ],
+        _ => &[
+            ("hits", ColumnFormat::Right),
+            ("share", ColumnFormat::Right),
+        ],
     };
     let place = [
-        ("class", Align::Shrink),
-        ("method", Align::Shrink),
-        ("at", Align::Left),
-        ("line", Align::Right),
+        ("class", ColumnFormat::ShrinkName),
+        ("method", ColumnFormat::ShrinkName),
+        ("at", ColumnFormat::Left),
+        ("line", ColumnFormat::Right),
     ];
-    let what = [("what", Align::Shrink)];
+    let what = [("what", ColumnFormat::ShrinkName)];
     let has_what = rows.iter().take(n).any(|row| row.what.is_some());
     let what = if has_what { &what[..] } else { &[] };
-    let columns: Vec<(&str, Align)> = figures.iter().chain(&place).chain(what).copied().collect();
-    let mut layout = TableLayout::new(&columns);
+    let columns: Vec<(&str, ColumnFormat)> =
+        figures.iter().chain(&place).chain(what).copied().collect();
+    let mut table = TextTable::new(&columns);
     let total = rows
         .iter()
         .fold(0u64, |sum, row| sum.saturating_add(row.data.weight()));
     for row in rows.iter().take(n) {
         let mut cells = value_cells(&row.data, total);
         cells.push(row.class.clone());
-        cells.push(text::format_signature(&row.method));
+        cells.push(veneer_names::short_java_signature(&row.method));
         cells.push(fragment_or_edge(row.fragment, row.to));
         cells.push(line(row.line));
         cells.extend(has_what.then(|| row.what.clone().unwrap_or_default()));
-        layout.row(cells);
+        table.push_row(cells);
     }
     let sum = match rows.first().map(|row| &row.data) {
         Some(Measurement::Time { .. }) => format_duration(total),
@@ -108,7 +116,7 @@ fn table(rows: &[&PointRow], n: usize) -> String {
     if rows.len() > n {
         foot.push_str(&format!(", of which {} are shown", format_count(n as u64)));
     }
-    layout.render(&foot)
+    render_with_foot(table, &foot)
 }
 
 fn value_cells(data: &Measurement, total: u64) -> Vec<String> {

@@ -1,7 +1,5 @@
 //! Formats numbers, durations and names for readers.
 
-use crate::pattern::primitive_type_name;
-
 /// Formats a number with thousands separators: `1,234,567`.
 pub fn format_count(number: u64) -> String {
     let digits = number.to_string();
@@ -55,52 +53,6 @@ pub(super) fn format_share(part: u64, total: u64) -> String {
     format!("{:.1}%", part as f64 * 100.0 / total as f64)
 }
 
-/// Shortens a text to `width` characters, with `…` in place of the middle. The end gets two thirds
-/// of the width, or the whole simple class name if that fits.
-pub fn shorten(text: &str, width: usize) -> String {
-    let characters: Vec<char> = text.chars().collect();
-    if characters.len() <= width {
-        return text.to_owned();
-    }
-    let Some(room) = width.checked_sub(1) else {
-        return String::new();
-    };
-    let simple = text
-        .rsplit_once('.')
-        .map_or(0, |(_, last)| last.chars().count() + 1);
-    let tail = (room * 2).div_ceil(3).max(simple.min(room));
-    let head = characters.iter().take(room - tail);
-    let tail = characters.iter().skip(characters.len() - tail);
-    head.chain(std::iter::once(&'…')).chain(tail).collect()
-}
-
-/// Formats a method's name and descriptor as Java source, with simple type names:
-/// `m(ILjava/lang/String;)V` becomes `m(int, String)`. A text without a valid descriptor is
-/// unchanged.
-pub fn format_signature(method: &str) -> String {
-    parse_signature(method).unwrap_or_else(|| method.to_owned())
-}
-
-fn parse_signature(method: &str) -> Option<String> {
-    let (name, rest) = method.split_once('(')?;
-    let (mut rest, _) = rest.split_once(')')?;
-    let mut types = Vec::new();
-    while !rest.is_empty() {
-        let base = rest.trim_start_matches('[');
-        let brackets = "[]".repeat(rest.len() - base.len());
-        let (element, after) = match base.strip_prefix('L') {
-            Some(class) => {
-                let (class, after) = class.split_once(';')?;
-                (class.rsplit('/').next()?, after)
-            }
-            None => (primitive_type_name(base.chars().next()?)?, base.get(1..)?),
-        };
-        types.push(format!("{element}{brackets}"));
-        rest = after;
-    }
-    Some(format!("{name}({})", types.join(", ")))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -139,28 +91,5 @@ mod tests {
             assert_eq!(format_duration(ns), text, "{ns}");
         }
         assert_eq!(format_duration(u64::MAX), "5,124,095 h 34 m");
-    }
-
-    #[test]
-    fn names_keep_their_end() {
-        let name = "com.sun.tools.javac.parser.JavaTokenizer";
-        assert_eq!(shorten(name, 40), name);
-        assert_eq!(shorten(name, 24), "com.sun…er.JavaTokenizer");
-        assert_eq!(shorten(name, 16), "c….JavaTokenizer");
-        assert_eq!(shorten(name, 6), "…nizer");
-        assert_eq!(shorten(name, 0), "");
-        assert_eq!(shorten("äöü", 2), "…ü");
-    }
-
-    #[test]
-    fn signatures() {
-        assert_eq!(
-            format_signature("m(I[[Ljava/lang/String;J)V"),
-            "m(int, String[][], long)"
-        );
-        assert_eq!(format_signature("<init>()V"), "<init>()");
-        for odd in ["m", "m(", "m(Q)V", "m(Ljava)V", "m([)V", "m(é)V"] {
-            assert_eq!(format_signature(odd), odd);
-        }
     }
 }

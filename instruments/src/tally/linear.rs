@@ -22,10 +22,16 @@ pub struct LinearBuckets {
 pub enum LinearError {
     /// The width is less than 1.
     #[error("{step} is no width of a bucket: write 1 or more")]
-    InvalidWidth { step: i64 },
+    InvalidWidth {
+        /// The width that the plan asks for.
+        step: i64,
+    },
     /// The number of buckets is less than 1 or too large.
     #[error("{buckets} is no number of buckets: write 1 to {MAX_LINEAR_BUCKETS}")]
-    InvalidCount { buckets: i64 },
+    InvalidCount {
+        /// The number of buckets that the plan asks for.
+        buckets: i64,
+    },
     /// The buckets end beyond the range of 64-bit integers.
     #[error(
         "{buckets} buckets of {step} from {from} on end beyond 2^63: write fewer, or narrower ones"

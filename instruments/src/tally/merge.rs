@@ -25,6 +25,7 @@ pub enum MergeError {
     UnmergeableKind {
         /// The name of the kind.
         kind: &'static str,
+        /// The reason, as a clause after a colon.
         why: &'static str,
     },
 }

@@ -20,7 +20,7 @@ impl Compiler<'_> {
     ) -> ProbeResult<Ty> {
         if (name, values.len()) == ("here", 0) {
             self.step(ProbeStep::Text(self.scope.here()), 0, 1);
-            return Ok(Ty::Object(crate::ty::STRING.into()));
+            return Ok(Ty::Object(veneer_names::STRING.into()));
         }
         if let ("as_a", [value, class]) = (name, values) {
             return self.cast(value, class);
@@ -78,7 +78,7 @@ impl Compiler<'_> {
             let wanted = "an object".to_string();
             return refuse(value.place, Reason::Type { wanted, found });
         }
-        let name = name.replace('.', "/");
+        let name = veneer_names::internal_form(name);
         match self.scope.cast(&name) {
             Ok(number) => {
                 self.step(ProbeStep::Long(number), 0, 2);

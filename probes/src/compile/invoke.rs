@@ -11,9 +11,10 @@ use super::opcode::*;
 use super::{Compiler, ProbeResult, refuse};
 use crate::error::Reason;
 use crate::function::{self, ParameterType};
-use crate::step::{Callee, ComputationalType, ProbeStep};
+use crate::step::{Callee, ProbeStep};
 use crate::tree::{Expr, ExprKind, SourcePosition};
 use crate::ty::Ty;
+use veneer_names::{FieldDescriptor, MethodDescriptor, OBJECT_DESCRIPTOR, java_form, raw};
 
 impl Compiler<'_> {
     /// Compiles `of.name(values)`. Returns the expression that replaces the call in the statement.
@@ -51,10 +52,11 @@ impl Compiler<'_> {
             }),
         };
         let callee = found.or_else(|reason| refuse(place, reason))?;
-        let Some((parameters, result)) = split_descriptor(&callee.descriptor) else {
+        let Ok(descriptor) = MethodDescriptor::parse(&callee.descriptor) else {
             let what = format!("the descriptor {}", callee.descriptor);
             return refuse(place, Reason::TooLarge { what });
         };
+        let result = descriptor.result_text();
         let Some(gives) = Ty::from_descriptor(result) else {
             let method = format_callee(&callee);
             return refuse(place, Reason::NoResult { method });
@@ -72,13 +74,12 @@ impl Compiler<'_> {
         self.load_own(object);
         self.step(ProbeStep::Cast(callee.owner.clone()), 1, 1);
         let mut pops = 1;
-        for (parameter, (n, ty)) in parameters.iter().zip(&arguments) {
+        for (parameter, (n, ty)) in descriptor.parameters().zip(&arguments) {
             self.load_own(*n);
             self.narrow(ty, parameter);
-            pops +=
-                ComputationalType::from_descriptor(parameter).map_or(1, ComputationalType::words);
+            pops += parameter.slots();
         }
-        let given = ComputationalType::from_descriptor(result).map_or(1, ComputationalType::words);
+        let given = raw::slots(result.as_bytes());
         self.step(ProbeStep::Invoke(callee.clone()), pops, given);
         self.widen(result);
         self.store_own(out);
@@ -113,9 +114,9 @@ impl Compiler<'_> {
 
     /// Converts the value on the stack to the type of a method's parameter. [`conversion_cost`] must
     /// have returned a cost for the pair.
-    fn narrow(&mut self, ty: &Ty, parameter: &str) {
+    fn narrow(&mut self, ty: &Ty, parameter: FieldDescriptor) {
         let plain = |opcodes: &[u8]| opcodes.to_vec();
-        let opcodes = match (ty, parameter) {
+        let opcodes = match (ty, parameter.as_str()) {
             (Ty::Long, "I") => plain(&[L2I]),
             (Ty::Long, "S") => plain(&[L2I, I2S]),
             (Ty::Long, "C") => plain(&[L2I, I2C]),
@@ -123,10 +124,9 @@ impl Compiler<'_> {
             (Ty::Long, "D") => plain(&[L2D]),
             (Ty::Long, "F") => plain(&[L2F]),
             (Ty::Double, "F") => plain(&[D2F]),
-            (Ty::Object(_) | Ty::Array(_) | Ty::Null, _) if parameter != OBJECT => {
-                let class = parameter.strip_prefix('L');
-                let class = class.and_then(|rest| rest.strip_suffix(';'));
-                self.step(ProbeStep::Cast(class.unwrap_or(parameter).into()), 1, 1);
+            (Ty::Object(_) | Ty::Array(_) | Ty::Null, text) if text != OBJECT_DESCRIPTOR => {
+                let class = parameter.constant_name().unwrap_or(text);
+                self.step(ProbeStep::Cast(class.into()), 1, 1);
                 return;
             }
             _ => return,
@@ -151,8 +151,6 @@ impl Compiler<'_> {
     }
 }
 
-const OBJECT: &str = "Ljava/lang/Object;";
-
 /// Whether a function of this name with `values` parameters accepts `first` as its first argument.
 fn accepts(name: &str, values: usize, first: &Ty) -> bool {
     if name == "as_a" && values == 2 {
@@ -176,7 +174,7 @@ pub fn conversion_cost(ty: &Ty, parameter: &str) -> Option<u8> {
         (Ty::Long, "S" | "C" | "B") => 2,
         (Ty::Long, "D") => 3,
         (Ty::Long, "F") => 4,
-        (Ty::Null, _) if parameter.starts_with(['L', '[']) => 0,
+        (Ty::Null, _) if raw::is_reference(parameter.as_bytes()) => 0,
         _ => return None,
     })
 }
@@ -189,44 +187,10 @@ pub fn format_types(types: &[Ty]) -> String {
 
 /// Formats a method for a message: `a.b.C.m(int, java.lang.String)`.
 pub fn format_callee(callee: &Callee) -> String {
-    let parameters = split_descriptor(&callee.descriptor).map_or_else(Vec::new, |(p, _)| p);
-    let texts: Vec<String> = parameters.iter().map(|p| in_source(p)).collect();
-    let owner = callee.owner.replace('/', ".");
-    format!("{owner}.{}({})", callee.name, texts.join(", "))
-}
-
-fn in_source(descriptor: &str) -> String {
-    let element = descriptor.trim_start_matches('[');
-    let name = match element {
-        "Z" => "boolean",
-        "B" => "byte",
-        "S" => "short",
-        "C" => "char",
-        "I" => "int",
-        "J" => "long",
-        "F" => "float",
-        "D" => "double",
-        class => class.trim_start_matches('L').trim_end_matches(';'),
-    };
-    let brackets = "[]".repeat(descriptor.len() - element.len());
-    name.replace('/', ".") + &brackets
-}
-
-/// Splits a method descriptor into its parameters and its result.
-pub fn split_descriptor(descriptor: &str) -> Option<(Vec<&str>, &str)> {
-    let (mut rest, result) = descriptor.strip_prefix('(')?.split_once(')')?;
-    let mut parameters = Vec::new();
-    while !rest.is_empty() {
-        let element = rest.trim_start_matches('[');
-        let length = match element.as_bytes().first()? {
-            b'L' => element.find(';')? + 1,
-            _ => 1,
-        };
-        let (one, others) = rest.split_at(rest.len() - element.len() + length);
-        parameters.push(one);
-        rest = others;
-    }
-    Some((parameters, result))
+    let descriptor = MethodDescriptor::parse(&callee.descriptor);
+    let parameters = descriptor.map_or_else(|_| String::new(), MethodDescriptor::java_parameters);
+    let owner = java_form(&callee.owner);
+    format!("{owner}.{}({parameters})", callee.name)
 }
 
 #[cfg(test)]
@@ -234,20 +198,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn descriptors_are_split_and_displayed() {
-        assert_eq!(
-            split_descriptor("(I[[JLa/B;[Lc/D;)Z"),
-            Some((vec!["I", "[[J", "La/B;", "[Lc/D;"], "Z"))
-        );
-        assert_eq!(split_descriptor("()V"), Some((Vec::new(), "V")));
-        assert_eq!(
-            (
-                split_descriptor("(La"),
-                split_descriptor("I"),
-                split_descriptor("([)V")
-            ),
-            (None, None, None)
-        );
+    fn a_callee_is_displayed_as_in_source() {
         let callee = Callee {
             owner: "a/B".into(),
             is_interface: false,

@@ -8,6 +8,7 @@ pub struct ProbeMethod {
     /// The probe's own variables, which follow the parameters. The emitter must initialise each of
     /// them before the first step.
     pub locals: Vec<ComputationalType>,
+    /// The steps of the method's code, in order.
     pub steps: Vec<ProbeStep>,
     /// The maximum depth of the operand stack, in words.
     pub max_stack: u16,
@@ -18,6 +19,7 @@ pub struct ProbeMethod {
 }
 
 impl ProbeMethod {
+    /// Returns the descriptor of the method (JVMS 4.3.3).
     pub fn descriptor(&self) -> String {
         let words: String = self.parameters.iter().map(|r| r.1.descriptor()).collect();
         format!("({words})V")

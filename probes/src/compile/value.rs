@@ -79,7 +79,7 @@ impl Compiler<'_> {
             }
             ExprKind::Text(text) => {
                 self.step(ProbeStep::Text(text.clone()), 0, 1);
-                Ty::Object(crate::ty::STRING.into())
+                Ty::Object(veneer_names::STRING.into())
             }
             ExprKind::Local(name) => match self.find(name) {
                 Some((_, ty, n)) => {
@@ -177,7 +177,7 @@ impl Compiler<'_> {
             if let Ty::Object(class) = &of
                 && !self.scope.is_loaded(class)
             {
-                let class = class.replace('/', ".");
+                let class = veneer_names::java_form(class);
                 return refuse(place, Reason::NotLoaded { class });
             }
             let fields = match &of {
@@ -254,7 +254,7 @@ impl Compiler<'_> {
                     "(J)Ljava/lang/Object;",
                     (2, 1),
                 );
-                Ok(Ty::Object("java/lang/Object".into()))
+                Ok(Ty::Object(veneer_names::OBJECT.into()))
             }
         }
     }

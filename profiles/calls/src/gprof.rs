@@ -8,13 +8,15 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use veneer_instruments::table::{format_count, format_duration};
+use veneer_text::replace_control_characters;
+
 use crate::context::Parent;
 use crate::cost::MethodCost;
 use crate::labels::Labels;
 use crate::measure::Measure;
 use crate::method::MethodId;
 use crate::selection::Selection;
-use crate::tree::{duration, grouped, printable};
 
 /// The calls of one method by another one. All times are in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -126,8 +128,8 @@ pub fn to_text(entries: &[Entry], costs: &[MethodCost], labels: &Labels) -> Stri
         "self", "descendants", "calls"
     );
     let mut line = |arc: Arc, calls: &str, indent: &str, name: &str| {
-        let own = duration(arc.self_ns);
-        let below = duration(arc.descendants_ns);
+        let own = format_duration(arc.self_ns);
+        let below = format_duration(arc.descendants_ns);
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{own:>11} {below:>12} {calls:>25}  {indent}{name}");
     };
@@ -136,9 +138,9 @@ pub fn to_text(entries: &[Entry], costs: &[MethodCost], labels: &Labels) -> Stri
             line(Arc::default(), "", "", "-");
         }
         let all = entry.cost.calls;
-        let of = |part: u64, all: u64| format!("{}/{}", grouped(part), grouped(all));
+        let of = |part: u64, all: u64| format!("{}/{}", format_count(part), format_count(all));
         if entry.residue != 0 {
-            let residue = format!("{}/{}", entry.residue, grouped(all));
+            let residue = format!("{}/{}", entry.residue, format_count(all));
             line(Arc::default(), &residue, "    ", "[not recorded]");
         }
         for (caller, arc) in &entry.callers {
@@ -146,7 +148,7 @@ pub fn to_text(entries: &[Entry], costs: &[MethodCost], labels: &Labels) -> Stri
                 *arc,
                 &of(arc.calls, all),
                 "    ",
-                &printable(&labels.of(*caller)),
+                &replace_control_characters(&labels.of(*caller)),
             );
         }
         let own = Arc {
@@ -154,14 +156,19 @@ pub fn to_text(entries: &[Entry], costs: &[MethodCost], labels: &Labels) -> Stri
             self_ns: entry.cost.self_ns,
             descendants_ns: entry.cost.wall_ns.saturating_sub(entry.cost.self_ns),
         };
-        line(own, &grouped(all), "", &printable(&labels.of(entry.method)));
+        line(
+            own,
+            &format_count(all),
+            "",
+            &replace_control_characters(&labels.of(entry.method)),
+        );
         for (callee, arc) in &entry.callees {
             let all = costs[callee.index()].calls;
             line(
                 *arc,
                 &of(arc.calls, all),
                 "    ",
-                &printable(&labels.of(*callee)),
+                &replace_control_characters(&labels.of(*callee)),
             );
         }
     }

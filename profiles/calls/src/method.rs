@@ -119,7 +119,7 @@ impl fmt::Display for MethodName {
             return write!(f, "[{}]", self.method);
         }
         let method = format!("{}{}", self.method, self.descriptor);
-        let method = veneer_export::descriptor::readable_signature(&method);
+        let method = veneer_names::java_signature(&method);
         write!(f, "{}::{method}", self.class)
     }
 }

@@ -3,6 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 
+use veneer_instruments::table::{format_count, format_duration};
+use veneer_text::replace_control_characters;
+
 use crate::call::{CallEdge, Site};
 use crate::context::{ContextCost, Origin, Parent};
 use crate::labels::Labels;
@@ -204,14 +207,14 @@ impl Tree {
             false => format!("{:>15}  method\n", "calls"),
         };
         for node in &self.nodes {
-            let _ = write!(text, "{:>15}", grouped(node.cost.calls));
+            let _ = write!(text, "{:>15}", format_count(node.cost.calls));
             if with_times {
                 for ns in [node.cost.wall_ns, node.cost.self_ns, node.cost.cpu_ns] {
-                    let _ = write!(text, " {:>11}", duration(ns));
+                    let _ = write!(text, " {:>11}", format_duration(ns));
                 }
             }
             let indent = "  ".repeat(node.depth as usize);
-            let label = printable(&labels.of(node.method));
+            let label = replace_control_characters(&labels.of(node.method));
             let _ = write!(text, "  {indent}{label}");
             match (node.site.line, node.site.bci) {
                 (Some(line), _) => {
@@ -238,64 +241,9 @@ impl Tree {
             let _ = writeln!(
                 text,
                 "{} more; --depth and --top show more",
-                grouped(self.omitted)
+                format_count(self.omitted)
             );
         }
         text
-    }
-}
-
-/// A number with commas between groups of three digits.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// Nanoseconds in the greatest unit that has at least one digit before the point.
-pub fn duration(ns: u64) -> String {
-    match ns {
-        0..1_000 => format!("{ns} ns"),
-        1_000..1_000_000 => format!("{:.2} µs", ns as f64 / 1e3),
-        1_000_000..1_000_000_000 => format!("{:.2} ms", ns as f64 / 1e6),
-        _ => format!("{:.2} s", ns as f64 / 1e9),
-    }
-}
-
-/// A text without control characters, which could move the cursor of a terminal.
-pub fn printable(text: &str) -> String {
-    let clean = text.chars();
-    clean
-        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_grouped() {
-        for (number, text) in [
-            (0, "0"),
-            (999, "999"),
-            (1_000, "1,000"),
-            (1_234_567, "1,234,567"),
-        ] {
-            assert_eq!(grouped(number), text);
-        }
-        assert_eq!(duration(999), "999 ns");
-        assert_eq!(duration(12_500_000), "12.50 ms");
-    }
-
-    #[test]
-    fn control_characters_do_not_reach_the_terminal() {
-        assert_eq!(printable("a\x1b[2J"), "a\u{fffd}[2J");
     }
 }

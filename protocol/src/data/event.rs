@@ -16,18 +16,7 @@
 //! | 3 | the number of characters of a string |
 //! | others | low half: characters of the class name; high half: identity hash of the object |
 
-/// A value of a Java variable.
-#[derive(Clone, Debug, PartialEq)]
-pub enum LoggedValue {
-    /// `null`.
-    Null,
-    /// A `boolean` (0 or 1), `byte`, `char`, `short`, `int` or `long`.
-    Int(i64),
-    /// A `float` or `double`.
-    Float(f64),
-    /// A string, or `class@hash` with the identity hash for any other object.
-    Text(String),
-}
+use veneer_measurements::EventValue;
 
 /// A logged event. The event has no variable names; the log point has them in the same order.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,7 +28,7 @@ pub struct DecodedEvent {
     /// The Java thread's id.
     pub thread: u64,
     /// In the order of the log's variables.
-    pub values: Vec<LoggedValue>,
+    pub values: Vec<EventValue>,
 }
 
 /// Decodes an event. Missing bytes read as zero, so decoding never fails; a truncated event has
@@ -57,9 +46,9 @@ pub fn decode_event(bytes: &[u8]) -> DecodedEvent {
         let (kind, w) = (word(at), word(at + 8));
         at += 16;
         values.push(match kind {
-            0 => LoggedValue::Null,
-            1 => LoggedValue::Int(w as i64),
-            2 => LoggedValue::Float(f64::from_bits(w)),
+            0 => EventValue::Null,
+            1 => EventValue::Int(w as i64),
+            2 => EventValue::Float(f64::from_bits(w)),
             _ => {
                 let n = (w & 0xFFFF_FFFF) as usize;
                 let chars: Vec<u16> = bytes
@@ -70,7 +59,7 @@ pub fn decode_event(bytes: &[u8]) -> DecodedEvent {
                     .collect();
                 at += (2 * n).next_multiple_of(8);
                 let text = String::from_utf16_lossy(&chars);
-                LoggedValue::Text(if kind == 3 {
+                EventValue::Text(if kind == 3 {
                     text
                 } else {
                     format!("{text}@{:x}", w >> 32)
@@ -104,10 +93,10 @@ mod tests {
         let event = decode_event(&bytes);
         assert_eq!((event.point, event.time_ns, event.thread), (7, 5, 6));
         let expected = [
-            LoggedValue::Int(42),
-            LoggedValue::Float(1.5),
-            LoggedValue::Null,
-            LoggedValue::Text("hi".into()),
+            EventValue::Int(42),
+            EventValue::Float(1.5),
+            EventValue::Null,
+            EventValue::Text("hi".into()),
         ];
         assert_eq!(event.values, expected);
         for length in 0..bytes.len() {

@@ -50,6 +50,7 @@ pub struct EventRecord {
     pub ring: u32,
     /// The position after the event in that ring buffer.
     pub end: u64,
+    /// The content of the event.
     pub event: DecodedEvent,
 }
 

@@ -19,10 +19,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use veneer_frequency::CountedGraph;
+use veneer_measurements::{InstrumentId, Measurement};
 
 use super::layout::{JOURNAL_FILE, RingLayout, ShardLayout};
 use super::{DataError, RecordError};
-use crate::report::{InstrumentKind, Patch, Problem, Readings};
+use crate::report::{InstrumentKind, Patch, Problem};
 
 /// The format of the data directory that this crate writes and reads.
 const FORMAT: u32 = 2;
@@ -52,22 +53,25 @@ pub enum Record {
     },
     /// A plan attached an instrument.
     Instrument {
-        /// The instrument's number: 7 for `i7`.
-        id: u32,
+        /// The id of the instrument.
+        id: InstrumentId,
         /// The name in the plan, or a name that the agent derives from kind and pattern.
         name: String,
+        /// The kind of instrument.
         kind: InstrumentKind,
+        /// The name of the plan.
         plan: String,
     },
     /// The instrument will be installed at these points of a method.
     #[serde(rename = "stands")]
     Installed {
-        /// The instrument's number.
-        id: u32,
+        /// The id of the instrument.
+        id: InstrumentId,
         /// The class name with dots.
         class: String,
         /// Name and descriptor.
         method: String,
+        /// The points of the method.
         points: Vec<PointRecord>,
         /// The flow graph from which the counts of the points are derived, if any. A point is a
         /// node of the graph, or an edge if it has a `t`. A point also has its own counter, which
@@ -79,8 +83,8 @@ pub enum Record {
     /// record [`Record::Installed`] for the method.
     #[serde(rename = "leaves")]
     NotInstalled {
-        /// The instrument's number.
-        id: u32,
+        /// The id of the instrument.
+        id: InstrumentId,
         /// The class name with dots.
         class: String,
         /// Name and descriptor.
@@ -88,19 +92,19 @@ pub enum Record {
     },
     /// The instrument was detached; its readings are final.
     Detached {
-        /// The instrument's number.
-        id: u32,
+        /// The id of the instrument.
+        id: InstrumentId,
         /// The final readings of each point, by the point's first counter.
-        readings: Vec<(u32, Readings)>,
+        readings: Vec<(u32, Measurement)>,
     },
     /// The JVM unloaded classes. The readings of the instrument's points in them are final.
     /// From here on the agent reuses the points' counters for other points.
     #[serde(rename = "buried")]
     Finalized {
-        /// The instrument's number.
-        id: u32,
+        /// The id of the instrument.
+        id: InstrumentId,
         /// The final readings of each point, by the point's first counter.
-        readings: Vec<(u32, Readings)>,
+        readings: Vec<(u32, Measurement)>,
     },
     /// A flow graph was edited.
     Patch(Patch),
@@ -183,24 +187,28 @@ pub struct RecordedPoint {
     pub class: String,
     /// Name and descriptor.
     pub method: String,
+    /// The position in the method.
     pub at: PointRecord,
     /// The flow graph of the `flow` field in [`Record::Installed`].
     pub flow: Option<Arc<CountedGraph>>,
     /// The final readings, if the instrument was detached or the class was unloaded.
-    pub last: Option<Readings>,
+    pub last: Option<Measurement>,
 }
 
 /// An instrument, assembled from its records.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordedInstrument {
-    /// The instrument's number: 7 for `i7`.
-    pub id: u32,
+    /// The id of the instrument.
+    pub id: InstrumentId,
     /// The name in the plan, or a name that the agent derives from kind and pattern.
     pub name: String,
+    /// The kind of instrument.
     pub kind: InstrumentKind,
+    /// The name of the plan.
     pub plan: String,
     /// Whether the journal has no `detached` record of the instrument.
     pub attached: bool,
+    /// The points at which the instrument was installed.
     pub points: Vec<RecordedPoint>,
 }
 
@@ -336,7 +344,7 @@ fn new_journal(path: &Path, record: Record) -> Result<JournalContent, Option<Dat
 
 impl JournalContent {
     /// The newest instrument with this number.
-    fn instrument(&mut self, id: u32) -> Result<&mut RecordedInstrument, RecordError> {
+    fn instrument(&mut self, id: InstrumentId) -> Result<&mut RecordedInstrument, RecordError> {
         let found = self.instruments.iter_mut().rev().find(|one| one.id == id);
         found.ok_or(RecordError::UnknownInstrument(id))
     }
@@ -403,13 +411,13 @@ impl JournalContent {
             Record::Detached { id, readings } => {
                 let instrument = self.instrument(id)?;
                 instrument.attached = false;
-                let last: HashMap<u32, Readings> = readings.into_iter().collect();
+                let last: HashMap<u32, Measurement> = readings.into_iter().collect();
                 for point in instrument.points.iter_mut().filter(|p| p.last.is_none()) {
                     point.last = last.get(&point.at.slot).copied();
                 }
             }
             Record::Finalized { id, readings } => {
-                let last: HashMap<u32, Readings> = readings.into_iter().collect();
+                let last: HashMap<u32, Measurement> = readings.into_iter().collect();
                 let points = &mut self.instrument(id)?.points;
                 for point in points.iter_mut().filter(|p| p.last.is_none()) {
                     point.last = last.get(&point.at.slot).copied();
@@ -451,33 +459,33 @@ mod tests {
         vec![
             Record::first_record(7, "VM".into(), "17".into(), 1, 2),
             Record::Instrument {
-                id: 1,
+                id: InstrumentId(1),
                 name: "hits".into(),
                 kind: InstrumentKind::Counter,
                 plan: "p".into(),
             },
             Record::Installed {
-                id: 1,
+                id: InstrumentId(1),
                 class: "A".into(),
                 method: "m()V".into(),
                 points: vec![counter(0), counter(1)],
                 flow: None,
             },
             Record::Installed {
-                id: 1,
+                id: InstrumentId(1),
                 class: "A".into(),
                 method: "n()V".into(),
                 points: vec![counter(2)],
                 flow: None,
             },
             Record::NotInstalled {
-                id: 1,
+                id: InstrumentId(1),
                 class: "A".into(),
                 method: "m()V".into(),
             },
             Record::Detached {
-                id: 1,
-                readings: vec![(2, Readings::Count { hits: 3 })],
+                id: InstrumentId(1),
+                readings: vec![(2, Measurement::Count { hits: 3 })],
             },
             Record::Ended {},
         ]
@@ -509,7 +517,7 @@ mod tests {
         let one = &catalogue.instruments[0];
         assert_eq!((one.points.len(), one.attached), (1, false));
         assert_eq!(one.points[0].method, "n()V");
-        assert_eq!(one.points[0].last, Some(Readings::Count { hits: 3 }));
+        assert_eq!(one.points[0].last, Some(Measurement::Count { hits: 3 }));
         assert!(catalogue.ended && !catalogue.torn);
         std::fs::remove_dir_all(&directory).unwrap();
     }
@@ -567,7 +575,7 @@ mod tests {
         };
         let instrument = records()[1].clone();
         let stands = Record::Installed {
-            id: 1,
+            id: InstrumentId(1),
             class: "A".into(),
             method: "m()V".into(),
             points: vec![beyond],
@@ -576,7 +584,7 @@ mod tests {
         for (all, word) in [
             (vec![Record::Ended {}], "no `run`"),
             (vec![run.clone(), run.clone()], "second"),
-            (vec![run.clone(), detached(3, vec![])], "i3"),
+            (vec![run.clone(), detached(InstrumentId(3), vec![])], "i3"),
             (vec![run, instrument, stands], "no counter"),
         ] {
             write(&directory, &bytes(&all));

@@ -18,13 +18,14 @@ use veneer_instruments::{
     AdviceKind, ArmedMethod, DEFAULT_MAX_POINTS, InstructionKind, InstrumentKind, InstrumentSpec,
     MethodPattern, PointSelector,
 };
+use veneer_names::MethodId;
 
 /// A selection of methods by pattern.
 #[derive(Clone, Debug)]
 pub(super) struct SelectedMethods {
     pub(super) patterns: Vec<MethodPattern>,
     /// The methods that a predicate has chosen, by id. `None` without a predicate.
-    pub(super) only: Option<Arc<BTreeMap<u32, ArmedMethod>>>,
+    pub(super) only: Option<Arc<BTreeMap<MethodId, ArmedMethod>>>,
     pub(super) limit: u32,
 }
 
@@ -34,7 +35,7 @@ pub(super) struct SelectedPoints {
     pub(super) methods: SelectedMethods,
     pub(super) place: PointSelector,
     /// The blocks that a predicate has chosen, by method id. `None` without a predicate.
-    pub(super) chosen: Option<Arc<BTreeMap<u32, Vec<u32>>>>,
+    pub(super) chosen: Option<Arc<BTreeMap<MethodId, Vec<u32>>>>,
 }
 
 impl SelectedMethods {

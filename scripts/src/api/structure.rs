@@ -16,6 +16,7 @@ use std::sync::{Arc, OnceLock};
 use veneer_instruments::{
     ArmedClass, DescribedMethod, Graph, PointSelector, class_flag_words, flag_words,
 };
+use veneer_names::MethodRef;
 
 /// A class as a value of the script.
 #[derive(Clone)]
@@ -58,7 +59,7 @@ impl Method {
 
     fn name(&self) -> &str {
         let text = &self.method.method.method;
-        text.split('(').next().unwrap_or(text)
+        MethodRef::parse(text).map_or(text, |method| method.name)
     }
 
     /// Returns the blocks as maps, each with its class and method.

@@ -4,9 +4,9 @@ use super::convert::{ApiResult, api_error, downcast_element, int, number, row_li
 use super::tally_row::{RowScope, row_map};
 use crate::context::PlanContext;
 use crate::json;
-use crate::lock::lock;
+use parking_lot::Mutex;
 use rhai::{Array, Engine, INT, ImmutableString, Map};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use veneer_instruments::{LinearBuckets, Runtime, Tally, TallyKind, merge_tables, table};
 
 /// A table. Clones refer to the same table.
@@ -44,7 +44,7 @@ impl TableHandle {
     /// Returns the values recorded since the last call, in display form.
     fn since(&self, runtime: &dyn Runtime) -> Tally {
         let now = runtime.read_table(self.number);
-        let before = std::mem::replace(&mut *lock(&self.seen), now.clone());
+        let before = std::mem::replace(&mut *self.seen.lock(), now.clone());
         shown(now.difference_since(&before, self.kind), self.kind)
     }
 }
@@ -248,7 +248,7 @@ fn register_readings(engine: &mut Engine, context: &Arc<PlanContext>) {
     let plan = context.clone();
     engine.register_fn("clear", move |table: &mut TableHandle| {
         plan.with_runtime(|runtime| runtime.clear_table(table.number));
-        *lock(&table.seen) = Tally::default();
+        *table.seen.lock() = Tally::default();
     });
 }
 
@@ -281,7 +281,7 @@ fn register_renderings(engine: &mut Engine, context: &Arc<PlanContext>) {
     let plan = context.clone();
     engine.register_fn("csv", move |table: &mut TableHandle| {
         let now = plan.with_runtime(|runtime| table.read(runtime));
-        table::render_csv(&now, table.kind)
+        table::render_csv(&now, table.kind).or_else(api_error)
     });
     let plan = context.clone();
     engine.register_fn("json", move |table: &mut TableHandle| {

@@ -1,10 +1,10 @@
 //! The modules that have been evaluated.
 
 use super::program::LinkedModules;
-use crate::lock::lock;
+use parking_lot::Mutex;
 use rhai::{Engine, EvalAltResult, Module, ModuleResolver, Position, Scope, Shared};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// The evaluated modules, by their names in the engine.
 pub(crate) type EvaluatedModules = BTreeMap<String, Shared<Module>>;
@@ -16,17 +16,17 @@ pub(crate) struct ModuleRegistry(Arc<Mutex<EvaluatedModules>>);
 impl ModuleRegistry {
     /// Returns the variable or constant of a module with this name. Functions are not found.
     pub(crate) fn value(&self, module: &str, name: &str) -> Option<rhai::Dynamic> {
-        lock(&self.0).get(module)?.get_var(name)
+        self.0.lock().get(module)?.get_var(name)
     }
 
     /// Returns all evaluated modules.
     pub(crate) fn evaluated(&self) -> EvaluatedModules {
-        lock(&self.0).clone()
+        self.0.lock().clone()
     }
 
     fn add(&self, engine: &mut Engine, id: &str, module: Shared<Module>) {
         engine.register_static_module(id, module.clone());
-        lock(&self.0).insert(id.to_owned(), module);
+        self.0.lock().insert(id.to_owned(), module);
     }
 
     /// Registers the modules with an engine. Modules that are not in `ready` are evaluated first.
@@ -70,7 +70,7 @@ impl ModuleResolver for ModuleRegistry {
         path: &str,
         position: Position,
     ) -> Result<Shared<Module>, Box<EvalAltResult>> {
-        let module = lock(&self.0).get(path).cloned();
+        let module = self.0.lock().get(path).cloned();
         module.ok_or_else(|| EvalAltResult::ErrorModuleNotFound(path.to_owned(), position).into())
     }
 }

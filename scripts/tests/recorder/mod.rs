@@ -1,5 +1,6 @@
 //! A runtime that records the calls of plans and returns fixed data.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use veneer_instruments::{
@@ -73,7 +74,10 @@ pub fn calls(source: &str) -> Vec<String> {
 
 impl Runtime for Recorder {
     fn attach(&self, spec: InstrumentSpec) -> Result<AttachSummary, AttachError> {
-        let only = spec.only.as_ref().map(|only| format!(" only {only:?}"));
+        let only = spec.only.as_ref().map(|only| {
+            let by_number: BTreeMap<u32, _> = only.iter().map(|(id, at)| (id.0, at)).collect();
+            format!(" only {by_number:?}")
+        });
         self.call(format!("attach {spec}{}", only.unwrap_or_default()));
         let text = spec.patterns[0].to_string();
         if text.starts_with("refused.") {
@@ -201,7 +205,7 @@ impl Runtime for Recorder {
     fn armed_methods(&self, _: &[MethodPattern], sample: Option<RandomSample>) -> Vec<ArmedMethod> {
         let named = ["isMe(II)Z", "<init>()V", "weight([J)D"];
         let all = [0, 1, 2].map(|n| ArmedMethod {
-            id: 10 + n as u32,
+            id: veneer_names::MethodId(10 + n as u32),
             class: "route.Edge".to_owned(),
             method: named[n].to_owned(),
         });
@@ -231,8 +235,8 @@ impl Runtime for Recorder {
             } else {
                 0x21
             },
-            annotations: vec!["a.Fast".to_owned(); usize::from(method.id == 12)],
-            size: 10 * method.id,
+            annotations: vec!["a.Fast".to_owned(); usize::from(method.id.0 == 12)],
+            size: 10 * method.id.0,
             method,
         };
         let methods = self.armed_methods(patterns, None).into_iter();
@@ -246,7 +250,7 @@ impl Runtime for Recorder {
         }]
     }
 
-    fn flow_graph(&self, method: u32) -> Option<Graph> {
+    fn flow_graph(&self, method: veneer_names::MethodId) -> Option<Graph> {
         self.call(format!("graph {method}"));
         let all = self.armed_methods(&[], None);
         let method = all.into_iter().find(|one| one.id == method)?;
@@ -263,8 +267,8 @@ impl Runtime for Recorder {
             edges: vec![(0, 1), (1, 2)],
             blocks: vec![
                 block(0, 2, true),
-                block(1, method.id as usize, true),
-                block(1, 20, method.id == 10),
+                block(1, method.id.0 as usize, true),
+                block(1, 20, method.id.0 == 10),
             ],
             method,
         })

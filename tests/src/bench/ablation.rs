@@ -7,7 +7,6 @@
 
 use std::time::{Duration, Instant};
 
-use super::error::other;
 use super::groups::{Variant, measure};
 use super::prepare::Compiled;
 use super::record::Record;
@@ -37,7 +36,7 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
          JVM, without any instrument. The paper reports 7.54 for its own."
             .into(),
     ];
-    let jdk = scope.jdks.first().ok_or_else(|| other("no JDK"))?;
+    let jdk = scope.jdks.first().ok_or(TrustError::NoJdk)?;
     let tool = Compiled::new(jdk, &["tests/bench/Literal.java"], &ASM)?;
     let mut table = Table::new(
         "",
@@ -52,7 +51,10 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     );
     let mut medians = Vec::new();
     for name in PROGRAMS.iter().filter(|n| !scope.quick || **n == "route") {
-        let workload = named(name).ok_or_else(|| other(format!("no workload {name}")))?;
+        let workload = named(name).ok_or(TrustError::Unknown {
+            kind: "workload",
+            name,
+        })?;
         let (series, rewritten) = one(jdk, workload, &tool, scope.quick)?;
         let [plain, literal] = series.as_slice() else {
             continue;

@@ -7,7 +7,6 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::error::other;
 use super::record::{Goal, Record};
 use crate::folder::{files, workspace};
 use crate::jdk::Jdk;
@@ -25,7 +24,7 @@ const GOAL: &str = "arm-loop";
 pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     let begun = Instant::now();
     let mut record = Record::new("arming", "Arming a class", scope)?;
-    let jdk = scope.jdks.first().ok_or_else(|| other("no JDK"))?;
+    let jdk = scope.jdks.first().ok_or(TrustError::NoJdk)?;
     let classes = extracted(jdk)?;
     let target = std::env::var_os("CARGO_TARGET_DIR")
         .map_or_else(|| workspace().join("target"), PathBuf::from);
@@ -162,7 +161,10 @@ fn estimates(folder: &Path) -> Result<Vec<Estimate>, TrustError> {
             nanoseconds.unwrap_or(f64::NAN) / 1e3 / classes
         };
         if classes < 1.0 {
-            return Err(other(format!("{}: no number of classes", place.display())));
+            return Err(TrustError::Missing {
+                wanted: "number of classes",
+                found: place.display().to_string(),
+            });
         }
         found.push(Estimate {
             name: text("function_id").to_string(),
@@ -191,7 +193,7 @@ mod tests {
         let about = r#"{"function_id":"arm-loop","value_str":"100x3000"}"#;
         std::fs::write(place.join("benchmark.json"), about)?;
         let found = estimates(folder.path())?;
-        let one = found.first().ok_or_else(|| other("nothing"))?;
+        let one = found.first().expect("an estimate");
         assert_eq!(
             (one.name.as_str(), one.mean, one.low),
             ("arm-loop", 20.0, 19.0)

@@ -3,11 +3,11 @@
 
 use std::time::{Duration, Instant};
 
-use super::error::other;
 use super::groups::first_line;
 use super::jvm_options::OPTIONS;
 use super::mass_attach::free_port;
 use super::peers::{byteman, flight_recorder};
+use super::printed_number::printed_number;
 use super::record::shown;
 use super::record::{Goal, Record};
 use crate::bench::statistics::median;
@@ -38,8 +38,8 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
          JFR.start`, including the command itself."
             .into(),
     ];
-    let jdk = scope.jdks.first().ok_or_else(|| other("no JDK"))?;
-    let programs = Programs::compile_folder(jdk.clone(), "live").map_err(other)?;
+    let jdk = scope.jdks.first().ok_or(TrustError::NoJdk)?;
+    let programs = Programs::compile_folder(jdk.clone(), "live")?;
     let mut table = Table::new("", &["how", "ms", "times", ""]);
     let mut row =
         |record: &mut Record, name: &str, found: Result<Vec<f64>, &TrustError>| -> Option<f64> {
@@ -112,24 +112,31 @@ struct VeneerTimes {
 
 /// Attaches a counter to the loop and detaches it, `times` times after a first time.
 fn veneer_times(programs: &Programs, times: usize) -> Result<VeneerTimes, TrustError> {
-    let live = programs.armed("RunningLoop").map_err(other)?;
+    let live = programs.armed("RunningLoop")?;
     wait_for_jit();
     let once = "let begin = now();\nlet h = methods(\"RunningLoop::loop(..)\").loops().before(counter());\nlet made = now();\n\
                 while h.hits() == 0 { if now() - begin > 1.5 { break; } }\nlet hit = now();\n\
                 if h.hits() == 0 { hit = begin - 1.0; }\nh.detach();\n`${(made - begin) * 1000.0} ${(hit - begin) * 1000.0}`";
     let (mut values, mut calls) = (Vec::new(), Vec::new());
     for _ in 0..=times {
-        let said = live.value(once).map_err(other)?;
+        let said = live.value(once)?;
         let words: Vec<f64> = said
             .trim_matches('"')
             .split(' ')
             .filter_map(|word| word.parse().ok())
             .collect();
         let [call, hit] = words[..] else {
-            return Err(other(format!("the plan gave `{said}`")));
+            return Err(TrustError::Missing {
+                wanted: "pair of times",
+                found: said,
+            });
         };
         if hit < 0.0 {
-            return Err(other("the counter in the loop did not begin to count"));
+            return Err(TrustError::TooFew {
+                done: 0,
+                unit: "hits of the counter in the loop",
+                output: said,
+            });
         }
         values.push(hit);
         calls.push(call);
@@ -138,10 +145,10 @@ fn veneer_times(programs: &Programs, times: usize) -> Result<VeneerTimes, TrustE
     let mut commands = Vec::new();
     for _ in 0..times.min(20) {
         let begin = Instant::now();
-        live.value(once).map_err(other)?;
+        live.value(once)?;
         commands.push(begin.elapsed().as_secs_f64() * 1e3);
     }
-    live.stop().map_err(other)?;
+    live.stop()?;
     let first = values.remove(0);
     calls.remove(0);
     Ok(VeneerTimes {
@@ -177,7 +184,7 @@ fn byteman_times(programs: &Programs, times: usize) -> Result<Vec<f64>, TrustErr
     let agent = byteman::prepare(jdk, "Stopwatch.java", helper.path())?;
     let port = free_port()?;
     let options = [byteman::COMPILED.into(), byteman::listening(&agent, port)];
-    let mut live = Live::start(&java(jdk, programs, &options, &[helper.path()])).map_err(other)?;
+    let mut live = Live::start(&java(jdk, programs, &options, &[helper.path()]))?;
     wait_for_jit();
     let mut values = Vec::new();
     for i in 0..times {
@@ -188,23 +195,23 @@ fn byteman_times(programs: &Programs, times: usize) -> Result<Vec<f64>, TrustErr
         let answer = byteman::submit(port, &rule)?;
         let line = live
             .line(&format!("first r{i} "))
-            .map_err(|e| other(format!("{e}; its agent said: {answer}")))?;
-        let end: i64 = line.trim().parse().map_err(|_| other(&line))?;
+            .map_err(|source| TrustError::LiveRun {
+                run: format!("its agent said: {answer}"),
+                source,
+            })?;
+        let end: i64 = printed_number(&line)?;
         values.push((end - begin) as f64 / 1e6);
     }
-    live.stop().map_err(other)?;
+    live.stop()?;
     Ok(values)
 }
 
 /// Returns the durations of `jcmd PID JFR.start method-timing=…` in milliseconds.
 fn recorder_times(jdk: &Jdk, programs: &Programs, times: usize) -> Result<Vec<f64>, TrustError> {
     if jdk.major() < flight_recorder::MIN_JDK {
-        return Err(other(format!(
-            "not in JDKs before {}",
-            flight_recorder::MIN_JDK
-        )));
+        return Err(TrustError::OnlyFrom(flight_recorder::MIN_JDK));
     }
-    let live = Live::start(&java(jdk, programs, &[], &[])).map_err(other)?;
+    let live = Live::start(&java(jdk, programs, &[], &[]))?;
     wait_for_jit();
     let mut values = Vec::new();
     for i in 0..times {
@@ -212,11 +219,11 @@ fn recorder_times(jdk: &Jdk, programs: &Programs, times: usize) -> Result<Vec<f6
         let said = flight_recorder::start(jdk, live.pid(), &format!("r{i}"), "RunningLoop::step")?;
         values.push(begin.elapsed().as_secs_f64() * 1e3);
         if !said.contains("Started recording") {
-            return Err(other(said));
+            return Err(TrustError::Rejected(said));
         }
         flight_recorder::stop(jdk, live.pid(), &format!("r{i}"))?;
     }
-    live.stop().map_err(other)?;
+    live.stop()?;
     Ok(values)
 }
 

@@ -3,7 +3,6 @@
 
 use std::time::Instant;
 
-use super::error::other;
 use super::loading::Loading;
 use super::mass_attach::{METHODS, call_all_methods, compiled};
 use super::record::{Goal, Record};
@@ -61,7 +60,7 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
          number of classes, armed minus plain. The cost of a counter is the slope over the number \
          of counters, counted minus armed."
     )];
-    let jdk = scope.jdks.first().ok_or_else(|| other("no JDK"))?;
+    let jdk = scope.jdks.first().ok_or(TrustError::NoJdk)?;
     let class = classes(&mut record, jdk, scope.quick)?;
     let counter = counters(&mut record, jdk, scope.quick)?;
     for (what, most, value) in [
@@ -98,10 +97,9 @@ fn classes(record: &mut Record, jdk: &Jdk, quick: bool) -> Result<Option<f64>, T
                 command::run(&[], &java)
             } else {
                 java
-            })
-            .map_err(other)?;
+            })?;
             let held = measure_memory(jdk, &live)?;
-            live.stop().map_err(other)?;
+            live.stop()?;
             eprintln!("bench: memory, {classes} classes, armed {armed}: {held:?}");
             line.push((*classes as f64, held.all()));
             let how = if armed { "armed" } else { "plain" };
@@ -137,7 +135,7 @@ fn counters(record: &mut Record, jdk: &Jdk, quick: bool) -> Result<Option<f64>, 
             .args(["Pauses", &classes.to_string(), "1"]);
         let mut idle = 0.0;
         for counted in [false, true] {
-            let mut live = Live::start(&command::run(&[], &java)).map_err(other)?;
+            let mut live = Live::start(&command::run(&[], &java))?;
             for _ in 0..20 {
                 call_all_methods(&mut live)?;
             }
@@ -145,14 +143,14 @@ fn counters(record: &mut Record, jdk: &Jdk, quick: bool) -> Result<Option<f64>, 
             if counted {
                 let plan =
                     "let h = methods(\"Many*\").limit(10000000).blocks().before(counter()); h.id()";
-                let id = live.value(plan).map_err(other)?;
+                let id = live.value(plan)?;
                 for _ in 0..20 {
                     call_all_methods(&mut live)?;
                 }
-                points = live.hits(id.trim_matches('"')).map_err(other)?.len();
+                points = live.hits(id.trim_matches('"'))?.len();
             }
             let held = measure_memory(jdk, &live)?;
-            live.stop().map_err(other)?;
+            live.stop()?;
             eprintln!("bench: memory, {classes} classes, {points} counters: {held:?}");
             if counted {
                 more.push((points as f64, held.all() - idle));

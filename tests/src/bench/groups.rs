@@ -255,7 +255,6 @@ pub fn first_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::error::other;
 
     fn program(name: &str, text: &str) -> Variant {
         let script = format!(
@@ -287,11 +286,11 @@ mod tests {
 
     #[test]
     fn a_tool_that_cannot_run_is_reported() {
-        let peer = Variant::peer("peer", Err(other("not on this JDK")));
+        let peer = Variant::peer("peer", Err(TrustError::OnlyFrom(25)));
         let series = measure("test", 1, &[program("plain", "7"), peer]);
         assert_eq!(
             series.get(1).and_then(|s| s.error.clone()).as_deref(),
-            Some("not on this JDK")
+            Some("not in JDKs before 25")
         );
     }
 

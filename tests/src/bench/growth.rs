@@ -5,11 +5,11 @@
 
 use std::time::Instant;
 
-use super::error::other;
 use super::first::first_result;
 use super::jvm_options::OPTIONS;
 use super::loading::Loading;
 use super::mass_attach::{self, Attachment, METHODS, attach, compiled, start};
+use super::printed_number::printed_number;
 use super::record::Record;
 use super::slope::fit;
 use crate::bench::statistics::median;
@@ -39,7 +39,7 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
          series use the program of *Attaching to 5,000 methods at once*, with classes of \
          {METHODS} methods."
     )];
-    let jdk = scope.jdks.first().ok_or_else(|| other("no JDK"))?;
+    let jdk = scope.jdks.first().ok_or(TrustError::NoJdk)?;
     let mut all = vec![start_up(jdk, scope.quick)?];
     all.extend(methods(jdk, scope.quick)?);
     all.extend(threads(jdk, scope.quick)?);
@@ -108,8 +108,8 @@ fn start_up(jdk: &Jdk, quick: bool) -> Result<Growth, TrustError> {
         let java = program.java(jdk, &OPTIONS, *classes);
         let armed = command::run(&[], &java);
         for _ in 0..times {
-            let plain = first_result(&java, "pid ").map_err(other)?;
-            let ours = first_result(&armed, "pid ").map_err(other)?;
+            let plain = first_result(&java, "pid ")?;
+            let ours = first_result(&armed, "pid ")?;
             growth
                 .points
                 .push((*classes as f64, ours.time - plain.time));
@@ -164,13 +164,11 @@ fn methods(jdk: &Jdk, quick: bool) -> Result<Vec<Growth>, TrustError> {
             pauses.points.push((methods, one.pause));
             let selection = format!("{}.blocks()", selection_of(*classes));
             let (Attachment { took, .. }, _) = attach(&mut live, &selection)?;
-            let points = live
-                .value(&format!(
-                    "{}.graphs().reduce(|n, g| n + g.fragments, 0)",
-                    selection_of(1)
-                ))
-                .map_err(other)?;
-            let each: f64 = points.trim().parse().map_err(|_| other(&points))?;
+            let points = live.value(&format!(
+                "{}.graphs().reduce(|n, g| n + g.fragments, 0)",
+                selection_of(1)
+            ))?;
+            let each: f64 = printed_number(&points)?;
             // The classes differ only in constants, so each has the same number of blocks.
             blocks.points.push((each * *classes as f64, took));
             eprintln!(
@@ -179,7 +177,7 @@ fn methods(jdk: &Jdk, quick: bool) -> Result<Vec<Growth>, TrustError> {
             );
         }
     }
-    live.stop().map_err(other)?;
+    live.stop()?;
     Ok(vec![entries, blocks, pauses])
 }
 
@@ -212,7 +210,7 @@ fn threads(jdk: &Jdk, quick: bool) -> Result<Vec<Growth>, TrustError> {
             "bench: growth, {threads} threads: {:?}",
             times_of.points.last()
         );
-        live.stop().map_err(other)?;
+        live.stop()?;
     }
     Ok(vec![times_of, pauses])
 }

@@ -6,12 +6,12 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::error::other;
 use super::first::thread_time;
 use super::groups::first_line;
 use super::jvm_options::OPTIONS;
 use super::peers::{byteman, flight_recorder};
 use super::prepare::Compiled;
+use super::printed_number::printed_number;
 use super::record::shown;
 use super::record::{Goal, Record};
 use crate::command;
@@ -43,7 +43,7 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
          both processors."
             .into(),
     ];
-    let jdk = scope.jdks.first().ok_or_else(|| other("no JDK"))?;
+    let jdk = scope.jdks.first().ok_or(TrustError::NoJdk)?;
     let mut table = Table::new(
         "",
         &[
@@ -135,7 +135,7 @@ pub fn compiled(jdk: &Jdk, classes: usize) -> Result<Compiled, TrustError> {
     let sources = ["tests/bench/Pauses.java", "tests/bench/Caller.java"];
     let compiled = Compiled::new(jdk, &sources, &[])?;
     let many = compiled.join("Many.java");
-    std::fs::write(&many, source(classes)).map_err(other)?;
+    std::fs::write(&many, source(classes))?;
     Process::new(jdk.tool("javac"))
         .args(["-g", "-nowarn", "-d"])
         .arg(compiled.classes())
@@ -194,16 +194,16 @@ pub fn java(
 
 /// Returns the longest pause since the previous call, in milliseconds.
 pub fn pause(live: &mut Live) -> Result<f64, TrustError> {
-    live.say("pause").map_err(other)?;
-    let line = live.line("pause ").map_err(other)?;
-    let micros: f64 = line.trim().parse().map_err(|_| other(&line))?;
+    live.say("pause")?;
+    let line = live.line("pause ")?;
+    let micros: f64 = printed_number(&line)?;
     Ok(micros / 1e3)
 }
 
 /// Waits until every method has been called once more.
 pub fn call_all_methods(live: &mut Live) -> Result<(), TrustError> {
-    live.say("round").map_err(other)?;
-    live.line("round ").map_err(other)?;
+    live.say("round")?;
+    live.line("round ")?;
     Ok(())
 }
 
@@ -216,7 +216,7 @@ fn idle(live: &mut Live) -> Result<f64, TrustError> {
 
 /// Starts the program and waits until the JIT has compiled its methods.
 pub fn start(process: &Process) -> Result<Live, TrustError> {
-    let mut live = Live::start(process).map_err(other)?;
+    let mut live = Live::start(process)?;
     for _ in 0..20 {
         call_all_methods(&mut live)?;
     }
@@ -243,7 +243,7 @@ fn measure_veneer(
         seen.idle.push(one.idle);
         seen.hit = Some(seen.hit.unwrap_or(hit).min(hit));
     }
-    live.stop().map_err(other)?;
+    live.stop()?;
     Ok(seen)
 }
 
@@ -269,14 +269,14 @@ pub fn attach(live: &mut Live, points: &str) -> Result<(Attachment, usize), Trus
     let plan = format!(
         "let begin = now();\nlet h = {points}.before(counter());\nlet took = (now() - begin) * 1000.0;\n`${{took}} ${{h.id()}}`"
     );
-    let said = live.value(&plan).map_err(other)?;
+    let said = live.value(&plan)?;
     let work = thread_time(live.pid(), PLANS) - worked;
     let said = said.trim_matches('"').to_string();
-    let (took, id) = said.split_once(' ').ok_or_else(|| other(&said))?;
-    let took: f64 = took.parse().map_err(|_| other(&said))?;
+    let (took, id) = said.split_once(' ').unwrap_or((&said, ""));
+    let took: f64 = printed_number(took)?;
     call_all_methods(live)?;
     let longest = pause(live)?;
-    let report = live.report().map_err(other)?;
+    let report = live.report()?;
     let hit: BTreeSet<(String, String)> = report
         .instruments
         .iter()
@@ -285,7 +285,7 @@ pub fn attach(live: &mut Live, points: &str) -> Result<(Attachment, usize), Trus
         .filter(|point| point.hits > 0)
         .map(|point| (point.class.clone(), point.method.clone()))
         .collect();
-    live.value(&format!("detach(\"{id}\")")).map_err(other)?;
+    live.value(&format!("detach(\"{id}\")"))?;
     call_all_methods(live)?;
     let one = Attachment {
         took,
@@ -324,11 +324,11 @@ fn measure_byteman(
         let answer = byteman::submit(port, &text)?;
         seen.attach.push(begin.elapsed().as_secs_f64() * 1e3);
         if !answer.contains("install rule") {
-            return Err(other(answer));
+            return Err(TrustError::Rejected(answer));
         }
         call_all_methods(&mut live)?;
         seen.pause.push(pause(&mut live)?);
-        live.stop().map_err(other)?;
+        live.stop()?;
     }
     Ok(seen)
 }
@@ -340,10 +340,7 @@ fn measure_flight_recorder(
     times: usize,
 ) -> Result<AttachMeasurements, TrustError> {
     if jdk.major() < flight_recorder::MIN_JDK {
-        return Err(other(format!(
-            "not in JDKs before {}",
-            flight_recorder::MIN_JDK
-        )));
+        return Err(TrustError::OnlyFrom(flight_recorder::MIN_JDK));
     }
     let compiled = compiled(jdk, classes)?;
     let mut live = start(&java(jdk, &compiled, classes, 1, &[], &[]))?;
@@ -355,21 +352,21 @@ fn measure_flight_recorder(
         let said = flight_recorder::start(jdk, live.pid(), &format!("r{i}"), &filter.join(";"))?;
         seen.attach.push(begin.elapsed().as_secs_f64() * 1e3);
         if !said.contains("Started recording") {
-            return Err(other(said));
+            return Err(TrustError::Rejected(said));
         }
         call_all_methods(&mut live)?;
         seen.pause.push(pause(&mut live)?);
         flight_recorder::stop(jdk, live.pid(), &format!("r{i}"))?;
         call_all_methods(&mut live)?;
     }
-    live.stop().map_err(other)?;
+    live.stop()?;
     Ok(seen)
 }
 
 /// Returns a local port on which no process listens.
 pub fn free_port() -> Result<u16, TrustError> {
-    let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).map_err(other)?;
-    Ok(listener.local_addr().map_err(other)?.port())
+    let listener = std::net::TcpListener::bind(("127.0.0.1", 0))?;
+    Ok(listener.local_addr()?.port())
 }
 
 #[cfg(test)]

@@ -19,7 +19,6 @@
 pub mod ablation;
 pub mod arming;
 pub mod attach;
-mod error;
 pub mod first;
 pub mod footprint;
 pub mod groups;
@@ -32,6 +31,7 @@ pub mod page;
 mod parts;
 pub mod peers;
 pub mod prepare;
+mod printed_number;
 pub mod probes;
 pub mod profile;
 pub mod record;

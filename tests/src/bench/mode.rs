@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use super::error::other;
 use super::groups::{CheckError, Variant};
 use super::prepare::{Compiled, plan};
 use super::workload::Workload;
@@ -79,7 +78,7 @@ impl Mode {
     ) -> Result<Vec<String>, TrustError> {
         let mut options = workload.arming();
         if let Some(text) = self.plan(workload, rounds) {
-            std::fs::create_dir_all(folder).map_err(other)?;
+            std::fs::create_dir_all(folder)?;
             let name = self.to_string().replace([' ', ','], "-");
             options.extend(plan(&folder.join(format!("{name}.rhai")), &text)?);
         }

@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::error::other;
 use crate::folder::{Folder, files, workspace};
 use crate::jars::jars;
 use crate::jdk::Jdk;
@@ -85,6 +84,6 @@ impl Compiled {
 
 /// Writes a plan to a file, and returns the options that name it.
 pub fn plan(file: &Path, text: &str) -> Result<Vec<String>, TrustError> {
-    std::fs::write(file, text).map_err(other)?;
+    std::fs::write(file, text)?;
     Ok(vec!["--plan".into(), file.to_string_lossy().into_owned()])
 }

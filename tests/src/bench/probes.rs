@@ -3,7 +3,6 @@
 
 use std::time::Instant;
 
-use super::error::other;
 use super::groups::{CheckError, Series, Variant, measure};
 use super::peers::{Timing, btrace, byteman};
 use super::prepare::{Compiled, plan};
@@ -114,7 +113,7 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
          its executions. Byteman's rule calls a helper with the same code as by hand, compiled to \
          bytecode; BTrace's probe adds to its aggregations."
     )];
-    let jdk = scope.jdks.first().ok_or_else(|| other("no JDK"))?;
+    let jdk = scope.jdks.first().ok_or(TrustError::NoJdk)?;
     let mut table = Table::new(
         "",
         &[
@@ -237,10 +236,9 @@ fn measured(jdk: &Jdk, form: &Form, quick: bool) -> Result<Vec<Series>, TrustErr
 /// Compiles the program with the code of the form in its source.
 fn by_hand(jdk: &Jdk, form: &Form) -> Result<Compiled, TrustError> {
     let compiled = Compiled::workload(jdk, &HOT_PROBE)?;
-    let source =
-        std::fs::read_to_string(workspace().join("tests/bench/HotProbe.java")).map_err(other)?;
+    let source = std::fs::read_to_string(workspace().join("tests/bench/HotProbe.java"))?;
     let file = compiled.join("HotProbe.java");
-    std::fs::write(&file, source.replace("/* probe */", form.hand)).map_err(other)?;
+    std::fs::write(&file, source.replace("/* probe */", form.hand))?;
     crate::process::Process::new(jdk.tool("javac"))
         .args(["-g", "-nowarn", "-d"])
         .arg(compiled.classes())

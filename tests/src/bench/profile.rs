@@ -6,7 +6,6 @@
 
 use std::time::Instant;
 
-use super::error::other;
 use super::groups::first_line;
 use super::prepare::Compiled;
 use super::record::{Goal, Record};
@@ -81,7 +80,7 @@ fn one(workload: &Workload, jdk: &Jdk) -> Result<Equivalence, TrustError> {
          let each = methods({pattern}).limit(10000000).blocks().before(counter().each().named(\"each\"));\n"
     );
     let (plan, report) = (compiled.join("both.rhai"), compiled.join("report.json"));
-    std::fs::write(&plan, text).map_err(other)?;
+    std::fs::write(&plan, text)?;
     let mut options = workload.arming();
     for (option, file) in [("--plan", &plan), ("--report", &report)] {
         options.extend([option.to_string(), file.to_string_lossy().into_owned()]);
@@ -92,11 +91,17 @@ fn one(workload: &Workload, jdk: &Jdk) -> Result<Equivalence, TrustError> {
         .run()?
         .succeeded(workload.name)?;
     if plain.out != counted.out {
-        return Err(other("its output is not that of the plain run"));
+        return Err(TrustError::Differs(
+            "its output is not that of the plain run".into(),
+        ));
     }
-    let found = Equivalence::from_report(&Report::read(&report).map_err(other)?);
+    let found = Equivalence::from_report(&Report::read(&report)?);
     if found.hits == 0 {
-        return Err(other("nothing was counted"));
+        return Err(TrustError::TooFew {
+            done: 0,
+            unit: "hits",
+            output: counted.err,
+        });
     }
     Ok(found)
 }

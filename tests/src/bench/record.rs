@@ -105,10 +105,7 @@ pub struct Record {
 impl Record {
     /// Creates an empty record for the first JDK of a scope, with the description of the machine.
     pub fn new(name: &str, title: &str, scope: &Scope) -> Result<Self, TrustError> {
-        let jdk = scope
-            .jdks
-            .first()
-            .ok_or_else(|| TrustError::Other("no JDK".into()))?;
+        let jdk = scope.jdks.first().ok_or(TrustError::NoJdk)?;
         let java = Process::new(jdk.tool("java")).arg("-version");
         let said = java.run()?.succeeded("java -version")?.err;
         let m = Machine::here()?;

@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use super::error::other;
 use super::jvm_options::OPTIONS;
 use super::prepare::Compiled;
 use super::record::Record;
@@ -63,9 +62,9 @@ impl Service {
                 .arg(compiled.class_path(&[]))
                 .arg(name)
         };
-        let mut live = Live::start(&java("Service").arg(compiled.join("work"))).map_err(other)?;
-        let port = live.line("port ").map_err(other)?;
-        let clients = Live::start(&java("Clients").args([&port, CLIENTS, "0"])).map_err(other)?;
+        let mut live = Live::start(&java("Service").arg(compiled.join("work")))?;
+        let port = live.line("port ")?;
+        let clients = Live::start(&java("Clients").args([&port, CLIENTS, "0"]))?;
         Ok(Service {
             live,
             clients,
@@ -80,12 +79,14 @@ impl Service {
 
     /// Returns what the clients observed since the previous phase ended.
     pub fn phase(&mut self, name: &str) -> Result<Phase, TrustError> {
-        self.clients.say(name).map_err(other)?;
-        let line = self
-            .clients
-            .line(&format!("phase {name} "))
-            .map_err(other)?;
-        let read = |word| number(&line, word).ok_or_else(|| other(format!("no {word}: {line}")));
+        self.clients.say(name)?;
+        let line = self.clients.line(&format!("phase {name} "))?;
+        let read = |word| {
+            number(&line, word).ok_or_else(|| TrustError::Missing {
+                wanted: word,
+                found: line.clone(),
+            })
+        };
         Ok(Phase {
             requests: read("requests")?,
             failed: read("failed")?,
@@ -110,8 +111,8 @@ impl Service {
 
     /// Stops both JVMs, and returns the failures that the clients reported, one per line.
     pub fn stop(self) -> Result<String, TrustError> {
-        let said = self.clients.stop().map_err(other)?;
-        self.live.stop().map_err(other)?.succeeded("the service")?;
+        let said = self.clients.stop()?;
+        self.live.stop()?.succeeded("the service")?;
         let bad = said
             .out
             .lines()
@@ -134,7 +135,7 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
          their longest times can be compared."
             .into(),
     ];
-    let jdk = scope.jdks.first().ok_or_else(|| other("no JDK"))?;
+    let jdk = scope.jdks.first().ok_or(TrustError::NoJdk)?;
     let (rounds, time) = match scope.quick {
         true => (1, Duration::from_millis(500)),
         false => (5, Duration::from_secs(3)),

@@ -3,7 +3,6 @@
 
 use std::time::Instant;
 
-use super::error::other;
 use super::first::{FirstResult, FirstResultError, first_result};
 use super::groups::first_line;
 use super::jvm_options::OPTIONS;
@@ -48,7 +47,7 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
          to an embedded server, for the others the result of the first round. {groups} groups. Processor time is that of all threads \
          until then, the compilers' too. *AspectJ weaver*: around advice on a single method, with every class looked at."
     )];
-    let jdk = scope.jdks.first().ok_or_else(|| other("no JDK"))?;
+    let jdk = scope.jdks.first().ok_or(TrustError::NoJdk)?;
     let mut table = Table::new(
         "",
         &[
@@ -270,7 +269,10 @@ fn programs(jdk: &Jdk, quick: bool) -> Result<Vec<Program>, TrustError> {
         },
     ];
     for (name, pointcut) in FIRST_ROUNDS.iter().filter(|_| !quick) {
-        let workload = named(name).ok_or_else(|| other(format!("no workload {name}")))?;
+        let workload = named(name).ok_or(TrustError::Unknown {
+            kind: "workload",
+            name,
+        })?;
         programs.push(Program {
             name: workload.name,
             what: "the first round",

@@ -3,7 +3,6 @@
 
 use std::time::Instant;
 
-use super::error::other;
 use super::groups::{CheckError, Series, Variant, measure};
 use super::peers::{Timing, timers};
 use super::prepare::Compiled;
@@ -25,7 +24,7 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
          count and sum) per call, including the inlining that it prevents. Each tool must have \
          counted every call, except async-profiler, which keeps no count."
     )];
-    let jdk = scope.jdks.first().ok_or_else(|| other("no JDK"))?;
+    let jdk = scope.jdks.first().ok_or(TrustError::NoJdk)?;
     let compiled = Compiled::workload(jdk, &HOT_CALL)?;
     let rounds = HOT_CALL.rounds(scope.quick);
     let calls = CALLS * rounds as u64;

@@ -1,5 +1,5 @@
 //! The part `fuzz`: libFuzzer on the class-file reader, the pipeline, stack maps, plans, the
-//! protocol, patterns and files of call graphs.
+//! protocol, patterns, files of call graphs, caches and memory profiles.
 //!
 //! In quick scope, only the saved corpora are run, with the stable compiler. In full scope, the
 //! part uses the figures of the last `make fuzz` from `fuzz/runs.json` if the sources have not
@@ -15,7 +15,7 @@ use crate::folder::{files, workspace};
 use crate::process::Process;
 
 /// The targets, and the property that each target checks.
-const TARGETS: [(&str, &str); 7] = [
+const TARGETS: [(&str, &str); 10] = [
     (
         "reader",
         "class-file reader and decoders: no panic, memory bounded by the input, the same bytes again",
@@ -44,16 +44,33 @@ const TARGETS: [(&str, &str); 7] = [
         "calls",
         "files of call graphs: no panic, memory bounded, a profile written again is the same",
     ),
+    (
+        "caches",
+        "cache descriptions and accesses: no panic, text to description to text, the outcomes of \
+         the naive model",
+    ),
+    (
+        "profiles",
+        "memory profiles: no panic, memory bounded by the input, a profile read and written again \
+         is the same",
+    ),
+    (
+        "traces",
+        "event traces: no panic, memory bounded, the same tree from each snapshot",
+    ),
 ];
 
 /// The folders with the sources of the targets.
-const SOURCES: [&str; 9] = [
+const SOURCES: [&str; 12] = [
     "liveness/src",
     "fragmenter/src",
     "fragmenter/tests/arming_support",
     "instruments/src",
     "profiles/calls/src",
     "protocol/src",
+    "profiles/memory/src",
+    "profiles/memory/tests/naive",
+    "profiles/traces/src",
     "scripts/src",
     "fuzz/bodies/src",
     "fuzz/fuzz_targets",
@@ -174,10 +191,11 @@ fn fuzz(seconds: u32, part: &mut Part) -> Result<Vec<Run>, TrustError> {
         .limit(limit)
         .run()?;
     if !matches!(output.code, 0 | 1) {
-        return Err(TrustError::Other(format!(
-            "build/fuzz.sh ended with {}: {}",
-            output.code, output.err
-        )));
+        return Err(TrustError::ExitCode {
+            program: "build/fuzz.sh".into(),
+            code: output.code,
+            output: output.err,
+        });
     }
     let logs = std::env::var_os("CARGO_TARGET_DIR")
         .map_or_else(|| workspace().join("target"), PathBuf::from)

@@ -279,7 +279,7 @@ fn run_job(job: &Job) -> Outcome {
         Job::Start(group, order, seed) => {
             let result = match &group.beside {
                 Ok(beside) => beside.start(*order, *seed),
-                Err(error) => Err(TrustError::Other(format!("cannot run: {error}"))),
+                Err(error) => Err(TrustError::NotPrepared(error.to_string())),
             };
             if !matches!(result, Ok(None)) {
                 group.failed.fetch_add(1, Ordering::Relaxed);
@@ -319,7 +319,10 @@ fn references(scenarios: &Scenarios, setting: Setting) -> Result<Option<String>,
 /// Runs a real program under a setting, plain and under the storm.
 fn program(jdk: &Jdk, setting: Setting) -> Result<Option<String>, TrustError> {
     let program = PROGRAMS.iter().find(|program| program.name == PROGRAM);
-    let program = program.ok_or_else(|| TrustError::Other(format!("no program {PROGRAM}")))?;
+    let program = program.ok_or(TrustError::Unknown {
+        kind: "program",
+        name: PROGRAM,
+    })?;
     let work = Folder::new("setting")?;
     let java = program
         .prepare(jdk)?

@@ -187,10 +187,6 @@ fn words() -> Vec<String> {
     ]
 }
 
-fn other(e: impl std::fmt::Display) -> TrustError {
-    TrustError::Other(e.to_string())
-}
-
 /// Attaches and detaches counters, and takes figures after each of these numbers of cycles.
 fn cycles(jdk: &Jdk, samples: &[u32], read: u32) -> Result<JobOutput, TrustError> {
     let folder = Folder::new("memory")?;
@@ -204,7 +200,7 @@ fn cycles(jdk: &Jdk, samples: &[u32], read: u32) -> Result<JobOutput, TrustError
         .arg("-cp")
         .arg(&classes)
         .arg("Memory");
-    let live = Live::start(&command::run(&[], &java)).map_err(other)?;
+    let live = Live::start(&command::run(&[], &java))?;
     let plan = r#"for i in 0..5 {
         let h = methods(["Many*::m*(..)", "Memory::spin(..)", "Memory::work(..)"]).limit(10000000).blocks().before(counter());
         READ
@@ -218,7 +214,7 @@ fn cycles(jdk: &Jdk, samples: &[u32], read: u32) -> Result<JobOutput, TrustError
     let mut done = 0;
     for sample in samples {
         while done < *sample {
-            live.value(&blind).map_err(other)?;
+            live.value(&blind)?;
             done += 5;
         }
         let now = measure(jdk, &live, done)?;
@@ -226,7 +222,7 @@ fn cycles(jdk: &Jdk, samples: &[u32], read: u32) -> Result<JobOutput, TrustError
         figures.push(now);
     }
     for _ in 0..read / 5 {
-        live.value(&seeing).map_err(other)?;
+        live.value(&seeing)?;
     }
     let now = measure(jdk, &live, done + read)?;
     let before = figures.last().map_or(0, |f| f.own);
@@ -239,20 +235,22 @@ fn cycles(jdk: &Jdk, samples: &[u32], read: u32) -> Result<JobOutput, TrustError
         native: [before, now.own],
     };
     // The counts show that versions were entered.
-    let id = live
-        .value(r#"methods("Many*::m*(..)").before(counter())"#)
-        .map_err(other)?;
-    crate::live::until("hits", || live.sum(&id), |n| *n > 100).map_err(other)?;
-    let output = live.stop().map_err(other)?;
+    let id = live.value(r#"methods("Many*::m*(..)").before(counter())"#)?;
+    crate::live::until("hits", || live.sum(&id), |n| *n > 100)?;
+    let output = live.stop()?;
     if output.code != 0 || !output.err.is_empty() {
-        return Err(other(format!("exit {}: {}", output.code, output.err)));
+        return Err(TrustError::ExitCode {
+            program: "the program".into(),
+            code: output.code,
+            output: output.err,
+        });
     }
     Ok(JobOutput::Figures(figures, Some(read)))
 }
 
 /// Creates and drops class loaders whose classes are armed and have versions.
 fn loaders(jdk: &Jdk, samples: &[u32]) -> Result<JobOutput, TrustError> {
-    let programs = Programs::compile_folder(jdk.clone(), "threads").map_err(other)?;
+    let programs = Programs::compile_folder(jdk.clone(), "threads")?;
     let folder = Folder::new("memory")?;
     let classes = folder.join("guests");
     let source = folder.join("Many.java");
@@ -271,22 +269,26 @@ fn loaders(jdk: &Jdk, samples: &[u32]) -> Result<JobOutput, TrustError> {
         .arg("Guests")
         .arg(&classes);
     let plan = plan.display().to_string();
-    let mut live = Live::start(&command::run(&["--plan", &plan], &java)).map_err(other)?;
+    let mut live = Live::start(&command::run(&["--plan", &plan], &java))?;
     let mut figures = Vec::new();
     let mut done = 0;
     for sample in samples {
         while done < *sample {
-            live.say("10").map_err(other)?;
-            live.line("done").map_err(other)?;
+            live.say("10")?;
+            live.line("done")?;
             done += 10;
         }
         let now = measure(jdk, &live, done)?;
         eprintln!("memory: {jdk}, {done} loaders: {:?}", now.values);
         figures.push(now);
     }
-    let output = live.stop().map_err(other)?;
+    let output = live.stop()?;
     if output.code != 0 {
-        return Err(other(format!("exit {}: {}", output.code, output.err)));
+        return Err(TrustError::ExitCode {
+            program: "the program".into(),
+            code: output.code,
+            output: output.err,
+        });
     }
     Ok(JobOutput::Figures(figures, None))
 }

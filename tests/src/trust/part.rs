@@ -4,7 +4,13 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
+use crate::bench::first::FirstResultError;
+use crate::java_programs::CompileError;
 use crate::jdk::Jdk;
+use crate::live::LiveError;
+use crate::process::ProcessError;
+use crate::random::run::RandomError;
+use crate::report::ReportError;
 
 /// The amount of work of a run.
 #[derive(Clone, Debug)]
@@ -23,21 +29,76 @@ pub enum TrustError {
     #[error(transparent)]
     Jar(#[from] crate::jars::JarError),
     #[error(transparent)]
-    Process(#[from] crate::process::ProcessError),
+    Process(#[from] ProcessError),
+    #[error(transparent)]
+    Compile(#[from] CompileError),
+    /// The conversation with a program failed.
+    #[error(transparent)]
+    Live(#[from] LiveError),
+    /// As for `Live`, with the name of the run.
+    #[error("{run}: {source}")]
+    LiveRun { run: String, source: LiveError },
+    /// A program printed no first result.
+    #[error(transparent)]
+    FirstResult(#[from] FirstResultError),
+    #[error(transparent)]
+    Report(#[from] ReportError),
+    #[error(transparent)]
+    Random(#[from] RandomError),
+    #[error(transparent)]
+    File(#[from] std::io::Error),
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    /// A file name has the character that separates paths.
+    #[error(transparent)]
+    Paths(#[from] std::env::JoinPathsError),
+    #[error("no JDK from 17 on: set VENEER_JDKS")]
+    NoJdk,
+    /// Only later JDKs have the tool.
+    #[error("not in JDKs before {0}")]
+    OnlyFrom(u32),
+    /// A name in a list of this package has no entry.
+    #[error("no {kind} {name}")]
+    Unknown {
+        kind: &'static str,
+        name: &'static str,
+    },
+    /// A program or tool did not print an item that it prints otherwise.
+    #[error("no {wanted}: {found}")]
+    Missing { wanted: &'static str, found: String },
+    /// A program ended with an exit code that means no result.
+    #[error("{program} ended with {code}: {output}")]
+    ExitCode {
+        program: String,
+        code: i32,
+        output: String,
+    },
+    /// A process did not end. The output has a dump of its threads, if one could be made.
+    #[error("no end after {seconds} s\n{output}\nto repeat: {process}")]
+    Late {
+        seconds: u64,
+        output: String,
+        process: String,
+    },
+    /// The program without Veneer does not print what it should.
+    #[error("plain it ends with {code} and prints\n{output}")]
+    WrongPlainRun { code: i32, output: String },
+    /// The program under Veneer differs from the program without Veneer.
     #[error("{0}")]
-    Other(String),
-}
-
-impl From<std::io::Error> for TrustError {
-    fn from(error: std::io::Error) -> Self {
-        Self::Other(error.to_string())
-    }
-}
-
-impl From<serde_json::Error> for TrustError {
-    fn from(error: serde_json::Error) -> Self {
-        Self::Other(error.to_string())
-    }
+    Differs(String),
+    /// A run did too little to show anything.
+    #[error("{done} {unit} only: {output}")]
+    TooFew {
+        done: u64,
+        unit: &'static str,
+        output: String,
+    },
+    /// Another tool has not accepted its order.
+    #[error("{0}")]
+    Rejected(String),
+    /// The preparation of several runs has failed before.
+    #[error("cannot run: {0}")]
+    NotPrepared(String),
 }
 
 /// The results of a part.

@@ -59,10 +59,10 @@ impl Prepared {
     fn series(&self, modes: &[Mode], least: f64) -> Result<Vec<Run>, TrustError> {
         let (plain, mut runs) = (self.run_once(Mode::Plain)?, Vec::new());
         if plain.output.out.is_empty() || plain.output.code != 0 {
-            return Err(TrustError::Other(format!(
-                "plain it ends with {} and prints\n{}{}",
-                plain.output.code, plain.output.out, plain.output.err
-            )));
+            return Err(TrustError::WrongPlainRun {
+                code: plain.output.code,
+                output: plain.output.out + &plain.output.err,
+            });
         }
         runs.push(plain.run);
         for mode in modes.iter().filter(|mode| **mode != Mode::Plain) {
@@ -106,10 +106,14 @@ impl Prepared {
         };
         let begun = Instant::now();
         let output = match process.run() {
-            Err(ProcessError::Late { .. }) if mode != Mode::Plain => {
-                return Err(TrustError::Other(format!(
-                    "it did not end within 300 s; to repeat: {process}"
-                )));
+            Err(ProcessError::Late {
+                seconds, output, ..
+            }) if mode != Mode::Plain => {
+                return Err(TrustError::Late {
+                    seconds,
+                    output,
+                    process: process.to_string(),
+                });
             }
             other => other?,
         };

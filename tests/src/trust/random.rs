@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::{Part, Scope, Table, TrustError};
 use crate::random::RandomClass;
-use crate::random::run::{MODES, Mode, RandomError, Runner, shrink};
+use crate::random::run::{MODES, Mode, Runner, shrink};
 
 /// Number of classes in one JVM.
 const BATCH: u64 = 120;
@@ -14,12 +14,6 @@ const BATCHES: u64 = 4;
 const STORM: u32 = 8_000;
 /// The first seed, unless `VENEER_SEED` is set.
 const FIRST: u64 = 10_000;
-
-impl From<RandomError> for TrustError {
-    fn from(error: RandomError) -> Self {
-        Self::Other(error.to_string())
-    }
-}
 
 /// The results of one mode on one JDK.
 #[derive(Default)]

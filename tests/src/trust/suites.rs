@@ -193,7 +193,7 @@ impl Suite {
             .filter(|name| *name != self.name)
             .collect();
         path.extend(jars(&needs)?);
-        let path = std::env::join_paths(path).map_err(|e| TrustError::Other(e.to_string()))?;
+        let path = std::env::join_paths(path)?;
         let mut scan = std::ffi::OsString::from("--scan-classpath=");
         scan.push(&tests);
         let mut folder = std::ffi::OsString::from("--reports-dir=");
@@ -269,8 +269,14 @@ impl Suite {
             command::run(&options, &java)
         };
         let output = match process.run() {
-            Err(ProcessError::Late { .. }) => {
-                return Err(TrustError::Other(format!("it did not end: {process}")));
+            Err(ProcessError::Late {
+                seconds, output, ..
+            }) => {
+                return Err(TrustError::Late {
+                    seconds,
+                    output,
+                    process: process.to_string(),
+                });
             }
             other => other?,
         };
@@ -278,12 +284,11 @@ impl Suite {
         let ends = read(&reports)?;
         if ends.is_empty() || output.code > 1 {
             let end: Vec<&str> = output.err.lines().rev().take(8).collect();
-            return Err(TrustError::Other(format!(
-                "exit code {}, {} tests; {process}; {}",
-                output.code,
-                ends.len(),
-                end.join(" / ")
-            )));
+            return Err(TrustError::ExitCode {
+                program: process.to_string(),
+                code: output.code,
+                output: format!("{} tests; {}", ends.len(), end.join(" / ")),
+            });
         }
         Ok((ends, output.err))
     }
@@ -356,7 +361,7 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
             .into(),
     ];
     let Some(jdk) = scope.jdks.first() else {
-        return Err(TrustError::Other("there is no JDK".into()));
+        return Err(TrustError::NoJdk);
     };
     command::path();
     let only = std::env::var("VENEER_ONLY").unwrap_or_default();

@@ -122,10 +122,6 @@ pub struct Counted {
     pub differences: Vec<String>,
 }
 
-fn other(e: impl std::fmt::Display) -> TrustError {
-    TrustError::Other(e.to_string())
-}
-
 /// Returns the hits of an instrument, keyed by method, line, fragment and target.
 fn hits(live: &Live, id: &str) -> Result<Vec<(String, u64)>, LiveError> {
     let report = live.report()?;
@@ -148,9 +144,9 @@ fn hits(live: &Live, id: &str) -> Result<Vec<(String, u64)>, LiveError> {
 /// Runs `tests/java/threads/Turns.java`: sixteen threads, instruments that are attached in between,
 /// then a known amount of work.
 pub fn platform_threads(jdk: &Jdk, quick: bool) -> Result<Counted, TrustError> {
-    let programs = Programs::compile_folder(jdk.clone(), "threads").map_err(other)?;
+    let programs = Programs::compile_folder(jdk.clone(), "threads")?;
     let rounds: u64 = if quick { 2000 } else { 20_000 };
-    let mut live = programs.armed("Turns").map_err(other)?;
+    let mut live = programs.armed("Turns")?;
     // Wait until all threads are working, and attach the instruments only then.
     std::thread::sleep(Duration::from_millis(700));
     let all = r#"methods(["Turns::step(..)", "Turns::work(..)", "Turns::add(..)", "Turns$Cell::put(..)"])"#;
@@ -165,7 +161,7 @@ pub fn platform_threads(jdk: &Jdk, quick: bool) -> Result<Counted, TrustError> {
     ];
     let mut ids = Vec::new();
     for place in places {
-        let id = live.value(&format!("{all}.{place}")).map_err(other)?;
+        let id = live.value(&format!("{all}.{place}"))?;
         ids.push(id);
     }
     // Probe code that all threads run and that updates one table. The table must count every
@@ -176,17 +172,17 @@ pub fn platform_threads(jdk: &Jdk, quick: bool) -> Result<Counted, TrustError> {
          at_exit(|| {{ let sum = t.rest().count; for row in t.rows() {{ sum += row.count; }} print(`tables ${{sum}} ${{h.hits()}}`) }});\n\
          h"
     );
-    ids.push(live.value(&code).map_err(other)?);
+    ids.push(live.value(&code)?);
     let first = ids.first().cloned().unwrap_or_default();
-    until("hits", || live.sum(&first), |n| *n > 1000).map_err(other)?;
-    live.say("quiet").map_err(other)?;
-    live.line("quiet").map_err(other)?;
+    until("hits", || live.sum(&first), |n| *n > 1000)?;
+    live.say("quiet")?;
+    live.line("quiet")?;
     let mut before = Vec::new();
     for id in &ids {
-        before.push(hits(&live, id).map_err(other)?);
+        before.push(hits(&live, id)?);
     }
-    live.say(&format!("work {rounds}")).map_err(other)?;
-    live.line("worked").map_err(other)?;
+    live.say(&format!("work {rounds}"))?;
+    live.line("worked")?;
     let mut counted = Counted {
         rows: 0,
         hits: 0,
@@ -205,7 +201,7 @@ pub fn platform_threads(jdk: &Jdk, quick: bool) -> Result<Counted, TrustError> {
     };
     let attached = places.into_iter().chain(["before(|p| …)"]);
     for ((id, place), before) in ids.iter().zip(attached).zip(before) {
-        let after = hits(&live, id).map_err(other)?;
+        let after = hits(&live, id)?;
         let gained: Vec<(String, u64)> = after
             .iter()
             .map(|(key, n)| {
@@ -240,7 +236,7 @@ pub fn platform_threads(jdk: &Jdk, quick: bool) -> Result<Counted, TrustError> {
             counted.differences.push(format!("{place}: nothing"));
         }
     }
-    let output = live.stop().map_err(other)?;
+    let output = live.stop()?;
     let tables = output
         .err
         .trim()
@@ -254,7 +250,7 @@ pub fn platform_threads(jdk: &Jdk, quick: bool) -> Result<Counted, TrustError> {
 
 /// Runs `tests/java/threads/Virtual.java` with `threads` virtual threads.
 pub fn virtual_threads(jdk: &Jdk, threads: usize) -> Result<Counted, TrustError> {
-    let programs = Programs::compile_folder(jdk.clone(), "threads").map_err(other)?;
+    let programs = Programs::compile_folder(jdk.clone(), "threads")?;
     let java = programs
         .launcher()
         .args(["--add-exports", "java.base/jdk.internal.vm=ALL-UNNAMED"])
@@ -277,7 +273,7 @@ pub fn virtual_threads(jdk: &Jdk, threads: usize) -> Result<Counted, TrustError>
     ];
     let options: Vec<&str> = options.iter().map(String::as_str).collect();
     let output = command::run(&options, &java).run()?;
-    let report = crate::report::Report::read(&file).map_err(other)?;
+    let report = crate::report::Report::read(&file)?;
     let mut counted = Counted {
         rows: 0,
         hits: 0,
@@ -346,7 +342,7 @@ pub fn generate(jdk: &Jdk, classes: usize) -> Result<Generated, TrustError> {
 pub fn loading(jdk: &Jdk, generated: &Generated) -> Result<LoadingTimes, TrustError> {
     let classes = generated.classes;
     let folder = Folder::new("loading")?;
-    let programs = Programs::compile_folder(jdk.clone(), "threads").map_err(other)?;
+    let programs = Programs::compile_folder(jdk.clone(), "threads")?;
     // The generated classes are on no class path, so only the program's own loaders find them.
     let java = programs
         .launcher()
@@ -368,7 +364,10 @@ pub fn loading(jdk: &Jdk, generated: &Generated) -> Result<LoadingTimes, TrustEr
     let (out, err) = run_with_thread_dump(jdk, &command::run(&["--plan", &plan], &java), limit)?;
     let storm = begun.elapsed().as_secs_f64();
     if out != expected.0 {
-        return Err(other(format!("{out} instead of {}; {err}", expected.0)));
+        return Err(TrustError::Differs(format!(
+            "{out} instead of {}; {err}",
+            expected.0
+        )));
     }
     let made = err
         .lines()
@@ -376,7 +375,11 @@ pub fn loading(jdk: &Jdk, generated: &Generated) -> Result<LoadingTimes, TrustEr
         .and_then(|line| number(line, "made"))
         .unwrap_or(0) as u64;
     if made < 20 {
-        return Err(other(format!("the storm made {made} only: {err}")));
+        return Err(TrustError::TooFew {
+            done: made,
+            unit: "operations of the storm",
+            output: err,
+        });
     }
     Ok(LoadingTimes { plain, storm, made })
 }
@@ -388,7 +391,7 @@ fn run_with_thread_dump(
     process: &Process,
     limit: Duration,
 ) -> Result<(String, String), TrustError> {
-    let mut live = Live::start(process).map_err(other)?;
+    let mut live = Live::start(process)?;
     let begun = Instant::now();
     let sum = loop {
         match live.line("sum ") {
@@ -401,15 +404,23 @@ fn run_with_thread_dump(
                         .limit(Duration::from_secs(30))
                         .run();
                     let dump = dump.map_or_else(|e| e.to_string(), |o| o.out + &o.err);
-                    return Err(other(format!("no end after {limit:?}: {seen}\n{dump}")));
+                    return Err(TrustError::Late {
+                        seconds: limit.as_secs(),
+                        output: format!("{seen}\n{dump}"),
+                        process: process.to_string(),
+                    });
                 }
             }
-            Err(e) => return Err(other(e)),
+            Err(e) => return Err(e.into()),
         }
     };
-    let output = live.stop().map_err(other)?;
+    let output = live.stop()?;
     if output.code != 0 {
-        return Err(other(format!("exit {}: {}", output.code, output.err)));
+        return Err(TrustError::ExitCode {
+            program: "the program".into(),
+            code: output.code,
+            output: output.err,
+        });
     }
     Ok((sum, output.err))
 }

@@ -3,12 +3,13 @@
 
 use ratatui::text::{Line, Span};
 use veneer_instruments::table;
+use veneer_text::{replace_control_characters, shorten_end};
 
-use super::open_method::{cut, variables};
+use super::open_method::variables;
 use crate::top::location::ProbeKind;
 use crate::top::model::Model;
 use crate::top::probe::{ProbePanel, ProbeState};
-use crate::top::text::{format_rate, format_value, replace_control_characters};
+use crate::top::text::{format_rate, format_value};
 use crate::top::theme::Theme;
 
 /// Number of recorded values of a watch that are shown.
@@ -21,8 +22,9 @@ pub fn lines(model: &Model, theme: Theme, width: usize) -> Vec<Line<'static>> {
     };
     let mut lines = Vec::new();
     if let Some(block) = model.open_method.as_ref().and_then(|i| i.selected()) {
-        let code = replace_control_characters(&block.instructions.join(" "));
-        lines.push(Line::from(cut(
+        let code = block.instructions.join(" ");
+        let code = replace_control_characters(&code);
+        lines.push(Line::from(shorten_end(
             &format!(" f{}: {code}", block.number),
             width,
         )));
@@ -30,7 +32,7 @@ pub fn lines(model: &Model, theme: Theme, width: usize) -> Vec<Line<'static>> {
             none if none.is_empty() => "nothing".to_owned(),
             some => some,
         };
-        lines.push(Line::from(cut(&format!(" live: {live}"), width)));
+        lines.push(Line::from(shorten_end(&format!(" live: {live}"), width)));
     }
     for probe in model.probes_at(&location) {
         lines.extend(probe_lines(probe, theme, width));
@@ -84,7 +86,7 @@ pub fn probe_lines(probe: &ProbePanel, theme: Theme, width: usize) -> Vec<Line<'
                 })
                 .collect();
             let text = format!("   {}   thread {}", pairs.join(", "), seen.thread_id);
-            lines.push(Line::from(cut(&text, width)));
+            lines.push(Line::from(shorten_end(&text, width)));
         }
     }
     lines

@@ -4,13 +4,14 @@ use ratatui::text::{Line, Span};
 
 use crate::top::cost::{CODE_NS, COUNTER_NS, TIMER_NS};
 use crate::top::keys::HELP;
+use crate::top::text::align_left;
 use crate::top::theme::Theme;
 
 /// Returns all lines of the help. Any key closes the help.
 pub fn lines(theme: Theme) -> Vec<Line<'static>> {
     let key = |(keys, what): &(&'static str, &'static str)| {
         Line::from(vec![
-            Span::styled(format!(" {keys:<29}"), theme.title()),
+            Span::styled(align_left(&format!(" {keys}"), 30), theme.title()),
             Span::raw(*what),
         ])
     };

@@ -2,14 +2,13 @@
 
 use ratatui::text::{Line, Span};
 use veneer_instruments::table;
+use veneer_text::{display_width, replace_control_characters};
 
 use super::body::BodyText;
 use crate::top::location::MethodLocation;
 use crate::top::methods::{MethodRow, SortColumn};
 use crate::top::model::Model;
-use crate::top::text::{
-    align_left, align_right, format_percent, format_rate, replace_control_characters,
-};
+use crate::top::text::{align_left, align_right, format_percent, format_rate};
 use crate::top::theme::Theme;
 
 /// Minimum width in columns to show both the rate and the number of calls, to show shares, and to
@@ -117,17 +116,18 @@ fn row(
         spans.push(Span::styled(align_right(&line, 6), theme.faint()));
     }
     spans.push(Span::styled(
-        format!("  {:<4}", letters(model, &method.location)),
+        align_left(&format!("  {}", letters(model, &method.location)), 6),
         theme.attached(),
     ));
-    let used: usize = spans.iter().map(|s| s.content.chars().count()).sum();
+    let used: usize = spans.iter().map(Span::width).sum();
     let room = width.saturating_sub(used);
-    let name = match method.name.chars().count() <= room {
-        true => replace_control_characters(&method.name),
+    let name = match display_width(&method.name) <= room {
+        true => method.name.clone(),
         // The name without its package is more informative than a name shortened in the middle.
-        false => replace_control_characters(&method.location.short_name()),
+        false => method.location.short_name(),
     };
-    spans.push(Span::raw(align_left(&name, room)));
+    let name = align_left(&replace_control_characters(&name), room);
+    spans.push(Span::raw(name));
     Line::from(spans)
 }
 

@@ -2,6 +2,7 @@
 
 use ratatui::text::{Line, Span};
 use veneer_instruments::table;
+use veneer_text::{replace_control_characters, shorten_end};
 
 use super::body::BodyText;
 use super::methods::letters;
@@ -10,9 +11,7 @@ use crate::top::location::MethodLocation;
 use crate::top::measurements::Block;
 use crate::top::model::Model;
 use crate::top::open_method::OpenMethod;
-use crate::top::text::{
-    align_left, align_right, format_percent, format_rate, replace_control_characters, simple_name,
-};
+use crate::top::text::{align_left, align_right, format_percent, format_rate, simple_name};
 use crate::top::theme::Theme;
 
 /// Minimum width in columns to show passes per second, and to show variables.
@@ -141,15 +140,16 @@ fn block_line(
         spans.push(Span::raw(align_right(&rate, 11)));
     }
     spans.push(Span::styled(
-        format!("  {:<4}", letters(model, &location)),
+        align_left(&format!("  {}", letters(model, &location)), 6),
         theme.attached(),
     ));
     if width >= MIN_WIDTH_FOR_VARIABLES {
-        let used: usize = spans.iter().map(|s| s.content.chars().count()).sum();
+        let used: usize = spans.iter().map(Span::width).sum();
         let names: Vec<&str> = block.variables.iter().map(|v| v.name.as_str()).collect();
-        let names = replace_control_characters(&names.join(", "));
+        let names = names.join(", ");
+        let names = replace_control_characters(&names);
         spans.push(Span::styled(
-            cut(&names, width.saturating_sub(used)),
+            shorten_end(&names, width.saturating_sub(used)),
             theme.faint(),
         ));
     }
@@ -181,20 +181,11 @@ fn edge_line(
     Line::from(spans)
 }
 
-/// Returns the beginning of a text that is too long, with `…` at the end.
-pub fn cut(text: &str, columns: usize) -> String {
-    if text.chars().count() <= columns {
-        return text.to_owned();
-    }
-    let kept = text.chars().take(columns.saturating_sub(1));
-    kept.chain(std::iter::once('…')).take(columns).collect()
-}
-
 /// The live variables of a block, with their types.
 pub fn variables(block: &Block) -> String {
     let all = block.variables.iter();
     let all: Vec<String> = all
         .map(|v| format!("{} {}", simple_name(&v.type_name), v.name))
         .collect();
-    replace_control_characters(&all.join(", "))
+    replace_control_characters(&all.join(", ")).into_owned()
 }

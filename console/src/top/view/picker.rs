@@ -4,10 +4,10 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 use ratatui::widgets::{Block, Clear, Paragraph};
+use veneer_text::{replace_control_characters, shorten_end};
 
-use super::open_method::cut;
 use crate::top::picker::Picker;
-use crate::top::text::{replace_control_characters, simple_name};
+use crate::top::text::simple_name;
 use crate::top::theme::Theme;
 
 /// Maximum width of the window in columns.
@@ -34,7 +34,7 @@ pub fn draw(frame: &mut Frame, picker: &Picker, theme: Theme) {
             simple_name(&choice.type_name),
             choice.text
         );
-        let line = Line::from(cut(&replace_control_characters(&text), inner));
+        let line = Line::from(shorten_end(&replace_control_characters(&text), inner));
         lines.push(match index == picker.cursor && picker.typed.is_none() {
             true => line.style(theme.selected()),
             false => line,
@@ -46,13 +46,13 @@ pub fn draw(frame: &mut Frame, picker: &Picker, theme: Theme) {
     let mut lines: Vec<Line> = lines.into_iter().skip(first).take(room).collect();
     lines.push(Line::default());
     lines.push(match &picker.typed {
-        Some(text) => Line::from(cut(
+        Some(text) => Line::from(shorten_end(
             &format!("expression: {}_", replace_control_characters(text)),
             inner,
         )),
         None => Line::from("space choose  e expression  Enter attach  Esc back"),
     });
-    let title = cut(
+    let title = shorten_end(
         &format!(
             " watch at {} ",
             replace_control_characters(&picker.location.to_string())

@@ -4,7 +4,7 @@
 use super::*;
 use crate::data::monotonic::monotonic;
 use crate::data::scratch::ScratchDirectory;
-use veneer_instruments::{LinearBuckets, RATE_RING_SECONDS, Tally, TallyEntry, TallyKey};
+use veneer_instruments::{LinearBuckets, RATE_RING_SECONDS, Rate, Tally, TallyEntry, TallyKey};
 
 struct Fixture {
     _directory: ScratchDirectory,
@@ -369,7 +369,7 @@ fn the_most_frequent_keys_have_an_error_and_busy_slots_count_as_rest() {
 fn a_rate_has_the_seconds_of_its_ring() {
     let fixture = Fixture::new();
     let table = fixture.table(TallyKind::Rate, 10);
-    let second = monotonic() / 1_000_000_000 - 5;
+    let second = 1_000_000;
     table.write(1, 99, 1, &[7]);
     table.set_value(1, 0, 30);
     table.set_value(1, 1, second as i64 + 1);
@@ -384,10 +384,12 @@ fn a_rate_has_the_seconds_of_its_ring() {
             (second << 32 | count) as i64,
         );
     }
+    let before = monotonic() / 1_000_000_000;
     let read = table.read();
+    let after = monotonic() / 1_000_000_000;
     let rate = read.entries[0].rate.clone().expect("a rate");
     assert_eq!((rate.first, read.entries[0].count), (second, 30));
-    assert!((second + 5..second + 8).contains(&rate.now));
+    assert!((before..=after).contains(&rate.now));
     let mut seconds = rate.seconds.clone();
     seconds.sort_unstable();
     assert_eq!(
@@ -398,9 +400,13 @@ fn a_rate_has_the_seconds_of_its_ring() {
             (second + 1, 20)
         ]
     );
-    // The oldest second is outside the window of 60 seconds.
-    assert_eq!(rate.counts_by_age().len(), 2);
-    assert_eq!(rate.complete_seconds(60), rate.now - second);
+    // Five seconds later, the oldest second is outside the window of 60 seconds.
+    let later = Rate {
+        now: second + 5,
+        ..rate
+    };
+    assert_eq!(later.counts_by_age().len(), 2);
+    assert_eq!(later.complete_seconds(60), 5);
     // While the first value is being counted, its second is not known yet.
     table.set_value(1, 1, 0);
     let rate = table.read().entries[0].rate.clone().expect("a rate");

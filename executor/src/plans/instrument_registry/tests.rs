@@ -45,7 +45,7 @@ pub fn point(class: u32, method: u32, slot: u32) -> InstalledPoint {
         base: [0, 0],
         last: None,
         key: SlotKey {
-            method,
+            method: MethodId(method),
             site: Site::Entry,
             step: PlannedAction::Count,
         },
@@ -73,7 +73,7 @@ fn block(method: u32, first: u32) -> Arc<CounterBlock> {
     };
     let flow = CountedGraph::new(2, &[edge(a, b), edge(b, a), edge(a, a)]);
     assert!(flow.counter_count() > 0);
-    Arc::new(CounterBlock::for_graph(method, first, &flow))
+    Arc::new(CounterBlock::for_graph(MethodId(method), first, &flow))
 }
 
 fn add(table: &mut InstrumentTable, points: Vec<InstalledPoint>) -> InstrumentId {
@@ -131,10 +131,7 @@ fn detached_instruments_are_folded_oldest_first_and_keep_their_sums() {
         ("*", "(16384 points)")
     );
     let sum = u64::from(many) * (u64::from(many) + 1) / 2;
-    assert_eq!(
-        (folded[0].last.clone(), folded[0].line),
-        (Some(hits(sum)), None)
-    );
+    assert_eq!((folded[0].last, folded[0].line), (Some(hits(sum)), None));
     let old = table.instrument(old).expect("an instrument");
     assert_eq!((old.method_count(), old.methods.len()), (many as usize, 0));
     assert!(old.tried.is_empty());
@@ -160,7 +157,7 @@ fn an_instrument_without_points_or_with_one_is_folded_to_itself() {
     let mut one = instrument(InstrumentKind::Counter);
     assert_eq!((one.fold(), one.points.len()), (0, 0));
     one.points = vec![point(3, 3, 3)];
-    one.methods = [3].into();
+    one.methods = [MethodId(3)].into();
     assert_eq!((one.fold(), &*one.points[0].class), (0, "C3"));
     assert_eq!(one.method_count(), 1);
 }
@@ -171,14 +168,14 @@ fn points_of_unloaded_methods_become_final_and_the_others_stay_live() {
     let mut log = point(1, 10, 3);
     (log.step, log.key.step) = (PlannedAction::Log, PlannedAction::Log);
     let id = add(&mut table, vec![point(1, 10, 100), point(2, 20, 200), log]);
-    let finals = table.finalize(&|method| method == 10, &readings);
+    let finals = table.finalize(&|method: MethodId| method.0 == 10, &readings);
     assert_eq!(finals.len(), 1);
     let found: Vec<_> = finals[0].points.iter().map(|p| (p.slot, p.width)).collect();
     assert_eq!((finals[0].instrument, found), (id, vec![(100, 1)]));
     assert_eq!(finals[0].points[0].data, hits(100));
     let state: Vec<_> = points(&mut table, id)
         .iter()
-        .map(|p| (p.is_unloaded, p.last.clone()))
+        .map(|p| (p.is_unloaded, p.last))
         .collect();
     assert_eq!(
         state,
@@ -189,9 +186,13 @@ fn points_of_unloaded_methods_become_final_and_the_others_stay_live() {
         (one.methods.len(), one.unloaded_methods, one.method_count()),
         (1, 1, 2)
     );
-    assert!(!one.tried.contains(&10) && one.tried.contains(&20));
+    assert!(!one.tried.contains(&MethodId(10)) && one.tried.contains(&MethodId(20)));
     // Final readings are not finalised again.
-    assert!(table.finalize(&|method| method == 10, &readings).is_empty());
+    assert!(
+        table
+            .finalize(&|method: MethodId| method.0 == 10, &readings)
+            .is_empty()
+    );
 }
 
 #[test]
@@ -207,11 +208,11 @@ fn unloaded_classes_of_one_name_are_merged_and_live_ones_are_not() {
         other_line,
     ];
     let id = add(&mut table, all);
-    table.finalize(&|method| method == 10, &readings);
-    table.finalize(&|method| method == 11, &readings);
+    table.finalize(&|method: MethodId| method.0 == 10, &readings);
+    table.finalize(&|method: MethodId| method.0 == 11, &readings);
     let found: Vec<_> = points(&mut table, id)
         .iter()
-        .map(|p| (p.line, p.is_unloaded, p.last.clone()))
+        .map(|p| (p.line, p.is_unloaded, p.last))
         .collect();
     let expected = [
         (Some(7), true, Some(hits(21))),
@@ -229,7 +230,7 @@ fn too_many_unloaded_points_become_one() {
     let mut all: Vec<_> = (0..many).map(|n| point(n, n, 2)).collect();
     all.push(point(9, many, 5));
     let id = add(&mut table, all);
-    table.finalize(&|method| method < many, &readings);
+    table.finalize(&|method: MethodId| method.0 < many, &readings);
     let found = points(&mut table, id);
     assert_eq!(found.len(), 2);
     assert_eq!((&*found[0].class, found[0].is_unloaded), ("C9", false));
@@ -265,15 +266,15 @@ fn patches_count_their_unloaded_methods() {
             edits: Vec::new(),
         },
         active: true,
-        methods: vec![1, 2, 3],
+        methods: [1, 2, 3].map(MethodId).into(),
         unloaded_methods: 0,
     });
-    table.finalize(&|method| method == 2, &readings);
-    table.finalize(&|method| method == 2, &readings);
+    table.finalize(&|method: MethodId| method.0 == 2, &readings);
+    table.finalize(&|method: MethodId| method.0 == 2, &readings);
     let patch = table.patch(id).expect("a patch");
     assert_eq!(
         (&patch.methods[..], patch.unloaded_methods),
-        (&[1, 3][..], 1)
+        (&[1, 3].map(MethodId)[..], 1)
     );
 }
 
@@ -293,7 +294,7 @@ fn counters_of_unloaded_methods_are_reusable_by_width() {
     detached[0].key.site = Site::Return;
     let id = add(&mut table, detached.to_vec());
     detach(&mut table, id);
-    let is_gone = |method| method == 10;
+    let is_gone = |method: MethodId| method.0 == 10;
     let finals = table.finalize(&is_gone, &readings);
     assert_eq!(finals[0].rows.len(), 1, "one block for both points");
     assert!(

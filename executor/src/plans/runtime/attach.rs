@@ -20,6 +20,7 @@ use std::sync::atomic::Ordering;
 use veneer_instruments::{
     AttachError, AttachSummary, InstrumentId, InstrumentKind, InstrumentSpec, MethodPattern,
 };
+use veneer_names::MethodId;
 
 /// The number of methods that an instrument selects, and how they were found.
 struct Selection {
@@ -191,7 +192,7 @@ impl RuntimeHandle {
     /// final, and frees its counters.
     pub(super) fn detach_instrument(&self, id: InstrumentId) -> Result<(), AttachError> {
         let (agent, env) = (self.agent, self.env());
-        let methods: Vec<u32> = {
+        let methods: Vec<MethodId> = {
             let mut table = agent.table.lock();
             let Some(i) = table.instrument(id) else {
                 return Err(AttachError::UnknownInstrument { id });

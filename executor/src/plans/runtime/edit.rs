@@ -17,12 +17,13 @@ use veneer_fragmenter::flowgraph::FragmentId;
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::patch::{self, Edit};
 use veneer_instruments::{AttachError, EditKind, EditSpec, PatchId};
+use veneer_names::MethodId;
 use veneer_protocol::data::Record;
 
 /// A method that a patch changes.
 struct Target {
     class: Arc<Class>,
-    method: u32,
+    method: MethodId,
 }
 
 impl RuntimeHandle {
@@ -42,7 +43,7 @@ impl RuntimeHandle {
             });
         }
         let edits = edits_of(&spec);
-        let methods: Vec<u32> = targets.iter().map(|t| t.method).collect();
+        let methods: Vec<MethodId> = targets.iter().map(|t| t.method).collect();
         let id = agent.table.lock().add_patch(Patch {
             spec: spec.clone(),
             active: true,
@@ -63,7 +64,7 @@ impl RuntimeHandle {
         let target = targets.iter().find(|t| t.method == method);
         let first = spec.edits.first().cloned();
         Err(AttachError::EditRefused {
-            class: target.map(|t| t.class.dotted.clone()).unwrap_or_default(),
+            class: target.map_or_else(String::new, |t| t.class.dotted.to_string()),
             method: target.and_then(method_label).unwrap_or_default(),
             edit: first.unwrap_or(NO_EDIT),
             reason: format!("{} ({})", reason, reason.name()),
@@ -79,7 +80,8 @@ impl RuntimeHandle {
             let Some(local) = class.local(env) else {
                 continue;
             };
-            env.delete(local);
+            // SAFETY: `Class::local` has made the local reference, which is not used again.
+            unsafe { env.delete(local) };
             let (original, methods) = {
                 let state = class.state();
                 (state.original.clone(), state.methods.clone())
@@ -113,7 +115,7 @@ impl RuntimeHandle {
         spec: &EditSpec,
         class: &Arc<Class>,
         file: &ClassFile,
-        (id, label): (u32, &str),
+        (id, label): (MethodId, &str),
     ) -> Result<(), AttachError> {
         let agent = self.agent;
         let edits = edits_of(spec);
@@ -130,7 +132,7 @@ impl RuntimeHandle {
             versions::check_osr_entry(agent, self.env(), class, &analysed, &points)
         });
         comes_back.map_err(|reason| AttachError::EditRefused {
-            class: class.dotted.clone(),
+            class: class.dotted.to_string(),
             method: label.into(),
             edit: failing_edit(spec, &edits, method, armed),
             reason: format!("{} ({})", reason, reason.name()),
@@ -173,7 +175,7 @@ fn method_label(target: &Target) -> Option<String> {
 
 fn method_refused(class: &Class, method: &str, reason: &Refusal) -> AttachError {
     AttachError::MethodRefused {
-        class: class.dotted.clone(),
+        class: class.dotted.to_string(),
         method: method.into(),
         reason: reason.name().to_string(),
         detail: reason.to_string(),

@@ -10,6 +10,7 @@ use crate::weaving::versions;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use veneer_instruments::MethodPattern;
+use veneer_names::MethodId;
 
 impl RuntimeHandle {
     /// Sets the patterns by which classes are armed when they are loaded: those of all attached
@@ -21,9 +22,9 @@ impl RuntimeHandle {
 
     /// Installs or removes versions so that these methods have their current instruments and
     /// patches. Refusals are recorded and returned.
-    pub(super) fn update(&self, methods: &[u32]) -> versions::RefusedMethods {
+    pub(super) fn update(&self, methods: &[MethodId]) -> versions::RefusedMethods {
         let (agent, env) = (self.agent, self.env());
-        let mut by_class: BTreeMap<u32, (Arc<Class>, Vec<u32>)> = BTreeMap::new();
+        let mut by_class: BTreeMap<MethodId, (Arc<Class>, Vec<MethodId>)> = BTreeMap::new();
         for id in methods {
             if let Some(class) = agent.registry.class_of_method(*id) {
                 let entry = by_class.entry(class.first_id);
@@ -61,7 +62,7 @@ impl RuntimeHandle {
     /// inline no callee over 35 bytes there (`InlineFrequencyRatio`, `MaxInlineSize`).
     /// Retransformation to the same code starts a new profile. Activations that have run for long
     /// are in a version without instruments then, not in the armed body, so they are not slowed.
-    pub(super) fn renew_profiles(&self, methods: &[u32]) {
+    pub(super) fn renew_profiles(&self, methods: &[MethodId]) {
         let (agent, env) = (self.agent, self.env());
         let mut seen = HashSet::new();
         let mut cold = Vec::new();
@@ -85,7 +86,10 @@ impl RuntimeHandle {
             // If the JVM refuses, the classes only keep their profiles.
             let _ = agent.tool.retransform(part);
         }
-        cold.into_iter().for_each(|class| env.delete(class));
+        for class in cold {
+            // SAFETY: `Class::local` has made the local reference, which is not used again.
+            unsafe { env.delete(class) };
+        }
     }
 
     /// Gives every point a counter of its own. Called when a virtual thread has counted: the agent

@@ -1,14 +1,13 @@
 //! Call sites of a version. A call site either repeats a call site of the host (`relink`), or
 //! replaces an operation that only the host may perform (`bind`).
 
-use super::super::frame_contract::class_in;
 use super::content_numbers::{ContentNumbers, bytes};
-use super::descriptor::{receiver, result_of, shape};
+use super::descriptor::{receiver, shape};
 use super::{ConstantError, Constants, Effect, Meaning, Resolved, Role};
 use crate::bytecode::opcode::*;
 use crate::classfile::PoolEntry;
-use crate::descriptor::erased;
 use crate::runtime;
+use veneer_names::{MethodDescriptor, raw};
 
 const BIND: &str = "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;ILjava/lang/Class;Ljava/lang/Class;Ljava/lang/String;)Ljava/lang/invoke/CallSite;";
 const RELINK: &str = "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;Ljava/lang/Class;Ljava/lang/String;Ljava/lang/invoke/MethodHandle;[Ljava/lang/Object;)Ljava/lang/invoke/CallSite;";
@@ -103,7 +102,12 @@ impl Constants<'_> {
             };
             let typed = self.utf8(typed)?;
             let lookup = kind_of(self.entry(kind)?) == Some(LOOKUP);
-            let erased = std::str::from_utf8(&typed).ok().and_then(erased);
+            let parsed = std::str::from_utf8(&typed).map(MethodDescriptor::parse);
+            let erased = parsed
+                .into_iter()
+                .flatten()
+                .next()
+                .map(MethodDescriptor::erased);
             if !lookup && erased.is_none_or(|erased| erased.as_bytes() != descriptor)
                 || lookup && typed != descriptor
             {
@@ -133,8 +137,8 @@ impl Constants<'_> {
             return None;
         };
         let typed = self.utf8(typed).ok()?;
-        let result = result_of(&typed);
-        matches!(result.first(), Some(b'L' | b'[')).then(|| class_in(result).to_vec())
+        let result = raw::result(&typed);
+        raw::is_reference(result).then(|| raw::constant_name(result).to_vec())
     }
 
     /// Translates a bound call site back into the operation that it replaces. The numbers are the

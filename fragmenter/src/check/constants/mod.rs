@@ -14,7 +14,7 @@ mod runtime_operation;
 mod veneer_member;
 
 pub(super) use content_numbers::ContentNumbers;
-pub(super) use descriptor::{parameters, result_of, shape, words_of};
+pub(super) use descriptor::{shape, words_of};
 pub(super) use error::ConstantError;
 pub(super) use runtime_operation::RuntimeOperation;
 

@@ -1,14 +1,15 @@
 //! Runtime operations: instructions that name exactly a member that Veneer provides.
 
 use crate::runtime;
+use veneer_names::MethodId;
 
 /// A runtime operation. Kinds are descriptor characters; a list of kinds has one byte per value,
 /// the last value in the lowest byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub(in crate::check) enum RuntimeOperation {
-    Cell(u32),
-    Token(u32),
+    Cell(MethodId),
+    Token(MethodId),
     Idle,
     /// Asks the cell for the version that a new activation enters.
     VersionOrNull,
@@ -33,7 +34,7 @@ pub(in crate::check) enum RuntimeOperation {
     /// Calls the anchor's method that casts a version to the anchor.
     CastVersion,
     /// Calls a version's `enter` body at the entry of an armed body.
-    Enter(u32),
+    Enter(MethodId),
     /// Creates a frame with its first values, given by their kinds.
     Frame(u64),
     /// Adds values to a frame, given by their kinds.

@@ -6,6 +6,7 @@ use super::runtime_operation::{
 use super::{Constants, Meaning, Role};
 use crate::bytecode::opcode::*;
 use crate::runtime;
+use veneer_names::MethodId;
 
 impl Constants<'_> {
     /// Returns the runtime operation of a member access. Returns `None` if the member belongs to
@@ -20,7 +21,9 @@ impl Constants<'_> {
         let text = |b: &[u8]| String::from_utf8_lossy(b).into_owned();
         let (class, name, d) = (text(class), text(name), text(d));
         let version = self.role == Role::Version;
-        let number = |head: char| -> Option<u32> { name.strip_prefix(head)?.parse().ok() };
+        let number = |head: char| -> Option<MethodId> {
+            name.strip_prefix(head)?.parse().ok().map(MethodId)
+        };
         let found = if class == self.anchor {
             match (op, number('c'), &*d) {
                 (GETSTATIC, Some(id), runtime::CELL_DESCRIPTOR) => Some(RuntimeOperation::Cell(id)),

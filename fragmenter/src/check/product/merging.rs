@@ -3,7 +3,7 @@
 use super::super::failure::Failure;
 use super::super::reference::Position;
 use super::super::value::Value;
-use super::node::{COUNTER, INTERNAL_INT, Key, LOCAL, NULL, Node, SAME, UNKNOWN};
+use super::node::{COUNTER, INTERNAL_INT, Key, LOCAL, NULL, Node, SAME, STACK, UNKNOWN};
 use super::{Product, Run};
 
 impl<'x> Product<'x, '_> {
@@ -44,9 +44,12 @@ impl<'x> Product<'x, '_> {
                 let local = tag
                     .checked_sub(LOCAL)
                     .and_then(|l| r.original.locals.get(l as usize));
-                let v = match (*tag, local) {
-                    (NULL, _) => Value::NULL,
-                    (_, Some(local)) => *local,
+                let word = tag.checked_sub(STACK);
+                let word = word.and_then(|w| r.emitted.stack.get(w as usize));
+                let v = match (*tag, local, word) {
+                    (NULL, ..) => Value::NULL,
+                    (_, Some(local), _) => *local,
+                    (_, None, Some(word)) => *word,
                     _ => self.values.fresh(),
                 };
                 r.emitted.stack.push(v);
@@ -105,7 +108,7 @@ impl<'x> Product<'x, '_> {
                 for (old, new) in node.tags.iter_mut().zip(&tags) {
                     let met = match (*old, *new) {
                         (a, b) if a == b => a,
-                        (SAME | NULL | LOCAL.., SAME | NULL | LOCAL..) => SAME,
+                        (SAME | NULL | STACK.., SAME | NULL | STACK..) => SAME,
                         (COUNTER | INTERNAL_INT, COUNTER | INTERNAL_INT) => INTERNAL_INT,
                         _ => UNKNOWN,
                     };
@@ -181,15 +184,23 @@ impl<'x> Product<'x, '_> {
         } else if r.original.stack != r.emitted.stack {
             return Err(Failure::Stack(self.at(&r)));
         }
-        // The original restarts at the earliest matching position and may load the same local
-        // again. The tag therefore records which local a stack word equals.
+        // The original restarts at the earliest matching position. From there it may load the same
+        // local again, or exchange equal words. The tag therefore records which local or which
+        // earlier word a stack word equals.
         let locals = r.original.locals.iter().take(usize::from(u8::MAX - LOCAL));
-        let tag = |v: &Value| match (0..).zip(locals.clone()).find(|l| l.1 == v) {
-            _ if *v == Value::NULL => NULL,
-            Some((local, _)) => LOCAL + local,
-            None => SAME,
+        let words = &r.emitted.stack;
+        let tag = |(i, v): (usize, &Value)| {
+            let equal_words = words[..i].iter().take(usize::from(LOCAL - STACK));
+            let equal_local = (0..).zip(locals.clone()).find(|l| l.1 == v);
+            let equal_word = (0..).zip(equal_words).find(|w| w.1 == v);
+            match (equal_local, equal_word) {
+                _ if *v == Value::NULL => NULL,
+                (Some((local, _)), _) => LOCAL + local,
+                (None, Some((word, _))) => STACK + word,
+                (None, None) => SAME,
+            }
         };
-        let tags = self.tags(&r, r.emitted.stack.iter().map(tag));
+        let tags = self.tags(&r, words.iter().enumerate().map(tag));
         let key = (r.original_at, r.emitted_at, 0);
         self.merge(from, &r, key, tags)
     }

@@ -39,6 +39,7 @@ use super::value::{Map, Value, Values};
 use crate::bytecode::Instruction;
 use crate::bytecode::opcode::*;
 use node::{Key, Node};
+use veneer_names::MethodId;
 
 /// Limit of symbolic runs per instruction of the emitted code, counting 64 extra instructions.
 const RUNS_PER_INSTRUCTION: usize = 64;
@@ -90,7 +91,7 @@ pub(super) struct Product<'x, 'c> {
     pub emitted_constants: &'x mut Constants<'c>,
     pub mode: Mode,
     /// Id of the method's cell. For an armed body, the id is read from the code.
-    pub id: Option<u32>,
+    pub id: Option<MethodId>,
     pub clean: bool,
     /// Byte offsets of the counters, sorted.
     pub counters: &'x [i32],

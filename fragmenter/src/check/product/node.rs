@@ -10,11 +10,13 @@ use super::super::value::Value;
 /// | [`UNKNOWN`]                         | nothing is known                                               |
 /// | [`SAME`]                            | the value is equal on both sides                               |
 /// | [`NULL`]                            | the value is `null` on both sides                              |
-/// | above `NULL`, below [`LOCAL`]       | the [`Value`] of Veneer with this number                       |
+/// | above `NULL`, below [`STACK`]       | the [`Value`] of Veneer with this number                       |
+/// | [`STACK`] + n, for stack words only | equal on both sides, and equal to word n of the stack           |
 /// | [`LOCAL`] + n, for stack words only | equal on both sides, and equal to local n of the original       |
 pub(super) const UNKNOWN: u8 = 0;
 pub(super) const SAME: u8 = 1;
 pub(super) const NULL: u8 = 2;
+pub(super) const STACK: u8 = 64;
 pub(super) const LOCAL: u8 = 128;
 pub(super) const COUNTER: u8 = Value::COUNTER.0 as u8;
 pub(super) const INTERNAL_INT: u8 = Value::INTERNAL_INT.0 as u8;

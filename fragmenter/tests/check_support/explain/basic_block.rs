@@ -18,6 +18,7 @@ use std::ops::Range;
 use veneer_fragmenter::bytecode::Instruction;
 use veneer_fragmenter::bytecode::opcode::*;
 use veneer_fragmenter::runtime;
+use veneer_names::raw;
 
 /// Terms by word. The upper word of a wide value has its own term.
 #[derive(Default)]
@@ -160,12 +161,12 @@ impl Side {
                 ..
             } => (1, 1),
             Instruction::InvokeInterface { index, .. } => {
-                let (taken, given) = method(&body.descriptor(*index)?);
+                let (taken, given) = method_words(&body.descriptor(*index)?);
                 (taken + 1, given)
             }
             Instruction::Pool { op, index } => {
                 let d = body.descriptor(*index)?;
-                let (value, (taken, given)) = (field(&d), method(&d));
+                let (value, (taken, given)) = (field_words(&d), method_words(&d));
                 match *op {
                     GETSTATIC => (0, value),
                     PUTSTATIC => (value, 0),
@@ -229,29 +230,15 @@ fn wide(op: u8) -> usize {
 }
 
 /// Returns the number of words of a field descriptor.
-fn field(d: &str) -> usize {
-    match d.as_bytes().first() {
-        Some(b'J' | b'D') => 2,
-        Some(b'V') | None => 0,
-        _ => 1,
-    }
+fn field_words(d: &str) -> usize {
+    usize::from(raw::slots(d.as_bytes()))
 }
 
 /// Returns the number of words of a method's parameters and of its result.
-fn method(d: &str) -> (usize, usize) {
-    let mut rest = d.strip_prefix('(').unwrap_or(d);
-    let mut sum = 0;
-    while !rest.is_empty() && !rest.starts_with(')') {
-        sum += field(rest);
-        let base = rest.trim_start_matches('[');
-        let n = if base.starts_with('L') {
-            base.find(';').map_or(base.len(), |n| n + 1)
-        } else {
-            1
-        };
-        rest = base.get(n..).unwrap_or("");
-    }
-    (sum, field(rest.get(1..).unwrap_or("")))
+fn method_words(d: &str) -> (usize, usize) {
+    let d = d.as_bytes();
+    let words = (raw::parameter_slots(d), raw::slots(raw::result(d)));
+    (usize::from(words.0), usize::from(words.1))
 }
 
 /// True if a change from `left` to `right` has no effect, judged by its basic block.

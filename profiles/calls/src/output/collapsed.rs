@@ -4,7 +4,7 @@
 use std::io::Write;
 
 use indexmap::IndexMap;
-use veneer_export::collapsed::clean_frame;
+use veneer_text::clean_frame;
 
 use super::OutputError;
 use super::stacks::stacks;

@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::Write;
 
+use veneer_instruments::table::format_count;
+
 use super::OutputError;
 use crate::labels::Labels;
 use crate::method::{MethodForm, MethodId};
 use crate::selection::Selection;
-use crate::tree::grouped;
 
 /// The most lines that the text of an arrow names.
 const MAX_LINES: usize = 4;
@@ -37,7 +38,7 @@ pub fn write(selection: &Selection, mut to: impl Write) -> Result<(), OutputErro
         let mut label = format!(
             "{}\n{} calls",
             labels.of(id),
-            grouped(costs[id.index()].calls)
+            format_count(costs[id.index()].calls)
         );
         if residue != 0 {
             let _ = write!(label, "\n{residue} from outside");
@@ -51,7 +52,7 @@ pub fn write(selection: &Selection, mut to: impl Write) -> Result<(), OutputErro
     }
     let most = arrows.values().map(|(count, _)| *count).max().unwrap_or(0);
     for ((caller, callee), (count, lines)) in arrows {
-        let mut label = grouped(count);
+        let mut label = format_count(count);
         for (index, line) in lines.iter().take(MAX_LINES).enumerate() {
             let _ = write!(label, "{}{line}", if index == 0 { "\nline " } else { ", " });
         }

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use super::source::compile;
 use super::timing::{Timing, all_calls};
-use crate::bench::error::other;
 use crate::bench::groups::Variant;
 use crate::jars::jar;
 use crate::jdk::Jdk;
@@ -22,14 +21,14 @@ pub fn prepare(
     within: &str,
 ) -> Result<String, TrustError> {
     let weaver: PathBuf = jar("aspectjweaver")?;
-    std::fs::create_dir_all(folder.join("META-INF")).map_err(other)?;
+    std::fs::create_dir_all(folder.join("META-INF"))?;
     compile(jdk, "Timing.java", &weaver, folder)?;
     let text = format!(
         "<aspectj>\n  <aspects>\n    <concrete-aspect name=\"Chosen\" extends=\"Timing\">\n      \
          <pointcut name=\"timed\" expression=\"{pointcut}\"/>\n    </concrete-aspect>\n  </aspects>\n  \
          <weaver>\n    <include within=\"{within}\"/>\n  </weaver>\n</aspectj>\n"
     );
-    std::fs::write(folder.join("META-INF/aop.xml"), text).map_err(other)?;
+    std::fs::write(folder.join("META-INF/aop.xml"), text)?;
     Ok(format!("-javaagent:{}", weaver.display()))
 }
 

@@ -7,7 +7,6 @@
 use std::path::PathBuf;
 
 use super::timing::Timing;
-use crate::bench::error::other;
 use crate::bench::groups::{CheckError, Variant};
 use crate::jars::jar;
 use crate::process::Process;
@@ -35,7 +34,10 @@ pub fn library(timing: &Timing) -> Result<PathBuf, TrustError> {
     library
         .is_file()
         .then_some(library)
-        .ok_or_else(|| other("async-profiler's jar has no library for this machine"))
+        .ok_or(TrustError::Missing {
+            wanted: "library for this machine",
+            found: "async-profiler's jar".into(),
+        })
 }
 
 /// The variant that traces the hot call.

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use super::source::{source, written};
 use super::timing::{Timing, all_calls};
-use crate::bench::error::other;
 use crate::bench::groups::Variant;
 use crate::jars::jar;
 use crate::process::Process;
@@ -64,7 +63,7 @@ fn variant(
         {
             Some(line) => {
                 let cause = probe.err.lines().find(|l| l.contains("Exception: "));
-                Err(TrustError::Other(format!(
+                Err(TrustError::Rejected(format!(
                     "{}: {}",
                     cause.unwrap_or_default(),
                     line.rsplit('/').next().unwrap_or(line)
@@ -82,12 +81,11 @@ fn variant(
 /// agent and of the script.
 fn prepare(timing: &Timing, probe: &Path, folder: &Path) -> Result<(PathBuf, PathBuf), TrustError> {
     for name in ["btrace-agent", "btrace-boot", "btrace-client"] {
-        std::fs::copy(jar(name)?, folder.join(format!("{name}.jar"))).map_err(other)?;
+        std::fs::copy(jar(name)?, folder.join(format!("{name}.jar")))?;
     }
     let path = std::env::join_paths(
         ["btrace-client", "btrace-boot", "btrace-agent"].map(|n| folder.join(format!("{n}.jar"))),
-    )
-    .map_err(other)?;
+    )?;
     Process::new(timing.jdk.tool("java"))
         .args(OPENS)
         .arg("-cp")

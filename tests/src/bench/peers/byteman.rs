@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use super::source::{compile, source, written};
 use super::timing::{Timing, all_calls};
-use crate::bench::error::other;
 use crate::bench::groups::Variant;
 use crate::jars::jar;
 use crate::jdk::Jdk;
@@ -22,7 +21,7 @@ pub const COMPILED: &str = "-Dorg.jboss.byteman.compile.to.bytecode";
 /// Compiles a helper into a folder, and returns the path of the agent's jar.
 pub fn prepare(jdk: &Jdk, helper: &str, folder: &Path) -> Result<PathBuf, TrustError> {
     let byteman = jar("byteman")?;
-    std::fs::create_dir_all(folder).map_err(other)?;
+    std::fs::create_dir_all(folder)?;
     compile(jdk, helper, &byteman, folder)?;
     Ok(byteman)
 }
@@ -78,19 +77,16 @@ pub fn listening(byteman: &std::path::Path, port: u16) -> String {
 
 /// Sends rules to a listening agent, and returns its answer.
 pub fn submit(port: u16, rules: &str) -> Result<String, TrustError> {
-    let mut stream = TcpStream::connect(("127.0.0.1", port)).map_err(other)?;
+    let mut stream = TcpStream::connect(("127.0.0.1", port))?;
+    stream.set_read_timeout(Some(Duration::from_secs(120)))?;
     stream
-        .set_read_timeout(Some(Duration::from_secs(120)))
-        .map_err(other)?;
-    stream
-        .write_all(format!("LOAD\nSCRIPT rules.btm\n{rules}\nENDSCRIPT\nENDLOAD\n").as_bytes())
-        .map_err(other)?;
-    stream.flush().map_err(other)?;
+        .write_all(format!("LOAD\nSCRIPT rules.btm\n{rules}\nENDSCRIPT\nENDLOAD\n").as_bytes())?;
+    stream.flush()?;
     let mut answer = Vec::new();
     let mut piece = [0u8; 4096];
     // The agent writes OK on a line of its own, and keeps the stream open for a while.
     while !String::from_utf8_lossy(&answer).lines().any(|l| l == "OK") {
-        match stream.read(&mut piece).map_err(other)? {
+        match stream.read(&mut piece)? {
             0 => break,
             n => answer.extend(piece.iter().take(n)),
         }

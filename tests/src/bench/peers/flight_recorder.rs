@@ -1,7 +1,6 @@
 //! The method timing of Flight Recorder, which exists from JDK 25 on.
 
 use super::timing::Timing;
-use crate::bench::error::other;
 use crate::bench::groups::{CheckError, Variant};
 use crate::jdk::Jdk;
 use crate::process::Process;
@@ -16,7 +15,7 @@ pub const MIN_JDK: u32 = 25;
 pub fn timer(timing: &Timing) -> Variant {
     let file = timing.compiled.join("timing.jfr");
     let process = if timing.jdk.major() < MIN_JDK {
-        Err(other(format!("not in JDKs before {MIN_JDK}")))
+        Err(TrustError::OnlyFrom(MIN_JDK))
     } else {
         let option = format!(
             "-XX:StartFlightRecording:method-timing=HotCall::step,filename={}",

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::bench::error::other;
 use crate::folder::workspace;
 use crate::jdk::Jdk;
 use crate::process::Process;
@@ -16,9 +15,9 @@ pub fn source(name: &str) -> PathBuf {
 /// Writes a source of `tests/bench/peers` to a folder, with `probe` in place of the comment `/*
 /// probe */`.
 pub fn written(name: &str, probe: &str, folder: &Path) -> Result<PathBuf, TrustError> {
-    let text = std::fs::read_to_string(source(name)).map_err(other)?;
+    let text = std::fs::read_to_string(source(name))?;
     let file = folder.join(name);
-    std::fs::write(&file, text.replace("/* probe */", probe)).map_err(other)?;
+    std::fs::write(&file, text.replace("/* probe */", probe))?;
     Ok(file)
 }
 

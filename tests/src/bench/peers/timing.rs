@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::bench::error::other;
 use crate::bench::groups::{CheckError, Variant};
 use crate::bench::prepare::Compiled;
 use crate::bench::run::HITS_PREFIX;
@@ -33,7 +32,7 @@ impl Timing<'_> {
     /// Creates a folder, and returns its path.
     pub fn folder(&self, name: &str) -> Result<PathBuf, TrustError> {
         let folder = self.compiled.join(name);
-        std::fs::create_dir_all(&folder).map_err(other)?;
+        std::fs::create_dir_all(&folder)?;
         Ok(folder)
     }
 

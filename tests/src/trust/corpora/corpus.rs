@@ -219,10 +219,7 @@ const QUICK_JARS: [&str; 3] = ["commons-lang3", "kotlinx-coroutines-core", "bsh"
 
 /// Returns all corpora of this scope.
 pub fn all(scope: &Scope, folder: &Folder) -> Result<Vec<Corpus>, TrustError> {
-    let oldest = scope
-        .jdks
-        .first()
-        .ok_or_else(|| TrustError::Other("no JDK from 17 on: set VENEER_JDKS".into()))?;
+    let oldest = scope.jdks.first().ok_or(TrustError::NoJdk)?;
     let newest = scope.jdks.last().filter(|newest| *newest != oldest);
     let mut all = Vec::new();
     for jdk in [Some(oldest), newest].into_iter().flatten() {

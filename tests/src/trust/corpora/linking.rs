@@ -201,11 +201,14 @@ pub fn link(programs: &Programs, corpus: &Corpus, piece: &Piece) -> Result<Linke
     let others = expected.len() - expected.values().filter(elsewhere).count();
     if linked * 2 < others {
         let lines: Vec<&str> = plain.out.lines().take(20).collect();
-        let message = format!(
-            "{corpus}, {piece}: of {others} classes only {linked} link in a plain JVM; the first are:\n{}",
-            lines.join("\n")
-        );
-        return Err(TrustError::Other(message));
+        return Err(TrustError::TooFew {
+            done: linked as u64,
+            unit: "classes that link in a plain JVM",
+            output: format!(
+                "{corpus}, {piece}, of {others} classes; the first are:\n{}",
+                lines.join("\n")
+            ),
+        });
     }
     let mut modes = Vec::new();
     for mode in &piece.modes {
@@ -240,7 +243,7 @@ fn java(
         paths.extend(corpus.sources.iter().map(PathBuf::from));
     }
     paths.extend(corpus.needs.iter().cloned());
-    let paths = std::env::join_paths(paths).map_err(|e| TrustError::Other(e.to_string()))?;
+    let paths = std::env::join_paths(paths)?;
     let mut java = Process::new(corpus.jdk.tool("java"))
         .args([
             "-Xmx1g",
@@ -325,8 +328,11 @@ fn attached_later(
     done: &mut Run,
     label: &str,
 ) -> Result<(i32, String, String), TrustError> {
-    let other = |error: LiveError| TrustError::Other(format!("{label}: {error}"));
-    let mut live = Live::start(process).map_err(other)?;
+    let live_error = |source: LiveError| TrustError::LiveRun {
+        run: label.to_string(),
+        source,
+    };
+    let mut live = Live::start(process).map_err(live_error)?;
     let end = Instant::now() + JVM_TIMEOUT;
     loop {
         match live.line("linked") {
@@ -336,7 +342,7 @@ fn attached_later(
             Err(LiveError::Silent(..)) if Instant::now() < end => {
                 std::thread::sleep(Duration::from_millis(100));
             }
-            Err(error) => return Err(other(error)),
+            Err(error) => return Err(live_error(error)),
         }
     }
     let pid = live.pid().to_string();
@@ -360,7 +366,7 @@ fn attached_later(
                 .push(format!("{label}: {}", first.join(" | ")));
         }
     }
-    let output = live.stop().map_err(other)?;
+    let output = live.stop().map_err(live_error)?;
     Ok((output.code, output.out, output.err))
 }
 

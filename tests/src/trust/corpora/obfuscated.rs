@@ -59,8 +59,7 @@ pub fn jar(jdk: &Jdk, folder: &Folder) -> Result<PathBuf, TrustError> {
     options += OPTIONS;
     let file = folder.join("obfuscated.pro");
     std::fs::write(&file, options)?;
-    let paths = std::env::join_paths(jars::jars(&PROGUARD)?)
-        .map_err(|error| TrustError::Other(error.to_string()))?;
+    let paths = std::env::join_paths(jars::jars(&PROGUARD)?)?;
     Process::new(jdk.tool("java"))
         .args(["-Xmx1g", "-cp"])
         .arg(paths)

@@ -126,7 +126,10 @@ pub fn check(corpus: &Corpus, scope: &Scope) -> Result<Checked, TrustError> {
     // Exit code 1 means that something failed. The JSON has the details.
     if !matches!(output.code, 0 | 1) {
         output.succeeded(&format!("veneer check ({corpus})"))?;
-        return Err(TrustError::Other(format!("{corpus}: no outcome")));
+        return Err(TrustError::Missing {
+            wanted: "outcome",
+            found: corpus.to_string(),
+        });
     }
     Ok(serde_json::from_str(&output.out)?)
 }

@@ -99,8 +99,7 @@ impl ProgramWithAgent {
         let source = sources().join("beside").join(name);
         let mut path: Vec<PathBuf> = vec![folder.path().to_path_buf()];
         path.extend(jars(needs)?);
-        let class_path =
-            std::env::join_paths(&path).map_err(|error| TrustError::Other(error.to_string()))?;
+        let class_path = std::env::join_paths(&path)?;
         Process::new(jdk.tool("javac"))
             .args(["-g", "-nowarn", "-Xlint:-options", "-proc:none", "-cp"])
             .arg(&class_path)

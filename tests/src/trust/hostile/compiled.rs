@@ -115,9 +115,11 @@ pub fn run_with_thread_dump(
     match result {
         Err(ProcessError::Late {
             seconds, output, ..
-        }) => Err(TrustError::Other(format!(
-            "no end after {seconds} s\n{output}\nto repeat: {process}"
-        ))),
+        }) => Err(TrustError::Late {
+            seconds,
+            output,
+            process: process.to_string(),
+        }),
         other => Ok(other?),
     }
 }
@@ -204,8 +206,8 @@ mod tests {
             .arg(compiled.guests())
             .limit(Duration::from_secs(1));
         match run_with_thread_dump(&jdk, &late, Duration::from_millis(1500)) {
-            Err(TrustError::Other(text)) => {
-                assert!(text.contains("LockedLoader.main"), "{text}");
+            Err(TrustError::Late { output, .. }) => {
+                assert!(output.contains("LockedLoader.main"), "{output}");
                 Ok(())
             }
             other => panic!("{other:?}"),

@@ -40,7 +40,7 @@ pub fn full(
     let plain = run_with_thread_dump(&compiled.jdk, &java, limit)?.succeeded("FullHeap")?;
     let output = run_under_plan(&compiled.jdk, plan, &java, limit)?;
     match difference(&plain, &output) {
-        Some(text) => Err(TrustError::Other(text)),
+        Some(text) => Err(TrustError::Differs(text)),
         None => Ok(()),
     }
 }

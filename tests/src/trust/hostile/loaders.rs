@@ -87,21 +87,25 @@ pub fn recorded(
     let limit = Duration::from_secs(40);
     let plain = run_with_thread_dump(&compiled.jdk, &java, limit)?.succeeded("HostileLoaders")?;
     if !plain.out.contains("different rounds: 0\n") {
-        return Err(TrustError::Other(format!("plain it prints\n{}", plain.out)));
+        return Err(TrustError::WrongPlainRun {
+            code: plain.code,
+            output: plain.out,
+        });
     }
     let output = run_under_plan(&compiled.jdk, plan, &java, limit)?;
     if let Some(text) = difference(&plain, &output) {
-        return Err(TrustError::Other(text));
+        return Err(TrustError::Differs(text));
     }
     let operations = match plan {
         Plan::Storm(_) => StormSummary::read(&output.err).map_or(0, |summary| summary.operations),
         Plan::Source(_) => number(&output.err, "attached").unwrap_or(0) as u64,
     };
     if operations < MIN_OPERATIONS {
-        return Err(TrustError::Other(format!(
-            "the plan did {operations} operations only: {}",
-            output.err
-        )));
+        return Err(TrustError::TooFew {
+            done: operations,
+            unit: "operations of the plan",
+            output: output.err,
+        });
     }
     Ok(operations)
 }

@@ -89,10 +89,6 @@ pub struct Scenarios {
     folder: Folder,
 }
 
-fn other(error: impl std::fmt::Display) -> TrustError {
-    TrustError::Other(error.to_string())
-}
-
 impl Scenarios {
     pub fn jdk(&self) -> &Jdk {
         &self.jdk
@@ -129,19 +125,19 @@ impl Scenarios {
 
     /// Runs the scenarios without Veneer.
     pub fn plain(&self, setting: Setting) -> Result<CollectionResult, TrustError> {
-        let mut live = Live::start(&self.java(setting)).map_err(other)?;
-        live.line("ready").map_err(other)?;
+        let mut live = Live::start(&self.java(setting))?;
+        live.line("ready")?;
         for line in ["start early", "start late"] {
-            live.say(line).map_err(other)?;
-            live.line("started ").map_err(other)?;
+            live.say(line)?;
+            live.line("started ")?;
         }
         std::thread::sleep(Duration::from_millis(300));
-        drop_and_check(live).map_err(other)
+        Ok(drop_and_check(live)?)
     }
 
     /// Runs the scenarios with instruments of every kind, which are attached while activations run.
     pub fn observed(&self, setting: Setting) -> Result<CollectionResult, TrustError> {
-        self.observe(setting).map_err(other)
+        Ok(self.observe(setting)?)
     }
 
     fn observe(&self, setting: Setting) -> Result<CollectionResult, LiveError> {

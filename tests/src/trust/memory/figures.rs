@@ -200,8 +200,10 @@ pub fn measure(jdk: &Jdk, live: &Live, cycle: u32) -> Result<Figures, TrustError
     // well.
     let _ = jcmd(jdk, live, &["System.trim_native_heap"]);
     let tracked = jcmd(jdk, live, &["VM.native_memory", "summary", "scale=KB"])?;
-    let tracking = Tracking::parse(&tracked)
-        .ok_or_else(|| TrustError::Other(format!("no native memory tracking: {tracked}")))?;
+    let tracking = Tracking::parse(&tracked).ok_or_else(|| TrustError::Missing {
+        wanted: "native memory tracking",
+        found: tracked.clone(),
+    })?;
     let locks = tracking.category(LOCKS);
     let apart: i64 = EXCLUDED_CATEGORIES
         .iter()
@@ -219,7 +221,10 @@ pub fn measure(jdk: &Jdk, live: &Live, cycle: u32) -> Result<Figures, TrustError
     };
     let metaspace = counter("sun.gc.metaspace.used") / 1024;
     if metaspace == 0 {
-        return Err(TrustError::Other(format!("no Metaspace: {counters}")));
+        return Err(TrustError::Missing {
+            wanted: "Metaspace",
+            found: counters,
+        });
     }
     let loaded = counter("java.cls.loadedClasses") + counter("java.cls.sharedLoadedClasses");
     let unloaded = counter("java.cls.unloadedClasses") + counter("java.cls.sharedUnloadedClasses");

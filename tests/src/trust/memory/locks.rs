@@ -36,30 +36,35 @@ impl Plain {
 
 /// Runs the program.
 pub fn plain(jdk: &Jdk) -> Result<Plain, TrustError> {
-    let other = |e: &dyn std::fmt::Display| TrustError::Other(e.to_string());
-    let programs = Programs::compile_folder(jdk.clone(), "threads").map_err(|e| other(&e))?;
+    let programs = Programs::compile_folder(jdk.clone(), "threads")?;
     let java = crate::process::Process::new(jdk.tool("java"))
         .args(OPTIONS)
         .arg("-Xbatch")
         .arg("-cp")
         .arg(programs.classes().path())
         .arg("Hidden");
-    let mut live = Live::start(&java).map_err(|e| other(&e))?;
+    let mut live = Live::start(&java)?;
     let mut taken: Vec<Figures> = Vec::new();
     let mut done = 0;
     for classes in CLASSES {
-        live.say(&(classes - done).to_string())
-            .map_err(|e| other(&e))?;
-        live.line("done").map_err(|e| other(&e))?;
+        live.say(&(classes - done).to_string())?;
+        live.line("done")?;
         done = classes;
         taken.push(figures::measure(jdk, &live, done)?);
     }
-    let output = live.stop().map_err(|e| other(&e))?;
+    let output = live.stop()?;
     let [first, last] = taken.as_slice() else {
-        return Err(TrustError::Other("no figures of the plain program".into()));
+        return Err(TrustError::Missing {
+            wanted: "figures of the plain program",
+            found: output.err,
+        });
     };
     if output.code != 0 {
-        return Err(TrustError::Other(output.err));
+        return Err(TrustError::ExitCode {
+            program: "the program".into(),
+            code: output.code,
+            output: output.err,
+        });
     }
     Ok(Plain {
         classes: i64::from(CLASSES[1] - CLASSES[0]),

@@ -255,8 +255,7 @@ impl Program {
         std::fs::create_dir_all(&classes)?;
         let mut path = vec![classes.clone()];
         path.extend(jars(self.jars)?);
-        let class_path =
-            std::env::join_paths(&path).map_err(|e| TrustError::Other(e.to_string()))?;
+        let class_path = std::env::join_paths(&path)?;
         Process::new(jdk.tool("javac"))
             .args(["-g", "-nowarn", "-Xlint:-options", "-proc:none", "-d"])
             .arg(&classes)

@@ -1,0 +1,216 @@
+//! Arguments and help of `veneer trace`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+const TRACE: &str = "\
+Examples:
+  veneer trace show t
+  veneer trace query t 'calls(\"shop..*Dao::*(..)\").longer(5 ms).by(\"method\")'
+  veneer trace diff before after
+  veneer trace export t --collapsed -o t.folded
+
+These commands need no JVM. docs/traces.md describes the format of traces.
+
+Exit codes: 0 success (`diff`: the traces do the same), 1 `diff`: the traces differ, 2 a trace could not be
+read, or a query is malformed.";
+
+const SHOW: &str = "\
+Examples:
+  veneer trace show t                          the tree of each thread, repetitions folded
+  veneer trace show t --thread worker-1 --depth 5
+  veneer trace show t --longer 0.01            calls of more than 10 ms
+  veneer trace show t | less
+
+Calls in a row with the same tree below are one line, with the sum of their times. `× 40` is a number of
+repetitions; `⟳ × 40` is a sequence of calls that repeats.
+
+Exit codes: 0 success, 2 the trace could not be read.";
+
+const QUERY: &str = "\
+Examples:
+  veneer trace query t 'calls(\"shop.Desk::serve(..)\").sort(\"-wall\").top(10)'
+  veneer trace query t 'calls().by(\"method\").sort(\"-sum(self)\").top(20)'
+  veneer trace query t 'calls(\"shop..*Dao\").under(\"shop.Desk::serve(..)\").by(\"thread_name\", \"method\")'
+  veneer trace query t 'calls().when(wall > 5 ms && cpu < 1 ms).show(\"method\", \"start\", \"wall\")'
+  veneer trace query t 'events(\"wait\", \"contended\").by(\"caller\")' --format csv
+
+A query begins with calls(PATTERN…) or events(KIND…). Steps are under, directly_under, without (patterns),
+longer, shorter (a duration), thread (names or numbers), between (two times), when (a condition), by (columns),
+show (columns, count, sum, avg, min, max, p50, p99 …), sort and top.
+
+Columns: thread thread_name node parent depth kind class method descriptor caller site line start end wall
+cpu self self_cpu corrected corrected_self unexplained allocated children below omitted owner ended values.
+
+Times are in nanoseconds in CSV and JSON.
+
+Exit codes: 0 success, 2 the trace could not be read or the query is malformed.";
+
+const DIFF: &str = "\
+Examples:
+  veneer trace diff before after
+  veneer trace diff before after --rows 50
+  veneer trace diff before after --collapsed | difffolded.pl | flamegraph.pl > diff.svg
+
+Prints the first point at which each pair of threads differs, and the methods whose total time differs most. A
+method is marked with * if its calls last longer or shorter with a probability of error below 5 %, adjusted for
+the number of methods (Welch's test on logarithms, Holm). At least 30 calls in each trace are necessary.
+
+Exit codes: 0 the traces have the same calls, 1 they differ, 2 a trace could not be read.";
+
+const EXPORT: &str = "\
+Examples:
+  veneer trace export t --perfetto -o t.pftrace
+  veneer trace export t --collapsed | flamegraph.pl > t.svg
+  veneer trace export t --parquet -o t.parquet
+  veneer trace export t --otlp --service shop -o spans.json
+
+Exit codes: 0 success, 2 the trace could not be read or the file not written.";
+
+#[derive(Debug, Args)]
+#[command(after_help = TRACE)]
+pub struct TraceArguments {
+    #[command(subcommand)]
+    pub command: TraceCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum TraceCommand {
+    /// Show the tree of each thread, with repetitions folded.
+    Show(TraceShowArguments),
+    /// Select, group and sort calls.
+    Query(TraceQueryArguments),
+    /// Compare two traces.
+    Diff(TraceDiffArguments),
+    /// Write a trace in the format of another program.
+    Export(TraceExportArguments),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = SHOW)]
+pub struct TraceShowArguments {
+    /// The trace directory.
+    #[arg(value_name = "DIR")]
+    pub directory: PathBuf,
+    /// Only this thread: its name or its number; may be given several times.
+    #[arg(long, value_name = "NAME")]
+    pub thread: Vec<String>,
+    /// Show this many levels of calls.
+    #[arg(long, value_name = "N", default_value_t = 64)]
+    pub depth: u32,
+    /// Show calls of at least this many seconds.
+    #[arg(long, value_name = "SECONDS", value_parser = super::seconds)]
+    pub longer: Option<f64>,
+}
+
+/// The form of a query's result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RowFormat {
+    /// A text table; times have units.
+    Table,
+    /// Rows of comma-separated values.
+    Csv,
+    /// One JSON object per line.
+    Json,
+    /// An Apache Parquet file.
+    Parquet,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = QUERY)]
+pub struct TraceQueryArguments {
+    /// The trace directory.
+    #[arg(value_name = "DIR")]
+    pub directory: PathBuf,
+    /// The query: calls("pattern") and steps.
+    #[arg(value_name = "EXPR")]
+    pub expression: String,
+    /// The form of the result.
+    #[arg(long, value_enum, default_value = "table")]
+    pub format: RowFormat,
+    /// Write to this file [default: standard output].
+    #[arg(short = 'o', long = "output", value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = DIFF)]
+pub struct TraceDiffArguments {
+    /// The first trace directory.
+    #[arg(value_name = "A")]
+    pub a: PathBuf,
+    /// The second trace directory.
+    #[arg(value_name = "B")]
+    pub b: PathBuf,
+    /// Maximum number of methods and of threads in the tables.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub rows: usize,
+    /// Print differential collapsed stacks instead: frames, and the own nanoseconds in A and in B.
+    #[arg(long)]
+    pub collapsed: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = EXPORT)]
+pub struct TraceExportArguments {
+    /// The trace directory.
+    #[arg(value_name = "DIR")]
+    pub directory: PathBuf,
+    #[command(flatten)]
+    pub format: TraceFormat,
+    /// The service's name in OpenTelemetry.
+    #[arg(long, value_name = "NAME", default_value = "unknown_service:java")]
+    pub service: String,
+    /// Write to this file [default: standard output].
+    #[arg(short = 'o', long = "output", value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// The format of an exported trace. Exactly one is given.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub struct TraceFormat {
+    /// A trace for Perfetto (ui.perfetto.dev): a track per thread, a slice per call.
+    #[arg(long)]
+    pub perfetto: bool,
+    /// An Apache Parquet file with a row per call, and all columns of queries.
+    #[arg(long)]
+    pub parquet: bool,
+    /// Collapsed stacks for flame graphs: frames, a space, own nanoseconds.
+    #[arg(long)]
+    pub collapsed: bool,
+    /// OpenTelemetry spans as JSON lines, the file format of collectors.
+    #[arg(long)]
+    pub otlp: bool,
+}
+
+impl TraceFormat {
+    /// Whether the output is not text.
+    pub fn is_binary(&self) -> bool {
+        self.perfetto || self.parquet
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::cli::Cli;
+    use clap::Parser;
+
+    #[test]
+    fn wrong_arguments_are_refused() {
+        for words in [
+            "veneer trace",
+            "veneer trace show",
+            "veneer trace show t --longer x",
+            "veneer trace query t",
+            "veneer trace query t e --format xml",
+            "veneer trace diff a",
+            "veneer trace export t",
+            "veneer trace export t --perfetto --otlp",
+        ] {
+            let error = Cli::try_parse_from(words.split(' ')).unwrap_err();
+            assert_eq!(error.exit_code(), 2, "{words}");
+        }
+    }
+}

@@ -1,0 +1,337 @@
+//! Views of a memory profile as tables, JSON and CSV.
+
+use std::io::{self, Write};
+
+use anyhow::Result;
+use serde_json::{Value, json};
+use veneer_memory::profile::{
+    AllocationRow, CacheCounts, LevelCount, MemoryProfile, SharingRow, UNKNOWN_MARGIN, ViewRow,
+};
+use veneer_memory::{CLOCK_NAMES, LogHistogram};
+
+use crate::output::Style;
+use crate::table;
+
+/// The most columns of counts: four levels, L1I and two TLBs.
+const COUNT_COLUMNS: usize = 7;
+
+/// Writes one table for each cache description; without a description, one table of accesses.
+pub(super) fn tables(
+    to: &mut impl Write,
+    profile: &MemoryProfile,
+    title: &str,
+    rows: &[ViewRow],
+    limit: usize,
+    style: Style,
+) -> io::Result<()> {
+    let total = profile.total();
+    let count = profile.caches.len().max(1);
+    for index in 0..count {
+        if index > 0 {
+            writeln!(to)?;
+        }
+        if let Some(description) = profile.caches.get(index) {
+            writeln!(to, "{description}")?;
+        }
+        let shown = rows.iter().take(limit).chain([&total]);
+        let cells: Vec<_> = shown.map(|row| cells(row, index)).collect();
+        let counts = total.caches.get(index).cloned().unwrap_or_default();
+        let mut titles = vec![title.to_owned(), "accesses".into()];
+        titles.extend(
+            names(&counts)
+                .into_iter()
+                .map(|name| format!("{name} misses")),
+        );
+        titles.resize(COUNT_COLUMNS + 2, String::new());
+        let titles: [&str; COUNT_COLUMNS + 2] =
+            std::array::from_fn(|i| titles.get(i).map_or("", String::as_str));
+        table::write(to, titles, &cells, style)?;
+        if rows.len() > limit {
+            writeln!(to, "… {} more rows (--rows)", rows.len() - limit)?;
+        }
+    }
+    Ok(())
+}
+
+fn cells(row: &ViewRow, cache: usize) -> [String; COUNT_COLUMNS + 2] {
+    let references = &row.references;
+    let accesses = references.accesses().saturating_add(references.fetches);
+    let mut cells = vec![row.name.clone(), accesses.to_string()];
+    let counts = row.caches.get(cache);
+    cells.extend(counts.iter().flat_map(|c| columns(c)).map(misses));
+    cells.resize(COUNT_COLUMNS + 2, String::new());
+    std::array::from_fn(|i| cells[i].clone())
+}
+
+/// All counts of a description, in the order of [`names`].
+pub(super) fn columns(counts: &CacheCounts) -> impl Iterator<Item = &LevelCount> {
+    let levels = counts.levels.iter();
+    levels.chain(&counts.instructions).chain(&counts.tlbs)
+}
+
+/// The names of the counts of a description.
+pub(super) fn names(counts: &CacheCounts) -> Vec<String> {
+    let levels = (1..=counts.levels.len()).map(|n| format!("L{n}"));
+    let instructions = counts.instructions.iter().map(|_| "L1I".to_owned());
+    let tlbs = ["TLB", "TLB2"].into_iter().take(counts.tlbs.len());
+    levels
+        .chain(instructions)
+        .chain(tlbs.map(str::to_owned))
+        .collect()
+}
+
+/// Writes misses with their error and their share of the lookups.
+pub(super) fn misses(count: &LevelCount) -> String {
+    let error = match count.margin {
+        0 => String::new(),
+        UNKNOWN_MARGIN => " ± ?".into(),
+        margin => format!(" ± {margin}"),
+    };
+    match count.lookups {
+        0 => format!("{}{error}", count.misses),
+        lookups => {
+            let share = 100.0 * count.misses as f64 / lookups as f64;
+            format!("{}{error} ({share:.1}%)", count.misses)
+        }
+    }
+}
+
+fn level_json(count: &LevelCount) -> Value {
+    let margin = match count.margin {
+        UNKNOWN_MARGIN => Value::Null,
+        margin => json!(margin),
+    };
+    json!({ "lookups": count.lookups, "misses": count.misses, "margin": margin })
+}
+
+fn levels_json(levels: &[LevelCount]) -> Vec<Value> {
+    levels.iter().map(level_json).collect()
+}
+
+fn row_json(row: &ViewRow) -> Value {
+    let cache = |counts: &CacheCounts| {
+        json!({
+            "levels": levels_json(&counts.levels),
+            "instructions": levels_json(&counts.instructions),
+            "tlbs": levels_json(&counts.tlbs),
+        })
+    };
+    let references = &row.references;
+    json!({
+        "name": row.name,
+        "reads": references.reads,
+        "writes": references.writes,
+        "fetches": references.fetches,
+        "bytes_read": references.bytes_read,
+        "bytes_written": references.bytes_written,
+        "caches": row.caches.iter().map(cache).collect::<Vec<_>>(),
+    })
+}
+
+fn span_json(span: &[LogHistogram]) -> Value {
+    let histogram = |histogram: &LogHistogram| {
+        let counts = histogram.counts().iter().enumerate();
+        let filled = counts.filter(|(_, count)| **count > 0);
+        let rows = filled.map(|(b, n)| json!({ "from": LogHistogram::lower_bound(b), "count": n }));
+        Value::Array(rows.collect())
+    };
+    let clocks = CLOCK_NAMES.iter().zip(span);
+    let map = clocks.map(|(name, h)| ((*name).to_owned(), histogram(h)));
+    Value::Object(map.collect())
+}
+
+fn allocation_json(profile: &MemoryProfile, row: &AllocationRow) -> Value {
+    let lifetimes = row.lifetimes.as_ref().map(|lives| {
+        json!({
+            "objects": lives.objects,
+            "bytes": lives.bytes,
+            "void": lives.void,
+            "alive": lives.alive,
+            "alive_bytes": lives.alive_bytes,
+            "used": span_json(&lives.used),
+            "drag": span_json(&lives.drag),
+            "life": span_json(&lives.life),
+        })
+    });
+    json!({
+        "site": site_name(profile, row.site),
+        "type": type_name(profile, row.type_id),
+        "objects": row.objects,
+        "bytes": row.bytes,
+        "heap_objects": row.heap_objects,
+        "heap_bytes": row.heap_bytes,
+        "lifetimes": lifetimes,
+    })
+}
+
+/// Returns the whole view as JSON.
+pub(super) fn to_json(profile: &MemoryProfile, by: &str, rows: &[ViewRow]) -> Value {
+    let sharing = |row: &SharingRow| {
+        json!({
+            "writer": site_name(profile, row.writer),
+            "other": site_name(profile, row.other),
+            "true_misses": row.true_misses,
+            "false_misses": row.false_misses,
+        })
+    };
+    let allocation = |row| allocation_json(profile, row);
+    json!({
+        "program": profile.program,
+        "caches": profile.caches,
+        "by": by,
+        "total": row_json(&profile.total()),
+        "rows": rows.iter().map(row_json).collect::<Vec<_>>(),
+        "allocations": profile.allocations.iter().map(allocation).collect::<Vec<_>>(),
+        "sharing": profile.sharing.iter().map(sharing).collect::<Vec<_>>(),
+        "notes": profile.notes,
+    })
+}
+
+/// Writes one line for each level of each row. A row without caches has one line.
+pub(super) fn csv(
+    to: &mut impl Write,
+    profile: &MemoryProfile,
+    by: &str,
+    rows: &[ViewRow],
+) -> Result<()> {
+    let mut writer = csv::Writer::from_writer(to);
+    writer.write_record([
+        by,
+        "reads",
+        "writes",
+        "fetches",
+        "bytes_read",
+        "bytes_written",
+        "cache",
+        "level",
+        "lookups",
+        "misses",
+        "margin",
+    ])?;
+    for row in rows {
+        let references = &row.references;
+        let numbers = [
+            references.reads,
+            references.writes,
+            references.fetches,
+            references.bytes_read,
+            references.bytes_written,
+        ];
+        let mut head = vec![row.name.clone()];
+        head.extend(numbers.iter().map(ToString::to_string));
+        let mut tails: Vec<[String; 5]> = Vec::new();
+        for (description, counts) in profile.caches.iter().zip(&row.caches) {
+            for (name, count) in names(counts).into_iter().zip(columns(counts)) {
+                let margin = match count.margin {
+                    UNKNOWN_MARGIN => String::new(),
+                    margin => margin.to_string(),
+                };
+                let (lookups, misses) = (count.lookups.to_string(), count.misses.to_string());
+                tails.push([description.clone(), name, lookups, misses, margin]);
+            }
+        }
+        if tails.is_empty() {
+            tails.push(Default::default());
+        }
+        for tail in tails {
+            writer.write_record(head.iter().chain(&tail))?;
+        }
+    }
+    writer.flush()?;
+    Ok(())
+}
+
+fn site_name(profile: &MemoryProfile, site: u32) -> String {
+    let site = profile.sites.get(site as usize);
+    site.map_or_else(String::new, veneer_memory::profile::Site::name)
+}
+
+fn type_name(profile: &MemoryProfile, type_id: u32) -> String {
+    let name = profile.types.get(type_id as usize);
+    name.map(ToString::to_string).unwrap_or_default()
+}
+
+/// Writes the allocations with the most bytes.
+pub(super) fn allocations(
+    to: &mut impl Write,
+    profile: &MemoryProfile,
+    limit: usize,
+    style: Style,
+) -> io::Result<()> {
+    if profile.allocations.is_empty() {
+        return Ok(());
+    }
+    let mut rows: Vec<&AllocationRow> = profile.allocations.iter().collect();
+    rows.sort_by_key(|row| std::cmp::Reverse(row.bytes));
+    let optional = |number: Option<u64>| number.map_or_else(String::new, |n| n.to_string());
+    let row = |row: &&AllocationRow| {
+        let lives = row.lifetimes.as_deref();
+        let median = |span: Option<&LogHistogram>| optional(span.and_then(|h| h.quantile(0.5)));
+        [
+            site_name(profile, row.site),
+            type_name(profile, row.type_id),
+            row.objects.to_string(),
+            row.bytes.to_string(),
+            optional(row.heap_bytes),
+            median(lives.map(|l| &l.used[1])),
+            median(lives.map(|l| &l.drag[0])),
+            optional(lives.map(|l| l.void)),
+            optional(lives.map(|l| l.alive)),
+        ]
+    };
+    let cells: Vec<[String; 9]> = rows.iter().take(limit).map(row).collect();
+    let titles = [
+        "allocated at",
+        "type",
+        "objects",
+        "bytes",
+        "heap bytes",
+        "median use (accesses ≥)",
+        "median drag (bytes ≥)",
+        "never used",
+        "alive",
+    ];
+    writeln!(to)?;
+    table::write(to, titles, &cells, style)
+}
+
+/// Writes the pairs of sites that share lines.
+pub(super) fn sharing(
+    to: &mut impl Write,
+    profile: &MemoryProfile,
+    limit: usize,
+    style: Style,
+) -> io::Result<()> {
+    if profile.sharing.is_empty() {
+        return Ok(());
+    }
+    let row = |row: &SharingRow| {
+        [
+            site_name(profile, row.writer),
+            site_name(profile, row.other),
+            row.true_misses.to_string(),
+            row.false_misses.to_string(),
+        ]
+    };
+    let cells: Vec<[String; 4]> = profile.sharing.iter().take(limit).map(row).collect();
+    writeln!(to)?;
+    let titles = ["written at", "invalid at", "true sharing", "false sharing"];
+    table::write(to, titles, &cells, style)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn misses_have_their_error_and_their_share() {
+        let count = |lookups, misses, margin| LevelCount {
+            lookups,
+            misses,
+            margin,
+        };
+        assert_eq!(misses(&count(200, 50, 0)), "50 (25.0%)");
+        assert_eq!(misses(&count(200, 50, 7)), "50 ± 7 (25.0%)");
+        assert_eq!(misses(&count(0, 0, UNKNOWN_MARGIN)), "0 ± ?");
+    }
+}

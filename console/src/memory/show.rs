@@ -1,0 +1,68 @@
+//! `veneer memory show`: shows a memory profile.
+
+use std::fs::File;
+use std::io::{self, Write};
+
+use anyhow::{Context, Result};
+use veneer_memory::profile::{Dimension, ProfileFile};
+
+use super::{annotate, render};
+use crate::cli::ShowArguments;
+use crate::output::{Style, print_error};
+
+/// Prints the profile and returns the exit code.
+pub(super) fn run(arguments: &ShowArguments) -> Result<u8> {
+    let name = arguments.file.display();
+    let file = File::open(&arguments.file).with_context(|| format!("{name} cannot be opened"))?;
+    let file = ProfileFile::read(file).with_context(|| format!("{name}"))?;
+    if file.is_truncated {
+        print_error(&format_args!(
+            "{name} ends early: its writer was killed or has not finished; the rows before the end are shown"
+        ));
+    }
+    if !file.skipped.is_empty() {
+        print_error(&format_args!(
+            "{name} was written by a newer version; skipped sections: {}",
+            file.skipped.join(", ")
+        ));
+    }
+    let profile = &file.profile;
+    let mut to = io::BufWriter::new(io::stdout().lock());
+    if let Some(class) = &arguments.annotate {
+        annotate::annotate(
+            &mut to,
+            profile,
+            class,
+            arguments.source.as_deref(),
+            Style::of_stdout(),
+        )?;
+        to.flush()?;
+        return Ok(0);
+    }
+    let rows = profile.view(arguments.by);
+    let by = dimension_name(arguments.by);
+    if arguments.json {
+        let value = render::to_json(profile, by, &rows);
+        serde_json::to_writer_pretty(&mut to, &value).map_err(io::Error::from)?;
+        writeln!(to)?;
+    } else if arguments.csv {
+        render::csv(&mut to, profile, by, &rows)?;
+    } else {
+        let style = Style::of_stdout();
+        render::tables(&mut to, profile, by, &rows, arguments.rows, style)?;
+        render::allocations(&mut to, profile, arguments.rows, style)?;
+        render::sharing(&mut to, profile, arguments.rows, style)?;
+        for note in &profile.notes {
+            writeln!(to, "\n{note}")?;
+        }
+    }
+    to.flush()?;
+    Ok(0)
+}
+
+fn dimension_name(by: Dimension) -> &'static str {
+    let found = Dimension::ALL
+        .iter()
+        .find(|(_, dimension)| *dimension == by);
+    found.map_or("", |(name, _)| name)
+}

@@ -1,0 +1,100 @@
+//! `veneer trace diff`: the first difference of each thread, and the methods that differ most.
+
+use std::io::{self, BufWriter, Write};
+
+use anyhow::Result;
+use veneer_traces::Trace;
+use veneer_traces::analysis::{
+    CallContexts, Difference, DifferenceSide, MethodComparison, compare_methods,
+    differential_stacks, first_difference,
+};
+
+use super::text::{clean, duration};
+use crate::cli::TraceDiffArguments;
+use crate::output::Style;
+use crate::table;
+
+/// The exit code if the traces differ.
+const EXIT_DIFFERENT: u8 = 1;
+/// The probability of error below which a method is marked.
+const SIGNIFICANT: f64 = 0.05;
+
+/// Prints the differences and returns the exit code.
+pub fn run(arguments: &TraceDiffArguments) -> Result<u8> {
+    let (a, b) = (Trace::open(&arguments.a)?, Trace::open(&arguments.b)?);
+    let mut to = BufWriter::new(io::stdout().lock());
+    let differences = first_difference(&a, &b)?;
+    if arguments.collapsed {
+        let (a, b) = (CallContexts::of_trace(&a)?, CallContexts::of_trace(&b)?);
+        write!(to, "{}", differential_stacks(&a, &b))?;
+    } else {
+        for difference in differences.iter().take(arguments.rows) {
+            write_difference(&mut to, difference)?;
+        }
+        match differences.len() {
+            0 => writeln!(to, "Both traces have the same calls in the same order.")?,
+            n if n > arguments.rows => {
+                writeln!(to, "… and {} more threads differ", n - arguments.rows)?;
+            }
+            _ => {}
+        }
+        writeln!(to)?;
+        write_methods(&mut to, &compare_methods(&a, &b)?, arguments.rows)?;
+    }
+    to.flush()?;
+    Ok(match differences.is_empty() {
+        true => 0,
+        false => EXIT_DIFFERENT,
+    })
+}
+
+fn write_difference(to: &mut impl Write, difference: &Difference) -> io::Result<()> {
+    let name = clean(&difference.name);
+    let side = |side: &Option<DifferenceSide>| match side {
+        Some(side) => format!("{} at {}", clean(&side.event), duration(side.at_ns)),
+        None => "has no such thread".into(),
+    };
+    writeln!(to, "{name}: differs after {} entries", difference.entries)?;
+    for (level, method) in difference.path.iter().enumerate() {
+        writeln!(to, "{}{}", "  ".repeat(level + 1), clean(method))?;
+    }
+    let indent = "  ".repeat(difference.path.len() + 1);
+    writeln!(to, "{indent}A {}", side(&difference.a))?;
+    writeln!(to, "{indent}B {}", side(&difference.b))
+}
+
+fn write_methods(to: &mut impl Write, all: &[MethodComparison], rows: usize) -> io::Result<()> {
+    let row = |m: &MethodComparison| {
+        let (ratio, interval) = match m.ratio {
+            Some((ratio, low, high)) => (format!("{ratio:.3}"), format!("{low:.3} to {high:.3}")),
+            None => ("-".into(), "-".into()),
+        };
+        let mark = match m.probability {
+            Some(p) if p < SIGNIFICANT => format!("{p:.1e} *"),
+            Some(p) => format!("{p:.2}"),
+            None => "-".into(),
+        };
+        [
+            m.method.clone(),
+            m.a.calls.to_string(),
+            m.b.calls.to_string(),
+            duration(m.a.wall_ns),
+            duration(m.b.wall_ns),
+            ratio,
+            interval,
+            mark,
+        ]
+    };
+    let shown: Vec<[String; 8]> = all.iter().take(rows).map(row).collect();
+    let titles = [
+        "method",
+        "calls A",
+        "calls B",
+        "total A",
+        "total B",
+        "a call, B/A",
+        "95 % interval",
+        "error",
+    ];
+    table::write(to, titles, &shown, Style::of_stdout())
+}

@@ -1,0 +1,24 @@
+//! The vocabulary for the measurements of instruments, shared by all crates.
+//!
+//! ```text
+//!   agent ── PointRow, EventValue, RefusalRow ───┬──▶ plans        functions of handles
+//!     │                                          ├──▶ tables       text for readers
+//!     └── metadata journal, data directory ──────┴──▶ protocol     JSON: report, updates, journal
+//! ```
+//!
+//! The types have one JSON form, which is that of the report. Everything else is converted at the
+//! wire, in `veneer-protocol` and in the agent's report.
+
+mod edit;
+mod event_value;
+mod id;
+mod measurement;
+mod point;
+mod refusal;
+
+pub use edit::EditKind;
+pub use event_value::EventValue;
+pub use id::{IdError, InstrumentId, PatchId};
+pub use measurement::Measurement;
+pub use point::PointRow;
+pub use refusal::RefusalRow;

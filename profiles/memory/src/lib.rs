@@ -1,0 +1,59 @@
+//! Memory profiles: cache simulation, object lifetimes, sharing of lines between threads, and the
+//! file that holds the results.
+//!
+//! ```text
+//!   accesses (address, bytes, kind) + origin (site, type, object group)
+//!       │
+//!       ├─▶ Simulation          every access, several descriptions ─┐
+//!       ├─▶ SampledSimulation   a sample of the sets, with an error ├─▶ MemoryProfile ─▶ file
+//!       ├─▶ StackDistances      misses of every cache size          │
+//!       └─▶ SharingDetector     lines that threads share ───────────┤
+//!   births, last uses, deaths ─▶ LifetimeTable ─────────────────────┘
+//! ```
+//!
+//! **Two stages.** The first level can be simulated elsewhere, for example inside compiled code. Its
+//! misses are [`Request`]s, which [`Simulation::l1_request`] accepts.
+//!
+//! The crate knows no JVM. Its tests compare it with a naive model, and the end-to-end tests compare
+//! it with Cachegrind.
+
+mod access;
+mod cache;
+mod description;
+pub mod estimate;
+mod hash;
+mod hierarchy;
+mod histogram;
+mod lackey;
+mod ledger;
+mod lifetimes;
+mod machine;
+mod preset;
+pub mod profile;
+mod reuse;
+mod sampling;
+mod sharing;
+mod simulation;
+
+pub use access::{Access, AccessKind, Origin};
+pub use description::{
+    CacheDescription, DescriptionError, Geometry, Level, MAX_LEVELS, MAX_LINES, MAX_TLB_LEVELS,
+    MAX_WAYS, Rules, WritePolicy,
+};
+pub use estimate::Estimate;
+pub use hierarchy::{Hierarchy, Lookups, Outcome, Request, Traffic};
+pub use histogram::{BUCKETS, LogHistogram};
+pub use lackey::{LackeyReader, TracedAccess};
+pub use ledger::{MAX_ORIGINS, References};
+pub use lifetimes::{
+    AllocationKey, CLOCK_NAMES, CLOCKS, LifetimeTracker, Lifetimes, Moment, ObjectLife, Span,
+};
+pub use machine::{CACHE_FOLDER, MachineError, read_caches};
+pub use preset::{PRESETS, Preset, parse as parse_description};
+pub use reuse::{MissRatioCurve, StackDistances};
+pub use sampling::{SampledAccount, SampledSimulation, SamplingError, SetSample};
+pub use sharing::{
+    LineMisses, MAX_SHARED_LINE_SHIFT, MAX_SHARED_LINES, SharedMisses, SharingDetector, SitePair,
+    Strides,
+};
+pub use simulation::{Account, Simulation};

@@ -1,0 +1,149 @@
+//! The ceiling on the cost of all instruments.
+//!
+//! Each probe reserves a fraction of the active time: its measured cost, or an assumption until it
+//! is measured. The sum of the reservations and the cost of stack samples never exceeds the ceiling.
+//! If a measurement exceeds it, the most expensive probes are detached at once. As long as the cost
+//! since the beginning exceeds the ceiling, no probe is attached, so that the excess of such a
+//! moment is paid back.
+
+use std::collections::BTreeMap;
+
+use crate::request::ProbeId;
+
+/// The part of the ceiling that stack samples may use.
+const SAMPLES_PART: f64 = 0.5;
+
+/// The cost of all instruments, as fractions of the active time.
+#[derive(Clone, Debug)]
+pub struct Budget {
+    ceiling: f64,
+    reserved: BTreeMap<ProbeId, f64>,
+    /// The rate of stack samples, per second.
+    hertz: f64,
+    /// The time for which one sample of all stacks stops the program, in seconds, if known.
+    sample_seconds: Option<f64>,
+    spent_nanos: f64,
+    active_nanos: f64,
+}
+
+impl Budget {
+    /// Returns a budget with a ceiling as a fraction of the active time.
+    pub fn new(ceiling: f64) -> Budget {
+        Budget {
+            ceiling,
+            reserved: BTreeMap::new(),
+            hertz: 0.0,
+            sample_seconds: None,
+            spent_nanos: 0.0,
+            active_nanos: 0.0,
+        }
+    }
+
+    /// Returns the sum of all reservations.
+    pub fn reserved(&self) -> f64 {
+        let samples = self.hertz * self.sample_seconds.unwrap_or(0.0);
+        samples + self.reserved.values().sum::<f64>()
+    }
+
+    /// Returns the fraction of the active time that all instruments took since the beginning.
+    pub fn spent(&self) -> f64 {
+        if self.active_nanos > 0.0 {
+            self.spent_nanos / self.active_nanos
+        } else {
+            0.0
+        }
+    }
+
+    /// Returns whether a probe with this cost fits now.
+    pub fn fits(&self, cost: f64) -> bool {
+        self.reserved() + cost <= self.ceiling && self.spent() <= self.ceiling
+    }
+
+    /// Reserves the cost of a probe, if it fits.
+    pub fn reserve(&mut self, probe: ProbeId, cost: f64) -> bool {
+        let fits = self.fits(cost);
+        if fits {
+            self.reserved.insert(probe, cost);
+        }
+        fits
+    }
+
+    /// Replaces the reservation of an attached probe by its measured cost.
+    pub fn measured(&mut self, probe: ProbeId, cost: f64) {
+        if let Some(reserved) = self.reserved.get_mut(&probe) {
+            *reserved = cost.max(0.0);
+        }
+    }
+
+    /// Removes the reservation of a probe.
+    pub fn release(&mut self, probe: ProbeId) {
+        self.reserved.remove(&probe);
+    }
+
+    /// Adds the cost of a window of `nanos` nanoseconds. The other numbers are nanoseconds of all
+    /// threads: the cost of `sampled` samples of all stacks, the whole cost, and the active time.
+    pub fn window(&mut self, nanos: u64, samples: (u64, u32), all: u64, active: u64) {
+        self.spent_nanos += all as f64;
+        self.active_nanos += active as f64;
+        let (cost, sampled) = samples;
+        if sampled > 0 && active > 0 {
+            let threads = active as f64 / nanos.max(1) as f64;
+            let seconds = cost as f64 / f64::from(sampled) / threads / 1e9;
+            let known = self.sample_seconds.unwrap_or(seconds);
+            self.sample_seconds = Some(0.7 * known + 0.3 * seconds);
+        }
+    }
+
+    /// Sets and returns the rate of stack samples, at most `most` per second: the highest rate whose
+    /// cost fits into the samples' part of the ceiling.
+    pub fn sample_rate(&mut self, most: f64) -> f64 {
+        let seconds = self.sample_seconds.unwrap_or(0.0);
+        self.hertz = if seconds * most > self.ceiling * SAMPLES_PART {
+            self.ceiling * SAMPLES_PART / seconds
+        } else {
+            most
+        };
+        self.hertz
+    }
+
+    /// Returns the probe with the highest reservation if the sum exceeds the ceiling.
+    pub fn excess(&self) -> Option<ProbeId> {
+        if self.reserved() <= self.ceiling {
+            return None;
+        }
+        let dearest = self.reserved.iter().max_by(|a, b| a.1.total_cmp(b.1));
+        dearest.map(|(probe, _)| *probe)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn probes_fit_up_to_the_ceiling_and_an_excess_is_paid_back() {
+        let mut budget = Budget::new(0.02);
+        assert!(budget.reserve(ProbeId(1), 0.015));
+        assert!(!budget.reserve(ProbeId(2), 0.006));
+        budget.measured(ProbeId(1), 0.1);
+        assert_eq!(budget.excess(), Some(ProbeId(1)));
+        budget.window(1000, (0, 0), 100, 1000);
+        budget.release(ProbeId(1));
+        assert!(!budget.fits(0.001), "10 % was spent");
+        budget.window(10_000, (0, 0), 0, 10_000);
+        assert!(budget.fits(0.001));
+    }
+
+    #[test]
+    fn the_rate_of_samples_follows_from_their_cost() {
+        let mut budget = Budget::new(0.02);
+        assert_eq!(budget.sample_rate(20.0), 20.0);
+        // A sample stops two threads for 10 ms: once a second is 1 %.
+        (0..20).for_each(|_| budget.window(100_000_000, (20_000_000, 1), 0, 200_000_000));
+        let rate = budget.sample_rate(20.0);
+        assert!((0.99..1.01).contains(&rate), "{rate}");
+        assert!((0.0099..0.0101).contains(&budget.reserved()));
+        (0..60).for_each(|_| budget.window(100_000_000, (2_000, 1), 0, 200_000_000));
+        assert_eq!(budget.sample_rate(20.0), 20.0);
+    }
+}

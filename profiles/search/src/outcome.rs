@@ -1,0 +1,551 @@
+//! The result of a search as data: schema 1.
+//!
+//! ```json
+//! {"schema":1,"seconds":9.8,"threshold":0.05,"ended":null,
+//!  "findings":[{"path":[{"axis":"where","name":"com.shop","line":null},…],"why":"monitor",
+//!    "share":0.62,"low":0.55,"high":0.68,"specific":true,"threads":[{"name":"http-*","share":1.0}],
+//!    "window":{"from":0.4,"to":9.8},"evidence":[{"source":"samples","windows":160,"text":"…"}]}],
+//!  "ruled_out":[…],"not_looked_at":[{"path":[…],"why":"time","reason":"…"}],
+//!  "cost":{"ceiling":0.02,"share":0.011},"active":0.99}
+//! ```
+//!
+//! Shares and costs are fractions of the active time. Times are seconds since the beginning.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::candidate::{Candidate, Measurement};
+use crate::cause::Cause;
+use crate::hypothesis::Hypothesis;
+use crate::place::{MethodId, Place};
+use crate::search::Search;
+
+/// The version of the schema.
+pub const SCHEMA: u32 = 1;
+/// The active part of the time below which a program counts as idle.
+pub const IDLE_BELOW: f64 = 0.01;
+/// The most callers that evidence names.
+const MAX_CALLERS: usize = 6;
+
+/// An axis of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Axis {
+    /// The place in the program.
+    Where,
+
+    /// The cause of the time.
+    Why,
+
+    /// The period of the search.
+    When,
+
+    /// The group of threads.
+    Who,
+}
+
+/// One step of a path, from general to special.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    /// The axis of the step.
+    pub axis: Axis,
+    /// The kind of the step: `module`, `package`, `class`, `method`, `loop`, `block`, `cause`,
+    /// `group` or `period`.
+    pub kind: String,
+
+    /// The name of the module, class, line, cause, group or period.
+    pub name: String,
+    /// The line in the source file.
+    pub line: Option<u32>,
+}
+
+/// A fact that supports a decision.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// `timer`, `samples` or `callers`.
+    pub source: String,
+    /// The number of windows that the source covers.
+    pub windows: u64,
+
+    /// The fact in words.
+    pub text: String,
+}
+
+/// The part of a thread group in the samples of a finding.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Threads {
+    /// The name of the module, class, line, cause, group or period.
+    pub name: String,
+    /// The fraction of the finding's samples.
+    pub share: f64,
+}
+
+/// A period in seconds since the beginning of the search.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Window {
+    /// The beginning of the period, in seconds.
+    pub from: f64,
+
+    /// The end of the period, in seconds.
+    pub to: f64,
+}
+
+/// A place that takes more than the threshold.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// The steps from general to special, on all axes.
+    pub path: Vec<Step>,
+
+    /// The most special cause of the hypothesis.
+    pub why: Cause,
+    /// The mean share while the finding held.
+    pub share: f64,
+    /// The confidence interval of the share.
+    pub low: f64,
+
+    /// The upper bound, from 0 to 1.
+    pub high: f64,
+    /// Whether no other finding explains this one. A method whose callees explain it is not
+    /// specific.
+    pub specific: bool,
+
+    /// The thread groups in the samples, the most frequent first.
+    pub threads: Vec<Threads>,
+
+    /// The period in which the finding held.
+    pub window: Window,
+
+    /// The facts that support the finding.
+    pub evidence: Vec<Evidence>,
+    /// The method in the numbers of the driver.
+    pub method: MethodId,
+}
+
+/// A place that takes less than the threshold.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RuledOut {
+    /// The steps from general to special, on all axes.
+    pub path: Vec<Step>,
+
+    /// The most special cause of the hypothesis.
+    pub why: Cause,
+
+    /// The mean share, as a fraction of the active time.
+    pub share: f64,
+
+    /// The lower bound, from 0 to 1.
+    pub low: f64,
+
+    /// The upper bound, from 0 to 1.
+    pub high: f64,
+    /// A remark, for instance that the place held for a short period.
+    pub reason: Option<String>,
+}
+
+/// A hypothesis without a decision.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NotLookedAt {
+    /// The steps from general to special, on all axes.
+    pub path: Vec<Step>,
+
+    /// The most special cause of the hypothesis.
+    pub why: Cause,
+
+    /// The reason, as users read it.
+    pub reason: String,
+}
+
+/// The cost of the search.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cost {
+    /// The ceiling, as a fraction of the active time.
+    pub ceiling: f64,
+    /// The cost of all instruments, as a fraction of the active time.
+    pub share: f64,
+}
+
+/// The result of a search.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// The version of the schema.
+    pub schema: u32,
+    /// The specific findings first, each group by the lower bound of the share.
+    pub findings: Vec<Finding>,
+
+    /// The places below the threshold, the largest share first.
+    pub ruled_out: Vec<RuledOut>,
+
+    /// The hypotheses without a decision.
+    pub not_looked_at: Vec<NotLookedAt>,
+
+    /// The cost of the search.
+    pub cost: Cost,
+
+    /// The length of the search in seconds.
+    pub seconds: f64,
+    /// The mean number of active threads.
+    pub active: f64,
+
+    /// The share above which a place is a bottleneck, as a fraction.
+    pub threshold: f64,
+    /// Why the search ended before its time, if it did.
+    pub ended: Option<String>,
+}
+
+impl Outcome {
+    /// Returns whether the program did almost nothing.
+    pub fn is_idle(&self) -> bool {
+        self.active < IDLE_BELOW
+    }
+}
+
+impl Search {
+    /// Returns all results until now. It may be called at any time.
+    pub fn outcome(&self) -> Outcome {
+        let held: Vec<&Candidate> = self
+            .candidates
+            .iter()
+            .filter(|c| self.is_finding(c))
+            .collect();
+        let is_held = |h: &Hypothesis| held.iter().any(|c| c.hypothesis == *h);
+        let own = self.tally.innermost(|m| is_held(&Hypothesis::method(m)));
+        let mut findings: Vec<(usize, Finding)> = Vec::new();
+        for candidate in &held {
+            let specific = self.is_specific(candidate, &held, &own);
+            if specific || candidate.hypothesis.is_node() {
+                let finding = self.finding(candidate, specific);
+                findings.push((candidate.hypothesis.specificity(), finding));
+            }
+        }
+        findings.sort_by(|(a_depth, a), (b_depth, b)| {
+            b.specific
+                .cmp(&a.specific)
+                .then(b.low.total_cmp(&a.low))
+                .then(b_depth.cmp(a_depth))
+                .then(b.share.total_cmp(&a.share))
+        });
+        Outcome {
+            schema: SCHEMA,
+            findings: findings.into_iter().map(|(_, finding)| finding).collect(),
+            ruled_out: self.ruled_out(),
+            not_looked_at: self.not_looked_at(),
+            cost: Cost {
+                ceiling: self.settings.max_cost,
+                share: self.budget.spent(),
+            },
+            seconds: self.seconds,
+            active: if self.seconds > 0.0 {
+                self.active_seconds / self.seconds
+            } else {
+                0.0
+            },
+            threshold: self.settings.threshold,
+            ended: self.ended.clone(),
+        }
+    }
+
+    /// Returns whether a candidate is reported: it holds, or it held for long enough to exceed the
+    /// threshold over the whole search, and so do all hypotheses above it.
+    pub(crate) fn is_finding(&self, candidate: &Candidate) -> bool {
+        self.exceeds(candidate) && self.parents_exceed(candidate)
+    }
+
+    fn exceeds(&self, candidate: &Candidate) -> bool {
+        let held = candidate.held(self.seconds).is_some();
+        candidate.holds() || held && candidate.overall().low > self.settings.threshold
+    }
+
+    fn parents_exceed(&self, candidate: &Candidate) -> bool {
+        let mut parents =
+            std::iter::successors(self.parent(candidate.hypothesis), |h| self.parent(*h));
+        parents.all(|parent| {
+            let i = self.index.get(&parent);
+            i.is_some_and(|i| self.exceeds(&self.candidates[*i]))
+        })
+    }
+
+    /// Returns whether the time of a candidate is not explained by other findings.
+    fn is_specific(
+        &self,
+        candidate: &Candidate,
+        held: &[&Candidate],
+        own: &BTreeMap<MethodId, u64>,
+    ) -> bool {
+        let hypothesis = candidate.hypothesis;
+        let threshold = self.settings.threshold;
+        let share = |c: &Candidate| c.figures().0.low;
+        let mut unexplained = share(candidate);
+        if hypothesis.is_node() {
+            let method = hypothesis.place.method();
+            let all = self.tally.samples_of(hypothesis.place, Cause::Time);
+            unexplained = if all > 0 {
+                let own = own.get(&method).copied().unwrap_or(0);
+                unexplained * own as f64 / all as f64
+            } else {
+                let callees = self.graph.callees(method).filter(|(m, _)| *m != method);
+                let callees = callees.filter_map(|(m, _)| {
+                    let of = Hypothesis::method(m);
+                    held.iter().find(|c| c.hypothesis == of)
+                });
+                unexplained - callees.map(|c| share(c)).sum::<f64>()
+            };
+        }
+        let explained = |axis: Axis| -> f64 {
+            held.iter()
+                .filter(|c| self.refines(c.hypothesis, hypothesis) == Some(axis))
+                .map(|c| share(c))
+                .sum()
+        };
+        let best = explained(Axis::Where).max(explained(Axis::Why));
+        // Shares of a method and of its parts come from different windows, so a tenth may differ.
+        unexplained - best >= threshold.max(unexplained * 0.1)
+    }
+
+    /// Returns the axis along which one hypothesis is a direct refinement of another one.
+    fn refines(&self, special: Hypothesis, general: Hypothesis) -> Option<Axis> {
+        if special == general || special.group != general.group {
+            // Thread groups divide the same time, so they do not explain it.
+            return None;
+        }
+        if special.place == general.place {
+            return (special.cause.parent() == Some(general.cause)).then_some(Axis::Why);
+        }
+        let method = Place::Method(special.place.method());
+        let around = match special.place {
+            Place::Method(_) => return None,
+            Place::Loop { .. } => method,
+            Place::Block { .. } => {
+                let around = self.tally.loop_around(special.place).unwrap_or(method);
+                let is_candidate = self.holds(&Hypothesis {
+                    place: around,
+                    ..special
+                });
+                if is_candidate { around } else { method }
+            }
+        };
+        (special.cause == general.cause && around == general.place).then_some(Axis::Where)
+    }
+
+    fn finding(&self, candidate: &Candidate, specific: bool) -> Finding {
+        let hypothesis = candidate.hypothesis;
+        let (share, (low, high)) = candidate.figures();
+        let held = candidate.held(self.seconds);
+        let window = held.map_or(Window { from: 0.0, to: 0.0 }, |p| Window {
+            from: p.from,
+            to: p.to,
+        });
+        let threads = self.threads(hypothesis);
+        let mut path = self.path(hypothesis);
+        let who = match hypothesis.group {
+            None => threads.first().filter(|t| t.share >= 0.9),
+            Some(_) => None,
+        };
+        path.extend(who.map(|t| step(Axis::Who, "group", &t.name, None)));
+        let period = format!("{:.1} s to {:.1} s", window.from, window.to);
+        path.push(step(Axis::When, "period", &period, None));
+        Finding {
+            path,
+            why: hypothesis.cause,
+            share: if share.low > 0.0 && share.width() < 0.1 {
+                f64::midpoint(share.low, share.high)
+            } else {
+                share.low
+            },
+            low,
+            high,
+            specific,
+            threads,
+            window,
+            evidence: self.evidence_of(candidate),
+            method: hypothesis.place.method(),
+        }
+    }
+
+    fn threads(&self, hypothesis: Hypothesis) -> Vec<Threads> {
+        let mut groups = self.tally.groups(&hypothesis);
+        let all: u64 = groups.iter().map(|(_, n)| n).sum();
+        groups.sort_by_key(|(group, n)| (std::cmp::Reverse(*n), *group));
+        groups
+            .into_iter()
+            .map(|(group, n)| Threads {
+                name: self.group_name(group),
+                share: n as f64 / all.max(1) as f64,
+            })
+            .collect()
+    }
+
+    fn group_name(&self, group: crate::place::GroupId) -> String {
+        let name = self.groups.get(&group).cloned();
+        name.unwrap_or_else(|| group.to_string())
+    }
+
+    fn evidence_of(&self, candidate: &Candidate) -> Vec<Evidence> {
+        let sources = candidate.sources;
+        let hypothesis = candidate.hypothesis;
+        let mut all = Vec::new();
+        if sources.timer_windows > 0 {
+            let text = format!("{} calls were timed", sources.calls);
+            all.push(evidence("timer", sources.timer_windows, text));
+        }
+        if sources.sample_windows > 0 {
+            let hits = self.tally.samples_of(hypothesis.place, hypothesis.cause);
+            let text = format!("{hits} of {} stack samples", self.tally.all_active());
+            all.push(evidence("samples", sources.sample_windows, text));
+        }
+        let callers = self.graph.chain(hypothesis.place.method(), |_| false);
+        if !callers.is_empty() {
+            let callers = callers.iter().take(MAX_CALLERS);
+            let names: Vec<String> = callers.map(|m| self.method_name(*m)).collect();
+            let text = format!("called by {}", names.join(", called by "));
+            all.push(evidence("callers", 0, text));
+        }
+        all
+    }
+
+    /// Returns the class and the method, or the number of an undeclared method.
+    pub(crate) fn method_name(&self, method: MethodId) -> String {
+        let name = self.methods.get(&method);
+        name.map_or_else(|| method.to_string(), |name| name.short())
+    }
+
+    fn path(&self, hypothesis: Hypothesis) -> Vec<Step> {
+        let method = hypothesis.place.method();
+        let mut path = Vec::new();
+        let mut place = |kind: &str, name: &str, line| {
+            if !name.is_empty() {
+                path.push(step(Axis::Where, kind, name, line));
+            }
+        };
+        let mut file = String::new();
+        match self.methods.get(&method) {
+            Some(name) => {
+                place("module", name.module.as_deref().unwrap_or(""), None);
+                place("package", name.package(), None);
+                place("class", &name.class, None);
+                place("method", &name.method, None);
+                file = name.file.clone().unwrap_or_else(|| name.class.clone());
+            }
+            None => place("method", &method.to_string(), None),
+        }
+        if file.is_empty() {
+            file = method.to_string();
+        }
+        let around = self.tally.loop_around(hypothesis.place);
+        for inner in [around, Some(hypothesis.place)].into_iter().flatten() {
+            let line = inner.line();
+            let name = format!("{file}:{}", line.unwrap_or(0));
+            match inner {
+                Place::Method(_) => {}
+                Place::Loop { .. } => place("loop", &name, line),
+                Place::Block { .. } => place("block", &name, line),
+            }
+        }
+        let mut causes: Vec<Cause> =
+            std::iter::successors(Some(hypothesis.cause), |c| c.parent()).collect();
+        causes.reverse();
+        path.extend(
+            causes
+                .iter()
+                .map(|c| step(Axis::Why, "cause", c.name(), None)),
+        );
+        let group = hypothesis.group.map(|group| self.group_name(group));
+        path.extend(group.map(|name| step(Axis::Who, "group", &name, None)));
+        path
+    }
+
+    fn ruled_out(&self) -> Vec<RuledOut> {
+        let out = self
+            .candidates
+            .iter()
+            .filter(|c| self.parents_exceed(c) && c.was_decided() && !self.exceeds(c));
+        let mut all: Vec<RuledOut> = out
+            .map(|candidate| {
+                let (share, (low, high)) = candidate.figures();
+                let reason = candidate.held(self.seconds).map(|p| {
+                    format!(
+                        "above the threshold only from {:.1} s to {:.1} s",
+                        p.from, p.to
+                    )
+                });
+                RuledOut {
+                    path: self.path(candidate.hypothesis),
+                    why: candidate.hypothesis.cause,
+                    share: share.low,
+                    low,
+                    high,
+                    reason,
+                }
+            })
+            .collect();
+        all.sort_by(|a, b| b.share.total_cmp(&a.share));
+        all
+    }
+
+    fn not_looked_at(&self) -> Vec<NotLookedAt> {
+        let open = self
+            .candidates
+            .iter()
+            .filter(|c| self.parents_exceed(c) && !c.was_decided());
+        let mut all: Vec<NotLookedAt> = open
+            .map(|candidate| {
+                let (_, (low, high)) = candidate.figures();
+                let windows = candidate.windows();
+                let state = if windows > 0 {
+                    format!(
+                        "undecided after {windows} windows: between {:.1} % and {:.1} %",
+                        low * 100.0,
+                        high * 100.0
+                    )
+                } else {
+                    "not measured yet".to_string()
+                };
+                let reason = match &candidate.measurement {
+                    Measurement::Impossible { reason } => format!("{state}; {reason}"),
+                    Measurement::None => format!("{state}; waits for room under the cost ceiling"),
+                    Measurement::Counter(_) | Measurement::Timer { .. } => state,
+                };
+                NotLookedAt {
+                    path: self.path(candidate.hypothesis),
+                    why: candidate.hypothesis.cause,
+                    reason,
+                }
+            })
+            .collect();
+        if let Some(reason) = &self.sampling_refused {
+            all.push(remark(format!("no stack samples: {reason}")));
+        }
+        if self.dropped > 0 {
+            all.push(remark(format!(
+                "{} further hypotheses, because a search keeps 4096",
+                self.dropped
+            )));
+        }
+        all
+    }
+}
+
+fn remark(reason: String) -> NotLookedAt {
+    NotLookedAt {
+        path: Vec::new(),
+        why: Cause::Time,
+        reason,
+    }
+}
+
+fn evidence(source: &str, windows: u64, text: String) -> Evidence {
+    Evidence {
+        source: source.to_string(),
+        windows,
+        text,
+    }
+}
+
+fn step(axis: Axis, kind: &str, name: &str, line: Option<u32>) -> Step {
+    Step {
+        axis,
+        kind: kind.to_string(),
+        name: name.to_string(),
+        line,
+    }
+}

@@ -1,0 +1,131 @@
+//! The result of a search as English sentences.
+
+use crate::cause::Cause;
+use crate::outcome::{Axis, Finding, Outcome};
+
+/// The most ruled-out and undecided places that the sentences name.
+const MAX_NAMED: usize = 5;
+
+/// Returns the name of one step of a finding.
+fn step<'f>(finding: &'f Finding, kind: &str) -> Option<&'f str> {
+    let steps = finding.path.iter().filter(|s| s.axis == Axis::Where);
+    steps
+        .rev()
+        .find(|s| s.kind == kind)
+        .map(|s| s.name.as_str())
+}
+
+/// Returns the words for the time of a cause.
+fn spent(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Time => "is spent",
+        Cause::Processor => "is processor time",
+        Cause::Allocation => "is spent allocating objects",
+        Cause::Exceptions => "is spent making exceptions",
+        Cause::ClassLoading => "is spent loading classes",
+        Cause::Interpreted => "is spent in interpreted code",
+        Cause::Waiting => "is spent waiting",
+        Cause::Monitor => "is spent waiting for a monitor (synchronized)",
+        Cause::Lock => "is spent waiting for a lock of java.util.concurrent",
+        Cause::Sleep => "is spent sleeping",
+        Cause::Park => "is spent waiting for a condition, a queue or a pool",
+        Cause::InputOutput => "is spent waiting for input or output",
+        Cause::File => "is spent waiting for a file",
+        Cause::Socket => "is spent waiting for a socket",
+    }
+}
+
+/// Returns the place of a finding as users read it: `com.shop.Desk.price (Desk.java:41)`.
+pub fn place(finding: &Finding) -> String {
+    let method = step(finding, "method").unwrap_or("");
+    let method = match step(finding, "class") {
+        Some(class) => format!("{class}.{method}"),
+        None => method.to_string(),
+    };
+    let (block, around) = (step(finding, "block"), step(finding, "loop"));
+    match (block, around) {
+        (Some(block), Some(around)) => format!("{method} ({block}, in the loop at {around})"),
+        (Some(block), None) => format!("{method} ({block})"),
+        (None, Some(around)) => format!("{method} (the loop at {around})"),
+        (None, None) => method,
+    }
+}
+
+/// Returns one sentence about a finding.
+pub fn finding(finding: &Finding, seconds: f64) -> String {
+    let [share, low, high] = [finding.share, finding.low, finding.high].map(percent);
+    let threads = match finding.threads.first() {
+        Some(most) if most.share >= 0.9 => format!(", in the threads {}", most.name),
+        _ => String::new(),
+    };
+    // A finding that held for most of the search needs no period.
+    let window = finding.window;
+    let is_part = window.from > 0.25 * seconds || window.to < 0.75 * seconds;
+    let period = if is_part {
+        format!(", from {:.1} s to {:.1} s", window.from, window.to)
+    } else {
+        String::new()
+    };
+    format!(
+        "{share} % ({low} to {high} %) of the active time {} in {}{threads}{period}.",
+        spent(finding.why),
+        place(finding)
+    )
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0}", share * 100.0)
+}
+
+/// Returns all sentences about a result, each on its own line.
+pub fn sentences(outcome: &Outcome) -> Vec<String> {
+    let mut all = Vec::new();
+    if let Some(reason) = &outcome.ended {
+        all.push(format!("The search ended early: {reason}."));
+    }
+    if outcome.seconds <= 0.0 {
+        all.push("Nothing was measured.".to_string());
+        return all;
+    }
+    if outcome.is_idle() {
+        all.push(format!(
+            "The program was idle: its threads were active for {:.1} % of {:.1} s.",
+            outcome.active * 100.0,
+            outcome.seconds
+        ));
+    }
+    let specific: Vec<_> = outcome.findings.iter().filter(|f| f.specific).collect();
+    for f in &specific {
+        all.push(finding(f, outcome.seconds));
+        all.extend(f.evidence.iter().map(|e| format!("  {}", e.text)));
+    }
+    if specific.is_empty() {
+        all.push(format!(
+            "No place was found that takes more than {} % of the active time.",
+            percent(outcome.threshold)
+        ));
+    }
+    if !outcome.not_looked_at.is_empty() {
+        all.push(format!(
+            "Undecided places: {}.",
+            outcome.not_looked_at.len()
+        ));
+        for open in outcome.not_looked_at.iter().take(MAX_NAMED) {
+            let mut names = open.path.iter().rev();
+            let name = names.find(|s| s.axis == Axis::Where);
+            let name = name.map_or("", |s| s.name.as_str());
+            let why = match open.why {
+                Cause::Time => String::new(),
+                cause => format!(" ({})", cause.name()),
+            };
+            all.push(format!("  {name}{why}: {}", open.reason).replace("  : ", "  "));
+        }
+    }
+    all.push(format!(
+        "The search took {:.1} s, ruled out {} hypotheses, and cost {:.2} % of the active time.",
+        outcome.seconds,
+        outcome.ruled_out.len(),
+        outcome.cost.share * 100.0
+    ));
+    all
+}

@@ -1,0 +1,39 @@
+//! Results as text: sentences, the text tree, DOT and JSON.
+
+use veneer_search::outcome::Outcome;
+use veneer_search::sentence::sentences;
+use veneer_search::settings::Settings;
+
+use crate::driver::Simulation;
+use crate::programs;
+
+#[test]
+fn a_result_is_read_as_sentences_tree_dot_and_json() {
+    let mut simulation = Simulation::new(programs::monitor().program, Settings::default(), 4);
+    let outcome = simulation.run(10.0);
+    let text = sentences(&outcome).join("\n");
+    println!("{text}\n{}", simulation.search.text_tree());
+    let says = |words: &str| assert!(text.contains(words), "no `{words}` in:\n{text}");
+    says("is spent waiting for a monitor (synchronized) in sim.Program.audit (Program.java:61)");
+    says("in the threads http-*");
+    says("called by Program.serve, called by Program.run");
+    let tree = simulation.search.text_tree();
+    assert!(tree.contains("* Program.run"), "{tree}");
+    assert!(tree.contains("*     Program.audit"), "{tree}");
+    let dot = simulation.search.dot();
+    assert!(dot.starts_with("digraph search {") && dot.ends_with("}\n"));
+    assert!(dot.contains("label=\"Program.audit\\n"), "{dot}");
+    let json = serde_json::to_string(&outcome).expect("plain data");
+    for key in [
+        "schema",
+        "findings",
+        "ruled_out",
+        "not_looked_at",
+        "cost",
+        "seconds",
+    ] {
+        assert!(json.contains(&format!("\"{key}\":")), "{json}");
+    }
+    let read: Outcome = serde_json::from_str(&json).expect("what was written is read");
+    assert_eq!(read.findings.len(), outcome.findings.len());
+}

@@ -1,0 +1,185 @@
+//! The filter of a trace: a configuration file of JPMT, read as it is.
+//!
+//! ```text
+//!   output log/test5.bin
+//!   observe_monitor_contention
+//!   excludemethod * <init>
+//!   includemethod shop.* *
+//!   excludemethod * *
+//! ```
+//!
+//! The first rule that matches a method decides. A method that no rule matches is included. `*`
+//! matches any text, dots included. The source is Harkema et al., "Performance Monitoring of Java
+//! Applications" (WOSP 2002), section 4.2. Lines that begin with `#` are comments.
+
+use thiserror::Error;
+
+/// An include or exclude rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FilterRule {
+    /// Whether methods that match are included.
+    pub is_include: bool,
+    /// The pattern of the class, dotted.
+    pub class: String,
+    /// The pattern of the method's name.
+    pub method: String,
+}
+
+/// A filter of methods and events.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TraceFilter {
+    /// The rules in order.
+    pub rules: Vec<FilterRule>,
+    /// The name of the output.
+    pub output: Option<String>,
+    /// The events to observe, by JPMT's names without `observe_`: `monitor_contention`,
+    /// `object_allocation`, `method_invocations`.
+    pub observed: Vec<String>,
+    /// Other words of the file, which have no effect here: `bytecode_rewriting`.
+    pub ignored: Vec<String>,
+}
+
+/// A line of a filter that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error(
+    "line {line}: `{text}` needs a pattern of classes and a pattern of methods: `{word} shop.* *`"
+)]
+pub struct FilterError {
+    /// The line, from 1.
+    pub line: usize,
+    /// The rule's first word.
+    pub word: String,
+    /// The whole line.
+    pub text: String,
+}
+
+impl TraceFilter {
+    /// Parses a configuration file.
+    ///
+    /// # Errors
+    /// The first rule that has not exactly two patterns.
+    pub fn parse(text: &str) -> Result<TraceFilter, FilterError> {
+        let mut filter = TraceFilter::default();
+        for (line, text) in (1..).zip(text.lines()) {
+            let words: Vec<&str> = text.split_whitespace().collect();
+            match words.as_slice() {
+                [] => {}
+                [word, ..] if word.starts_with('#') => {}
+                [word @ ("includemethod" | "excludemethod"), patterns @ ..] => {
+                    let [class, method] = patterns else {
+                        return Err(FilterError {
+                            line,
+                            word: (*word).into(),
+                            text: text.trim().into(),
+                        });
+                    };
+                    filter.rules.push(FilterRule {
+                        is_include: *word == "includemethod",
+                        class: (*class).into(),
+                        method: (*method).into(),
+                    });
+                }
+                ["output", name] => filter.output = Some((*name).into()),
+                [word, ..] => match word.strip_prefix("observe_") {
+                    Some(event) => filter.observed.push(event.into()),
+                    None => filter.ignored.push(text.trim().into()),
+                },
+            }
+        }
+        Ok(filter)
+    }
+
+    /// Whether a method is included. `class` is dotted.
+    pub fn includes(&self, class: &str, method: &str) -> bool {
+        let rule = self
+            .rules
+            .iter()
+            .find(|rule| glob(&rule.class, class) && glob(&rule.method, method));
+        rule.is_none_or(|rule| rule.is_include)
+    }
+}
+
+/// Whether a text matches a pattern in which `*` is any text.
+fn glob(pattern: &str, text: &str) -> bool {
+    let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
+    let (mut p, mut t) = (0, 0);
+    // The latest `*`, and the place in the text at which its match ends.
+    let mut star: Option<(usize, usize)> = None;
+    while t < text.len() {
+        if pattern.get(p) == Some(&b'*') {
+            star = Some((p, t));
+            p += 1;
+        } else if pattern.get(p) == Some(&text[t]) {
+            p += 1;
+            t += 1;
+        } else if let Some((at, end)) = star {
+            star = Some((at, end + 1));
+            p = at + 1;
+            t = end + 1;
+        } else {
+            return false;
+        }
+    }
+    pattern
+        .get(p..)
+        .unwrap_or_default()
+        .iter()
+        .all(|b| *b == b'*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The file of the paper's section 4.2.
+    const PAPER: &str = "output log/test5.bin
+observe_monitor_contention
+observe_object_allocation
+bytecode_rewriting
+observe_method_invocations
+excludemethod * <init>
+excludemethod * main
+includemethod net.qahwah.jpmt.test.* *
+excludemethod * *
+";
+
+    #[test]
+    fn the_file_of_the_paper_is_read_as_it_is() {
+        let filter = TraceFilter::parse(PAPER).expect("a filter");
+        assert_eq!(filter.output.as_deref(), Some("log/test5.bin"));
+        let observed = [
+            "monitor_contention",
+            "object_allocation",
+            "method_invocations",
+        ];
+        assert_eq!(filter.observed, observed);
+        assert_eq!(filter.ignored, ["bytecode_rewriting"]);
+        assert_eq!(filter.rules.len(), 4);
+        assert!(filter.includes("net.qahwah.jpmt.test.deep.Counter", "increment"));
+        assert!(!filter.includes("net.qahwah.jpmt.test.Counter", "<init>"));
+        assert!(!filter.includes("net.qahwah.jpmt.test.Counter", "main"));
+        assert!(!filter.includes("java.lang.String", "length"));
+    }
+
+    #[test]
+    fn a_rule_without_two_patterns_is_an_error_with_its_line() {
+        let error = TraceFilter::parse("# all\n\nincludemethod shop.*").expect_err("an error");
+        assert_eq!(error.line, 3);
+        assert!(error.to_string().contains("`includemethod shop.* *`"));
+    }
+
+    #[test]
+    fn a_star_matches_any_text() {
+        for (pattern, text, matches) in [
+            ("*", "", true),
+            ("a*b*c", "aXbYbZc", true),
+            ("a*b", "ab", true),
+            ("a*b", "aba", false),
+            ("", "", true),
+            ("", "a", false),
+            ("**a", "bba", true),
+        ] {
+            assert_eq!(glob(pattern, text), matches, "{pattern} {text}");
+        }
+    }
+}

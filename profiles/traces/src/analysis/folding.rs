@@ -1,0 +1,280 @@
+//! The tree of a thread with repetitions folded, as text for people.
+//!
+//! ```text
+//!   main  1.2 s
+//!     serve  × 1000  1.1 s          1000 calls in a row with the same tree below
+//!       find  20 ms
+//!     ⟳ × 40                        a sequence of calls that repeats
+//!       lock
+//!       unlock
+//! ```
+//!
+//! Calls are folded if the trees below them have the same methods in the same order. Their times
+//! are added. A sequence of up to [`MAX_BLOCK`] siblings that repeats becomes one block. The memory
+//! is bounded by the limits of [`FoldingOptions`].
+
+use crate::query::method_text;
+use crate::reader::{Names, Node, OpenNode, ThreadTrace, Visitor};
+
+/// The longest sequence of siblings that is folded as a block.
+const MAX_BLOCK: usize = 8;
+
+/// Limits of the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FoldingOptions {
+    /// Nodes at this depth or below are left out.
+    pub max_depth: u32,
+    /// Nodes that last shorter are left out, in nanoseconds.
+    pub min_ns: u64,
+    /// The most different siblings. Later ones are counted only.
+    pub max_siblings: usize,
+}
+
+impl Default for FoldingOptions {
+    fn default() -> FoldingOptions {
+        FoldingOptions {
+            max_depth: 64,
+            min_ns: 0,
+            max_siblings: 1000,
+        }
+    }
+}
+
+/// A node, or nodes with the same tree.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FoldedNode {
+    /// The text of the method.
+    pub text: String,
+    /// The sum of the durations in nanoseconds.
+    pub wall_ns: u64,
+    /// The sum of the durations without children, in nanoseconds.
+    pub self_ns: u64,
+    /// The sum of the processor times in nanoseconds, if all are known.
+    pub cpu_ns: Option<u64>,
+    /// The folded children.
+    pub items: Vec<FoldedItem>,
+    /// Children that were left out because of a limit.
+    pub left_out: u64,
+    /// Identifies the tree: equal trees have equal shapes.
+    shape: u64,
+}
+
+/// A node or a block of nodes, and how often it repeats.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FoldedItem {
+    /// The number of repetitions.
+    pub count: u64,
+    /// The nodes; several form a block.
+    pub block: Vec<FoldedItem>,
+    /// The node; `None` for a block.
+    pub node: Option<FoldedNode>,
+}
+
+impl FoldedItem {
+    fn of_node(node: FoldedNode) -> FoldedItem {
+        FoldedItem {
+            count: 1,
+            block: Vec::new(),
+            node: Some(node),
+        }
+    }
+
+    /// The shape without the number of repetitions.
+    fn shape(&self) -> u64 {
+        match &self.node {
+            Some(node) => node.shape,
+            None => self
+                .block
+                .iter()
+                .fold(7, |hash, item| mix(mix(hash, item.shape()), item.count)),
+        }
+    }
+
+    /// Adds the times of an item of the same shape.
+    fn add(&mut self, other: &FoldedItem) {
+        if let (Some(mine), Some(others)) = (&mut self.node, &other.node) {
+            mine.wall_ns = mine.wall_ns.saturating_add(others.wall_ns);
+            mine.self_ns = mine.self_ns.saturating_add(others.self_ns);
+            mine.cpu_ns = mine
+                .cpu_ns
+                .zip(others.cpu_ns)
+                .map(|(a, b)| a.saturating_add(b));
+            mine.left_out = mine.left_out.saturating_add(others.left_out);
+            for (mine, others) in mine.items.iter_mut().zip(&others.items) {
+                mine.add(others);
+            }
+        }
+        for (mine, others) in self.block.iter_mut().zip(&other.block) {
+            mine.add(others);
+        }
+    }
+}
+
+/// Mixes a number into a hash (the finaliser of SplitMix64).
+fn mix(hash: u64, value: u64) -> u64 {
+    let mut z = hash.rotate_left(5) ^ value.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// Reads a thread, and returns its outermost nodes.
+pub fn fold_thread(
+    thread: &ThreadTrace,
+    names: &Names,
+    options: FoldingOptions,
+) -> std::io::Result<FoldedNode> {
+    let mut folder = Folder {
+        names,
+        options,
+        open: vec![Siblings::default()],
+    };
+    thread.read(names, &mut folder)?;
+    let top = folder.open.into_iter().next().unwrap_or_default();
+    let wall_ns = thread.index.range().map_or(0, |(first, last)| {
+        names.clock.nanoseconds(last.saturating_sub(first))
+    });
+    Ok(FoldedNode {
+        text: names.thread_name(thread.thread),
+        wall_ns,
+        self_ns: 0,
+        cpu_ns: None,
+        items: top.items,
+        left_out: top.left_out,
+        shape: 0,
+    })
+}
+
+/// The children of an open node.
+#[derive(Default)]
+struct Siblings {
+    items: Vec<FoldedItem>,
+    left_out: u64,
+}
+
+impl Siblings {
+    fn push(&mut self, item: FoldedItem, limit: usize) {
+        if self.items.len() >= limit
+            && self
+                .items
+                .last()
+                .is_none_or(|last| last.shape() != item.shape())
+        {
+            self.left_out += 1;
+            return;
+        }
+        self.items.push(item);
+        while self.fold() {}
+    }
+
+    /// Folds the end of the list once, if it repeats.
+    fn fold(&mut self) -> bool {
+        let length = self.items.len();
+        if let [.., before, last] = self.items.as_slice()
+            && before.shape() == last.shape()
+        {
+            let count = last.count;
+            if let Some(last) = self.items.pop()
+                && let Some(before) = self.items.last_mut()
+            {
+                before.add(&last);
+                before.count += count;
+            }
+            return true;
+        }
+        for size in 2..=MAX_BLOCK {
+            let Some(start) = length.checked_sub(size) else {
+                return false;
+            };
+            let hash = |items: &[FoldedItem]| {
+                items
+                    .iter()
+                    .fold(7, |hash, item| mix(mix(hash, item.shape()), item.count))
+            };
+            let shape = hash(&self.items[start..]);
+            // The end repeats a block that was folded before, or as many single items.
+            let joins_block = start
+                .checked_sub(1)
+                .is_some_and(|at| self.items[at].node.is_none() && self.items[at].shape() == shape);
+            let repeats = start
+                .checked_sub(size)
+                .is_some_and(|at| hash(&self.items[at..start]) == shape);
+            if joins_block || repeats {
+                let block = FoldedItem {
+                    count: 1,
+                    block: self.items.split_off(start),
+                    node: None,
+                };
+                if repeats && !joins_block {
+                    let first = FoldedItem {
+                        count: 1,
+                        block: self.items.split_off(start - size),
+                        node: None,
+                    };
+                    self.items.push(first);
+                }
+                self.items.push(block);
+                return true;
+            }
+        }
+        false
+    }
+}
+
+struct Folder<'n> {
+    names: &'n Names,
+    options: FoldingOptions,
+    /// The children of the thread and of each open node.
+    open: Vec<Siblings>,
+}
+
+impl Folder<'_> {
+    fn add(&mut self, node: &Node, children: Siblings) {
+        let clock = &self.names.clock;
+        let wall_ns = clock.nanoseconds(node.ticks());
+        let Some(around) = self.open.last_mut() else {
+            return;
+        };
+        if node.depth >= self.options.max_depth || wall_ns < self.options.min_ns {
+            around.left_out += 1;
+            return;
+        }
+        let named = if node.slot != 0 {
+            node.slot.into()
+        } else {
+            node.id
+        };
+        let method = mix(mix(11, node.kind.into()), named);
+        let shape = children.items.iter().fold(method, |hash, item| {
+            mix(mix(hash, item.shape()), item.count)
+        });
+        let folded = FoldedNode {
+            text: method_text(self.names, node.kind, node.slot, node.id),
+            wall_ns,
+            self_ns: clock.nanoseconds(node.self_ticks),
+            cpu_ns: node.cpu_ns,
+            items: children.items,
+            left_out: children.left_out,
+            shape,
+        };
+        around.push(FoldedItem::of_node(folded), self.options.max_siblings);
+    }
+}
+
+impl Visitor for Folder<'_> {
+    fn enter(&mut self, _: &[OpenNode]) {
+        self.open.push(Siblings::default());
+    }
+
+    fn instant(&mut self, node: &Node, _: &[OpenNode]) {
+        self.add(node, Siblings::default());
+    }
+
+    fn leave(&mut self, node: &Node, _: &[OpenNode]) {
+        let children = match self.open.len() {
+            0 | 1 => Siblings::default(),
+            _ => self.open.pop().unwrap_or_default(),
+        };
+        self.add(node, children);
+    }
+}

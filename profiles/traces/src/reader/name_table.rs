@@ -1,0 +1,218 @@
+//! The names of a trace, for fast lookup by the ids in events.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use crate::error::TraceError;
+use crate::format::names::{
+    ClockRecord, FrameRecord, NameRecord, ProbeRecord, SiteRecord, ThreadRecord,
+};
+use crate::format::{NAMES_FILE, VERSION};
+
+/// The position of a frame in [`Names::frames`].
+pub type FrameSlot = u32;
+/// The slot of all frames that the names file does not contain.
+pub const UNKNOWN_FRAME: FrameSlot = 0;
+/// Ids up to this multiple of the number of frames are looked up in an array.
+const DENSE_FACTOR: usize = 8;
+
+/// The content of a names file.
+#[derive(Debug)]
+pub struct Names {
+    /// The version of the trace.
+    pub version: (u16, u16),
+    /// The process id.
+    pub pid: u32,
+    /// `java.vm.name` and `java.vm.version`.
+    pub jvm: (String, String),
+    /// The relation of ticks to real time: the origin of the first record, the rate of the last.
+    pub clock: ClockRecord,
+    /// The frames by slot. The first is the unknown frame.
+    pub frames: Vec<FrameRecord>,
+    /// The costs of probe forms, by their number.
+    pub probes: HashMap<u32, ProbeRecord>,
+    /// The threads by their number.
+    pub threads: HashMap<u32, ThreadRecord>,
+    /// The call sites by id.
+    pub sites: HashMap<u64, SiteRecord>,
+    /// The filter that the recorder applied.
+    pub filter: Vec<String>,
+    /// The source of processor times: `rseq`, `clock` or `none`.
+    pub processor_time: String,
+    /// Lines that could not be read.
+    pub damaged_lines: u64,
+    texts: HashMap<u64, String>,
+    dense: Vec<FrameSlot>,
+    sparse: HashMap<u64, FrameSlot>,
+}
+
+impl Names {
+    /// Reads the names file of a trace directory.
+    pub fn read(directory: &Path) -> Result<Names, TraceError> {
+        let path = directory.join(NAMES_FILE);
+        let bytes = fs::read(&path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
+                TraceError::NotATrace(directory.to_path_buf())
+            }
+            _ => TraceError::io(&path, error),
+        })?;
+        Names::parse(&bytes, directory)
+    }
+
+    /// Parses a names file. `directory` is for error messages. Damaged lines are counted and
+    /// skipped; the last line may be torn.
+    pub fn parse(bytes: &[u8], directory: &Path) -> Result<Names, TraceError> {
+        let not_a_trace = || TraceError::NotATrace(directory.to_path_buf());
+        let mut lines = bytes.split(|byte| *byte == b'\n');
+        let first = lines.next().and_then(NameRecord::parse);
+        let Some(NameRecord::Trace {
+            version,
+            pid,
+            jvm,
+            jvm_version,
+        }) = first
+        else {
+            return Err(not_a_trace());
+        };
+        if version.0 > VERSION.0 {
+            return Err(TraceError::FutureVersion {
+                path: directory.join(NAMES_FILE),
+                major: version.0,
+                minor: version.1,
+            });
+        }
+        let mut names = Names {
+            version,
+            pid,
+            jvm: (jvm, jvm_version),
+            clock: ClockRecord::default(),
+            frames: vec![unknown_frame()],
+            probes: HashMap::new(),
+            threads: HashMap::new(),
+            sites: HashMap::new(),
+            filter: Vec::new(),
+            processor_time: "none".into(),
+            damaged_lines: 0,
+            texts: HashMap::new(),
+            dense: Vec::new(),
+            sparse: HashMap::new(),
+        };
+        let mut has_clock = false;
+        let mut lines = lines.peekable();
+        while let Some(line) = lines.next() {
+            match NameRecord::parse(line) {
+                Some(NameRecord::Clock(clock)) => {
+                    let origin = if has_clock { names.clock } else { clock };
+                    names.clock = ClockRecord {
+                        ticks: origin.ticks,
+                        unix_ns: origin.unix_ns,
+                        ..clock
+                    };
+                    has_clock = true;
+                }
+                Some(record) => names.add(record),
+                // The text after the last line feed is empty, or a torn line.
+                None if lines.peek().is_none() => {
+                    names.damaged_lines += u64::from(!line.is_empty())
+                }
+                None => names.damaged_lines += 1,
+            }
+        }
+        names.make_dense();
+        Ok(names)
+    }
+
+    fn add(&mut self, record: NameRecord) {
+        match record {
+            NameRecord::Text { id, text } => {
+                self.texts.insert(id, text);
+            }
+            NameRecord::Frame(frame) => match self.sparse.get(&frame.id) {
+                Some(slot) => self.frames[*slot as usize] = frame,
+                None => {
+                    self.sparse.insert(frame.id, self.frames.len() as FrameSlot);
+                    self.frames.push(frame);
+                }
+            },
+            NameRecord::Site(site) => {
+                self.sites.insert(site.id, site);
+            }
+            NameRecord::Thread(thread) => {
+                self.threads.insert(thread.id, thread);
+            }
+            NameRecord::Probe(probe) => {
+                self.probes.insert(probe.id, probe);
+            }
+            NameRecord::Filter(text) => self.filter.push(text),
+            NameRecord::ProcessorTime(source) => self.processor_time = source,
+            NameRecord::Trace { .. } | NameRecord::Clock(_) | NameRecord::Unknown => {}
+        }
+    }
+
+    /// Moves the lookup into an array if the ids are small numbers.
+    fn make_dense(&mut self) {
+        let Some(largest) = self.sparse.keys().max() else {
+            return;
+        };
+        let largest = usize::try_from(*largest).unwrap_or(usize::MAX);
+        if largest < self.frames.len().saturating_mul(DENSE_FACTOR) {
+            self.dense = vec![UNKNOWN_FRAME; largest + 1];
+            for (id, slot) in self.sparse.drain() {
+                self.dense[id as usize] = slot;
+            }
+        }
+    }
+
+    /// The slot of a frame id.
+    #[inline]
+    pub fn slot(&self, id: u64) -> FrameSlot {
+        let dense = usize::try_from(id).ok().and_then(|id| self.dense.get(id));
+        match dense {
+            Some(slot) => *slot,
+            None => self.sparse.get(&id).copied().unwrap_or(UNKNOWN_FRAME),
+        }
+    }
+
+    /// The frame of a slot; the unknown frame if there is none.
+    pub fn frame(&self, slot: FrameSlot) -> &FrameRecord {
+        self.frames.get(slot as usize).unwrap_or(&self.frames[0])
+    }
+
+    /// A string, if the names file has it.
+    pub fn text(&self, id: u64) -> Option<&str> {
+        self.texts.get(&id).map(String::as_str)
+    }
+
+    /// The probe form of a frame; `None` if its cost is unknown.
+    pub fn probe_of(&self, slot: FrameSlot) -> Option<&ProbeRecord> {
+        self.probes.get(&self.frame(slot).probe)
+    }
+
+    /// The name of a thread; `thread 7` if the names file has none.
+    pub fn thread_name(&self, thread: u32) -> String {
+        match self.threads.get(&thread) {
+            Some(record) if !record.name.is_empty() => record.name.clone(),
+            _ => format!("thread {thread}"),
+        }
+    }
+
+    /// A time in nanoseconds since the origin of the trace.
+    pub fn since_origin(&self, ticks: u64) -> u64 {
+        let since = ticks.saturating_sub(self.clock.ticks);
+        self.clock.nanoseconds(since)
+    }
+}
+
+fn unknown_frame() -> FrameRecord {
+    FrameRecord {
+        id: 0,
+        kind: crate::format::names::FrameKind::Other,
+        class: String::new(),
+        name: "(unknown)".into(),
+        descriptor: String::new(),
+        line: 0,
+        probe: 0,
+    }
+}

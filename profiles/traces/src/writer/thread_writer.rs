@@ -1,0 +1,335 @@
+//! Writes the events of one thread into mapped segments of its events file.
+//!
+//! ```text
+//!   segment 1 ............ | segment 2 ...... next ▷ 0 0 0 0 |        the rest is not yet reserved
+//! ```
+//!
+//! The fast path is one comparison and one store of 8 bytes. It allocates nothing, takes no lock
+//! and calls no other function. A word that was stored is part of the file, even if the process is
+//! killed in the next moment, because the segment is a shared mapping.
+//!
+//! The slow path reserves the blocks of the next segment before it maps them, so a full disk is an
+//! error of that system call and not a signal at a store. If the reservation fails, the writer
+//! counts the events that it drops, and tries again after 2, 4, 8 … of them. The first event after
+//! that is [`kind::LOST`].
+
+use std::fs::{File, OpenOptions};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use memmap2::{MmapMut, MmapOptions};
+
+use super::event_arguments::ArgumentValue;
+use crate::error::TraceError;
+use crate::format::segment::{HEADER_BYTES, SEGMENT_BYTES, SegmentHeader, is_segment_size};
+use crate::format::word::{
+    FIRST_INSTANT, FIRST_LONG, FIRST_LONG_INSTANT, MAX_SHORT_ID, MAX_VALUE, kind, long, short,
+};
+use crate::format::{VERSION, events_file};
+
+/// Bytes of an event word.
+const WORD: usize = 8;
+/// The most words of the event [`kind::LOST`].
+const LOST_WORDS: usize = 8;
+
+/// A ring of segments: the writer overwrites the oldest segment when all are full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SegmentRing {
+    /// The number of segments; at least 2.
+    pub segments: u32,
+}
+
+/// How an events file is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WriterOptions {
+    /// Size of a segment in bytes. A size that the format does not allow becomes
+    /// [`SEGMENT_BYTES`].
+    pub segment_bytes: u32,
+    /// A ring, or `None` to keep everything.
+    pub ring: Option<SegmentRing>,
+}
+
+impl Default for WriterOptions {
+    fn default() -> WriterOptions {
+        WriterOptions {
+            segment_bytes: SEGMENT_BYTES,
+            ring: None,
+        }
+    }
+}
+
+/// Writes the events of one thread.
+#[derive(Debug)]
+pub struct ThreadWriter {
+    file: File,
+    map: Option<MmapMut>,
+    /// Offset of the next word in the segment.
+    at: usize,
+    /// Size of the mapped segment; 0 if there is none.
+    end: usize,
+    /// The time of the latest event in ticks.
+    last: u64,
+    depth: u32,
+    lost: LostEvents,
+    thread: u32,
+    /// The sequence number of the mapped segment.
+    sequence: u64,
+    options: WriterOptions,
+}
+
+/// Events that found no room.
+#[derive(Debug, Default)]
+struct LostEvents {
+    count: u64,
+    lowest_depth: u32,
+    /// The count at which the writer tries again.
+    retry_at: u64,
+    total: u64,
+}
+
+impl ThreadWriter {
+    /// Creates the events file of a thread, or empties an existing one. The first segment is mapped
+    /// at the first event.
+    pub fn create(
+        directory: &Path,
+        thread: u32,
+        mut options: WriterOptions,
+    ) -> Result<ThreadWriter, TraceError> {
+        if !is_segment_size(options.segment_bytes) {
+            options.segment_bytes = SEGMENT_BYTES;
+        }
+        let path = directory.join(events_file(thread));
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .custom_flags(libc::O_NOFOLLOW)
+            .open(&path)
+            .map_err(|e| TraceError::io(&path, e))?;
+        Ok(ThreadWriter {
+            file,
+            map: None,
+            at: 0,
+            end: 0,
+            last: 0,
+            depth: 0,
+            lost: LostEvents::default(),
+            thread,
+            sequence: 0,
+            options,
+        })
+    }
+
+    /// A method, loop or fragment is entered. `now` is in ticks. A time before the latest event is
+    /// replaced by the time of that event.
+    #[inline]
+    pub fn entry(&mut self, now: u64, frame: u64) {
+        self.event(kind::ENTRY, now, frame);
+    }
+
+    /// The innermost node ends.
+    #[inline]
+    pub fn exit(&mut self, now: u64) {
+        self.event(kind::EXIT, now, 0);
+    }
+
+    /// The innermost node ends with an exception.
+    #[inline]
+    pub fn throw(&mut self, now: u64) {
+        self.event(kind::THROW, now, 0);
+    }
+
+    /// Writes an event without arguments. The id of a kind without an id is ignored.
+    #[inline]
+    pub fn event(&mut self, kind: u8, now: u64, id: u64) {
+        let delta = now.saturating_sub(self.last);
+        let is_short = kind < FIRST_LONG;
+        let limit = if is_short {
+            u64::from(u32::MAX)
+        } else {
+            MAX_VALUE
+        };
+        if delta <= limit && id <= MAX_SHORT_ID && self.at + WORD <= self.end {
+            let word = if is_short {
+                short(kind, id, delta)
+            } else {
+                long(kind, delta)
+            };
+            self.store(word);
+            self.last += delta;
+            self.count_depth(kind);
+        } else {
+            self.event_with(kind, now, id, &[]);
+        }
+    }
+
+    /// Writes an event with arguments. An event is never split between two segments; arguments
+    /// that do not fit into an empty segment are dropped.
+    pub fn event_with(&mut self, kind: u8, now: u64, id: u64, arguments: &[ArgumentValue<'_>]) {
+        let room = (self.options.segment_bytes as usize - HEADER_BYTES) / WORD - LOST_WORDS;
+        // Words for the time, the event and its id.
+        let mut words = 3;
+        let fitting = arguments.iter().take_while(|argument| {
+            words += argument.words();
+            words <= room
+        });
+        let fitting = fitting.count();
+        let arguments = arguments.get(..fitting).unwrap_or_default();
+        let words = 3 + arguments.iter().map(ArgumentValue::words).sum::<usize>();
+        if !self.reserve(words, now) {
+            self.count_depth(kind);
+            self.lost.count += 1;
+            self.lost.total += 1;
+            self.lost.lowest_depth = self.lost.lowest_depth.min(self.depth);
+            return;
+        }
+        let mut delta = now.saturating_sub(self.last);
+        let limit = match kind < FIRST_LONG {
+            true => u64::from(u32::MAX),
+            false => MAX_VALUE,
+        };
+        if delta > limit {
+            self.store(long(kind::TIME, delta.min(MAX_VALUE)));
+            self.last += delta.min(MAX_VALUE);
+            delta = 0;
+        }
+        match kind < FIRST_LONG {
+            true => self.store(short(kind, id, delta)),
+            false => self.store(long(kind, delta)),
+        }
+        self.last += delta;
+        if kind < FIRST_LONG && id > MAX_SHORT_ID {
+            ArgumentValue::Id(id).write(|word| self.store(word));
+        }
+        for argument in arguments {
+            argument.write(|word| self.store(word));
+        }
+        self.count_depth(kind);
+    }
+
+    /// The number of open nodes.
+    pub fn depth(&self) -> u32 {
+        self.depth
+    }
+
+    /// The number of events that found no room since the file was created.
+    pub fn lost(&self) -> u64 {
+        self.lost.total
+    }
+
+    #[inline]
+    fn store(&mut self, word: u64) {
+        // The slow path has made room; without a segment the loop body is not reached.
+        if let Some(map) = &mut self.map
+            && let Some(bytes) = map.get_mut(self.at..self.at + WORD)
+        {
+            bytes.copy_from_slice(&word.to_le_bytes());
+            self.at += WORD;
+        }
+    }
+
+    #[inline]
+    fn count_depth(&mut self, kind: u8) {
+        if kind < FIRST_INSTANT {
+            self.depth += 1;
+        } else if kind > FIRST_LONG && kind < FIRST_LONG_INSTANT {
+            self.depth = self.depth.saturating_sub(1);
+        }
+    }
+
+    /// Makes room for this number of words. Returns false if there is none.
+    fn reserve(&mut self, words: usize, now: u64) -> bool {
+        let lost_words = if self.lost.count > 0 { LOST_WORDS } else { 0 };
+        if self.at + (words + lost_words) * WORD > self.end {
+            if self.lost.count > 0 && self.lost.count < self.lost.retry_at {
+                return false;
+            }
+            if self.next_segment(now).is_err() {
+                if self.lost.count == 0 {
+                    self.lost.lowest_depth = self.depth;
+                    self.lost.retry_at = 2;
+                } else {
+                    self.lost.retry_at = self.lost.count.saturating_mul(2);
+                }
+                self.map = None;
+                (self.at, self.end) = (0, 0);
+                return false;
+            }
+        }
+        if self.lost.count > 0 {
+            let (lowest, depth) = (self.lost.lowest_depth, self.depth);
+            let count = i64::try_from(self.lost.count).unwrap_or(i64::MAX);
+            self.lost.count = 0;
+            let arguments = [
+                ArgumentValue::Int(count),
+                ArgumentValue::Int(lowest.into()),
+                ArgumentValue::Int(depth.into()),
+            ];
+            self.store(short(kind::LOST, 0, 0));
+            for argument in arguments {
+                argument.write(|word| self.store(word));
+            }
+        }
+        true
+    }
+
+    /// Reserves, clears and maps the next segment. The header is written last, so that a reader
+    /// never sees the words of an older segment under the header of the new one.
+    fn next_segment(&mut self, now: u64) -> std::io::Result<()> {
+        let size = u64::from(self.options.segment_bytes);
+        let place = match self.options.ring {
+            Some(ring) => self.sequence % u64::from(ring.segments.max(2)),
+            None => self.sequence,
+        };
+        let offset = place * size;
+        let reserved = reserve_blocks(&self.file, offset, size);
+        reserved?;
+        // SAFETY: the file was created by this writer and is private to it (mode 0600). No Rust
+        // reference into the mapping exists besides the one in `self.map`.
+        let mut map = unsafe {
+            MmapOptions::new()
+                .offset(offset)
+                .len(self.options.segment_bytes as usize)
+                .populate()
+                .map_mut(&self.file)?
+        };
+        if self.options.ring.is_some() {
+            map.fill(0);
+        }
+        // After lost events the time of the segment is that of the next event.
+        if self.sequence == 0 || self.lost.count > 0 {
+            self.last = self.last.max(now);
+        }
+        self.sequence += 1;
+        let header = SegmentHeader {
+            version: VERSION,
+            segment_bytes: self.options.segment_bytes,
+            thread: self.thread.into(),
+            sequence: self.sequence,
+            start: self.last,
+            depth: self.depth,
+        };
+        if let Some(bytes) = map.get_mut(..HEADER_BYTES) {
+            bytes.copy_from_slice(&header.to_bytes());
+        }
+        self.at = HEADER_BYTES;
+        self.end = map.len();
+        self.map = Some(map);
+        Ok(())
+    }
+}
+
+/// Reserves the blocks of a part of a file. The file grows if necessary.
+fn reserve_blocks(file: &File, offset: u64, size: u64) -> std::io::Result<()> {
+    let too_large = |_| std::io::Error::from(std::io::ErrorKind::FileTooLarge);
+    let offset = libc::off_t::try_from(offset).map_err(too_large)?;
+    let size = libc::off_t::try_from(size).map_err(too_large)?;
+    // SAFETY: a plain system call on an open file descriptor.
+    match unsafe { libc::posix_fallocate(file.as_raw_fd(), offset, size) } {
+        0 => Ok(()),
+        error => Err(std::io::Error::from_raw_os_error(error)),
+    }
+}
