@@ -223,7 +223,7 @@ pub fn names() -> String {
 }
 
 /// Functions that the compiler implements itself.
-const BUILT_IN: [&str; 2] = ["as_a", "here"];
+const BUILT_IN: [&str; 3] = ["as_a", "here", "site_id"];
 
 /// Returns the function of this name with `values` parameters. In the form `a.name(b)`, `a` counts
 /// as a parameter.
@@ -234,5 +234,6 @@ pub fn find(name: &str, values: usize) -> Option<&'static ProbeFunction> {
 
 /// Whether a function of this name with `values` parameters exists.
 pub fn exists(name: &str, values: usize) -> bool {
-    find(name, values).is_some() || [("as_a", 2), ("here", 0)].contains(&(name, values))
+    find(name, values).is_some()
+        || [("as_a", 2), ("here", 0), ("site_id", 0)].contains(&(name, values))
 }

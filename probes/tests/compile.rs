@@ -57,6 +57,10 @@ impl Scope for Shop {
         "a.B.m:7".into()
     }
 
+    fn site_id(&self) -> i64 {
+        7
+    }
+
     fn fields(&self, class: &str) -> Vec<String> {
         match class {
             "shop/User" => vec!["name".into(), "age".into()],

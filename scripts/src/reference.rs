@@ -140,6 +140,7 @@ pub fn reference() -> String {
     out += "\n## In code at a point\n\n| function | parameters | returns | description |\n| --- | --- | --- | --- |\n";
     out += "| `as_a(…, \"a.b.C\")` | object, constant | object | the object, if it is an instance of this class or interface, otherwise `()` |\n";
     out += "| `here()` | | string | the name of the point, `shop.Desk.serve:41`; its last 64 characters |\n";
+    out += "| `site_id()` | | int | a number for the instruction of the point: a hash of class, method and bytecode index, equal in each run |\n";
     for f in veneer_probes::function::FUNCTIONS {
         let takes: Vec<String> = f.parameters.iter().map(ToString::to_string).collect();
         let _ = writeln!(
@@ -268,6 +269,12 @@ const GROUPS: &[Group] = &[
                 usage: "methods(…).calls() or .calls(\"a.B::m(..)\")",
                 returns: "points",
                 description: "Method calls. Code before a call can read `receiver`, `arg0` …; code after a call can read `result`.",
+            },
+            Function {
+                name: "call_sites",
+                usage: "methods(…).call_sites() or .call_sites(\"invokevirtual\")",
+                returns: "points",
+                description: "Method calls, all or those by one instruction, with the whole target in `what`: `invokevirtual a.B::m(I)V @17`. With a counter also the call of the superclass's constructor, counted when it has returned.",
             },
             Function {
                 name: "reads",

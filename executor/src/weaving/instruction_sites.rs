@@ -75,6 +75,14 @@ pub fn instruction_site(
             let result = call.result.map(|descriptor| descriptor == "Z");
             is_selected.then(|| this.site(call.text, call.operands, result))
         }
+        InstructionKind::CallSites(opcode) => {
+            let call = Call::decode(method, instruction)?;
+            let opcode_of_call = mnemonic(this.op);
+            let is_selected = opcode.as_ref().is_none_or(|name| name == opcode_of_call);
+            let result = call.result.as_ref().map(|descriptor| descriptor == "Z");
+            let text = format!("{opcode_of_call} {}", call.target());
+            is_selected.then(|| this.site(text, call.operands, result))
+        }
         InstructionKind::Reads(name) => this.field_access(name.as_deref(), &[GETFIELD, GETSTATIC]),
         InstructionKind::Writes(name) => this.field_access(name.as_deref(), &[PUTFIELD, PUTSTATIC]),
         InstructionKind::ArrayReads => this.plain_if(
@@ -274,6 +282,16 @@ impl Call {
             name,
             descriptor,
         })
+    }
+
+    /// The whole name of the called method: `shop.Desk::serve(Lshop/Order;)V`. For `invokedynamic`
+    /// there is no class: `run()Ljava/lang/Runnable;`.
+    fn target(&self) -> String {
+        let method = format!("{}{}", self.name, self.descriptor);
+        match self.class.as_str() {
+            "" => method,
+            class => format!("{class}::{method}"),
+        }
     }
 }
 
