@@ -1,11 +1,13 @@
-//! `veneer calls`: shows, compares and adds files of call graphs.
+//! `veneer calls`: records call graphs, and shows, compares and adds their files.
 //!
 //! ```text
+//!   JVM ─── record ─▶ CallProfile ─▶ file
 //!   files ─ input ─▶ CallProfile ─▶ Selection ─┬─▶ text        tables and trees for people
 //!                                              └─▶ veneer_calls::output
 //! ```
 
 mod input;
+mod record;
 mod text;
 
 use std::fs::File;
@@ -25,6 +27,8 @@ use crate::output::Style;
 /// Why there is nothing to show.
 #[derive(Debug, Error)]
 enum CallsError {
+    #[error("name a process id, or show, diff or merge")]
+    NoJvm,
     #[error("the profile has no times, because no contexts were recorded; use --by count")]
     NoTimes,
     #[error("the profile has no allocations, because they were not recorded; use --by count")]
@@ -37,10 +41,12 @@ enum CallsError {
 
 /// Runs a command and returns the exit code.
 pub fn run(arguments: CallsArguments) -> Result<u8> {
-    match arguments.command {
-        CallsCommand::Show(arguments) => show(&arguments),
-        CallsCommand::Diff(arguments) => compare(&arguments),
-        CallsCommand::Merge(arguments) => merge(&arguments),
+    match (arguments.command, arguments.record) {
+        (Some(CallsCommand::Show(arguments)), _) => show(&arguments),
+        (Some(CallsCommand::Diff(arguments)), _) => compare(&arguments),
+        (Some(CallsCommand::Merge(arguments)), _) => merge(&arguments),
+        (None, Some(arguments)) => record::run(&arguments),
+        (None, None) => Err(CallsError::NoJvm.into()),
     }
 }
 

@@ -11,8 +11,8 @@ mod trace;
 mod values;
 
 pub use calls::{
-    CallsArguments, CallsCommand, CallsDiffArguments, CallsMergeArguments, CallsShowArguments,
-    CallsView,
+    CallsArguments, CallsCommand, CallsDiffArguments, CallsMergeArguments, CallsRecordArguments,
+    CallsShowArguments, CallsView,
 };
 pub use control::{
     AttachArguments, DetachArguments, DoctorArguments, PatchesArguments, PsArguments,
@@ -219,7 +219,7 @@ pub enum Command {
     /// Show the measurements in a data directory, even if its JVM was killed; or a component's
     /// analysis.
     Report(ReportArguments),
-    /// Show, compare and add files of call graphs.
+    /// Record call graphs, and show, compare and add their files.
     Calls(CallsArguments),
     /// Show memory profiles, and simulate caches on address traces.
     Memory(MemoryArguments),

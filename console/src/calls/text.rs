@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 use veneer_calls::diff::ProfileDiff;
 use veneer_calls::tree::{self, TreeLimits};
-use veneer_calls::{CallProfile, Labels, Measure, MethodCost, MethodId, Selection, gprof};
+use veneer_calls::{CallProfile, Labels, Measure, MethodCost, MethodId, Query, Selection, gprof};
 use veneer_instruments::table::{format_count, format_duration};
 use veneer_text::replace_control_characters;
 
@@ -78,6 +78,13 @@ pub fn write(
             Ok(())
         }
     }
+}
+
+/// Writes the size of a profile and its most called methods.
+pub fn write_overview(profile: &CallProfile, style: Style, out: &mut impl Write) -> Result<()> {
+    let selection = Selection::new(profile, &Query::default())?;
+    write_summary(profile, out)?;
+    write_methods(&selection, &Labels::new(profile), ROWS, style, out)
 }
 
 /// Says how many rows were left out.

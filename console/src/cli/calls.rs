@@ -6,15 +6,24 @@ use clap::{Args, Subcommand, ValueEnum};
 use veneer_calls::Measure;
 use veneer_instruments::MethodPattern;
 
+use super::values::{pid, seconds};
+
 const CALLS: &str = "\
 Examples:
-  veneer calls show app.calls --top 50
+  veneer calls 4711                                        all methods that can be recorded, for 10 seconds
+  veneer calls 4711 'shop..*' --for 60 -o shop.calls
+  veneer calls 4711 'shop..*' '!static shop.Main' --for 5
+  veneer calls show shop.calls --view gprof
   veneer calls diff before.calls after.calls
-  veneer calls merge monday.calls tuesday.calls -o week.calls
 
-These commands need no JVM. docs/calls.md describes the format of the files.
+With a process id, counts the calls of the selected methods in a running JVM: entries, and each call site with
+the methods that it called. The agent is loaded first if the JVM has none, and the classes are armed. Nothing
+stays attached. Each recording needs room for a table, which the agent keeps until the JVM ends.
 
-Exit codes: 0 success, 2 a file could not be read or written, or nothing in it matches.";
+The other commands need no JVM. docs/calls.md describes the files, and what is not recorded.
+
+Exit codes: 0 success, 1 the agent refused the recording, 2 a JVM could not be reached, or a file could not be
+read or written.";
 
 const SHOW: &str = "\
 Examples:
@@ -60,10 +69,29 @@ Counts, times and allocations of the same methods, calls and contexts are added.
 Exit codes: 0 success, 2 a file could not be read or written.";
 
 #[derive(Debug, Args)]
-#[command(after_help = CALLS)]
+#[command(after_help = CALLS, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct CallsArguments {
     #[command(subcommand)]
-    pub command: CallsCommand,
+    pub command: Option<CallsCommand>,
+    #[command(flatten)]
+    pub record: Option<CallsRecordArguments>,
+}
+
+/// A recording in a running JVM.
+#[derive(Debug, Args)]
+pub struct CallsRecordArguments {
+    /// The process id of the JVM.
+    #[arg(value_parser = pid())]
+    pub pid: u32,
+    /// Patterns of the recorded methods [default: *..*].
+    #[arg(value_name = "PATTERN")]
+    pub patterns: Vec<String>,
+    /// Record for this many seconds.
+    #[arg(long = "for", value_name = "SECONDS", value_parser = seconds, default_value = "10")]
+    pub seconds: f64,
+    /// Write the recording to this file [default: show the most called methods].
+    #[arg(short = 'o', long = "output", value_name = "OUT")]
+    pub output: Option<PathBuf>,
 }
 
 /// The commands that read files of call graphs.
@@ -243,6 +271,10 @@ mod tests {
             "veneer calls show f --by speed",
             "veneer calls diff a",
             "veneer calls merge a b",
+            "veneer calls shop.Main",
+            "veneer calls 0",
+            "veneer calls 4711 --for 0",
+            "veneer calls 4711 show f",
         ] {
             let error = Cli::try_parse_from(words.split(' ')).unwrap_err();
             assert_eq!(error.exit_code(), 2, "{words}");
@@ -252,6 +284,8 @@ mod tests {
             "veneer calls show a --callers a.B --json",
             "veneer calls show a --view never-called --fold",
             "veneer calls merge a -o a",
+            "veneer calls 4711",
+            "veneer calls 4711 a..* b..* --for 0.5 -o f",
         ] {
             assert!(Cli::try_parse_from(words.split(' ')).is_ok(), "{words}");
         }
