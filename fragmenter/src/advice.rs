@@ -178,6 +178,14 @@ impl ProbeAction {
         }
     }
 
+    /// The numbers of the tables to which the action writes.
+    pub fn tables(&self) -> &[u32] {
+        match self {
+            ProbeAction::RunProbe { method, .. } => &method.tables,
+            _ => &[],
+        }
+    }
+
     /// The slot of the timer or loop count whose state the action needs.
     pub fn timer(&self) -> Option<u32> {
         match self {

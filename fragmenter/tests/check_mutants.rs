@@ -243,10 +243,13 @@ fn mutate(
                 };
                 shape(a).is_some() && shape(a) == shape(b) && pool.pool.tag(a) == pool.pool.tag(b)
             };
+            // The pool may name one member twice. To exchange these two entries changes nothing.
+            let named = member_texts(pool, index);
             let others: Vec<u16> = pool
                 .pool
                 .indices()
                 .filter(|x| *x != index && same(index, *x))
+                .filter(|x| named.is_none() || member_texts(pool, *x) != named)
                 .collect();
             if others.is_empty() {
                 return None;
@@ -361,6 +364,16 @@ fn mutate(
     }
     code.code = Cow::Owned(bytes);
     Some(text)
+}
+
+/// The class, the name and the descriptor of a field or method in the constant pool.
+fn member_texts(file: &ClassFile, index: u16) -> Option<[String; 3]> {
+    let member = file.pool.member(index).ok()?;
+    Some([
+        file.pool.class_name(member.class).ok()?.into_owned(),
+        file.pool.text(member.name).ok()?.into_owned(),
+        file.pool.text(member.descriptor).ok()?.into_owned(),
+    ])
 }
 
 #[derive(Default)]

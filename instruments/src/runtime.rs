@@ -37,6 +37,11 @@ pub trait Runtime: Send + Sync {
     fn label_table(&self, table: u32, plan: &str, name: Option<&str>) {
         let _ = (table, plan, name);
     }
+    /// Records that the plan reads a table no more. Its room is used again when no code can write
+    /// to it.
+    fn drop_table(&self, table: u32) {
+        let _ = table;
+    }
     /// Returns the current content of a table. The table of an unknown number is empty.
     fn read_table(&self, table: u32) -> Tally;
     /// Clears a table. Values that application threads write during the call may remain.
@@ -227,6 +232,16 @@ pub enum AttachError {
         entries: u32,
     },
 
+    /// The tables of the JVM leave too little room for another one.
+    TablesFull {
+        /// The number of entries that the plan asks for.
+        entries: u32,
+        /// The number of tables that plans and attached instruments have.
+        in_use: usize,
+        /// The number of tables of former instruments, to which old code may still write.
+        left_behind: usize,
+    },
+
     /// This combination of instrument and place is not supported.
     Unsupported {
         /// The requested combination, as a noun.
@@ -318,6 +333,14 @@ impl AttachError {
             Self::TallyTooLarge { entries } => {
                 format!("there is no room for a table of {entries} entries")
             }
+            Self::TablesFull {
+                entries,
+                in_use,
+                left_behind,
+            } => format!(
+                "there is no room for a table of {entries} entries: {in_use} tables are in use, and \
+                 {left_behind} wait until the JVM has collected the old code that filled them"
+            ),
             Self::Unsupported { what, .. } => format!("{what} is not supported"),
             Self::OutOfData { what, needed, free } => {
                 format!("{what} needs {needed} bytes of instrument data but {free} are free")
@@ -350,8 +373,13 @@ impl AttachError {
                     "narrow the pattern, or write methods(…).limit({larger})"
                 ));
             }
-            Self::TallyTooLarge { .. } => {
-                "write a number from 1 to 100000, and think of the other tables"
+            Self::TallyTooLarge { .. } => "write a number from 1 to 100000",
+            Self::TablesFull { left_behind: 0, .. } => {
+                "detach a plan that is no longer needed (`veneer patches` lists them), or ask for \
+                 fewer entries"
+            }
+            Self::TablesFull { .. } => {
+                "the JVM collects old code with its next full collection; `jcmd PID GC.run` starts one"
             }
             Self::Unsupported { instead, .. } => instead,
             Self::OutOfData { .. } => "detach an instrument or select fewer points",

@@ -298,6 +298,7 @@ impl Compiler<'_> {
             steps: self.steps,
             max_stack: self.max_depth,
             enter_flag: self.entered.map(|n| own[n]),
+            tables: Vec::new(),
         })
     }
 }

@@ -1,7 +1,7 @@
 //! The rules of the house, checked on this workspace.
 
 use veneer_tests::folder::workspace;
-use veneer_tests::house::{functions, imports, prose, sources, text_errors};
+use veneer_tests::house::{functions, imports, lock_files, prose, sources, text_errors};
 use veneer_tests::java_programs::Outcome;
 
 /// Functions that are one table or one case analysis, by file and name.
@@ -48,5 +48,15 @@ fn no_function_is_too_long() -> Outcome {
 fn no_error_is_a_text() -> Outcome {
     let found = text_errors::all(&workspace())?;
     assert!(found.is_empty(), "Result<_, String>: {found:#?}");
+    Ok(())
+}
+
+#[test]
+fn the_lock_file_of_the_fuzz_targets_has_all_dependencies() -> Outcome {
+    let found = lock_files::missing(&workspace().join("fuzz/Cargo.toml"))?;
+    assert!(
+        found.is_empty(),
+        "`cargo metadata --manifest-path fuzz/Cargo.toml` mends fuzz/Cargo.lock: {found:#?}"
+    );
     Ok(())
 }

@@ -18,7 +18,7 @@ Examples:
 
 With a process id, counts the calls of the selected methods in a running JVM: entries, and each call site with
 the methods that it called. The agent is loaded first if the JVM has none, and the classes are armed. Nothing
-stays attached. Each recording needs room for a table, which the agent keeps until the JVM ends.
+stays attached.
 
 The other commands need no JVM. docs/calls.md describes the files, and what is not recorded.
 

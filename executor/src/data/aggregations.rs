@@ -39,10 +39,13 @@
 //! `thread_local_parts.rs`. The offsets that `VeneerTables` and
 //! `VeneerTexts` use too are in `runtime_table.rs`.
 //!
-//! **Invariant:** a table is never freed or moved, because an activation in a superseded version
-//! may still write to it.
+//! **Invariant:** a table is never moved, and its room is used again only when nothing can write to
+//! it: its plan has dropped it, no attached instrument names it, and the JVM has collected each
+//! version class whose code has its address. An activation in a superseded version may write to it
+//! until then.
 
 mod content;
+mod free_extents;
 mod rate;
 mod space_saving;
 mod thread_local_parts;
@@ -50,15 +53,19 @@ mod thread_local_parts;
 use crate::data::call_stacks::CallStacks;
 use crate::data::memory::Mapping;
 use crate::data::shards::Shards;
+use crate::jvm::jni::Global;
 use crate::jvm::runtime_table;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::{Mutex, MutexGuard, RwLock};
+use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use veneer_instruments::{TOP_GROUP_SLOTS, TallyKind};
 use veneer_probes::compile::MAX_TABLE_KEYS;
 
+use free_extents::FreeExtents;
 use thread_local_parts::ThreadLocalParts;
 
 /// The size of the file: the room for all tables together, in bytes.
@@ -137,38 +144,83 @@ impl TableLayout {
 /// A table with the data that only the agent needs.
 struct TallyTable {
     layout: TableLayout,
+    /// Bytes of the file, the strings included.
+    bytes: u64,
     label: TableLabel,
     parts: Option<ThreadLocalParts>,
+    /// Whether the plan has dropped the table, so that the plan can read it no more.
+    is_dropped: bool,
+    /// Weak references to the version classes whose code has the table's address.
+    writers: Vec<Arc<Global>>,
 }
 
-#[derive(Default)]
+impl TallyTable {
+    /// Whether Java code keeps data of the table in an array for as long as the JVM runs.
+    fn has_java_state(&self) -> bool {
+        matches!(self.layout.kind, TallyKind::PerObject | TallyKind::Objects)
+    }
+}
+
 struct TallyList {
-    /// Bytes at the start of the file that tables and cells occupy.
-    used_bytes: u64,
-    /// Table `n` is at index `n`.
-    tables: Vec<TallyTable>,
+    /// The parts of the file without tables and cells.
+    free: FreeExtents,
+    /// The tables by their numbers. A number is never used again.
+    tables: BTreeMap<u32, TallyTable>,
+    /// The number of the next table.
+    next: u32,
     /// The unused part of the last page of cells.
     free_cells: Range<u64>,
+    /// The thread-local parts of former tables.
+    free_parts: Vec<ThreadLocalParts>,
+    /// The rows of `VeneerTexts.SEEN` of former tables, each with the number of string slots.
+    free_string_rows: Vec<(u64, u64)>,
 }
 
 impl TallyList {
+    fn new() -> TallyList {
+        TallyList {
+            free: FreeExtents::new(FILE_BYTES),
+            tables: BTreeMap::new(),
+            next: 0,
+            free_cells: 0..0,
+            free_parts: Vec::new(),
+            free_string_rows: Vec::new(),
+        }
+    }
+
     fn get(&self, table: u32) -> Option<&TallyTable> {
-        self.tables.get(table as usize)
+        self.tables.get(&table)
     }
 
     fn get_mut(&mut self, table: u32) -> Option<&mut TallyTable> {
-        self.tables.get_mut(table as usize)
+        self.tables.get_mut(&table)
     }
 
-    /// Adds a table and returns its number.
-    fn add(&mut self, layout: TableLayout, parts: Option<ThreadLocalParts>) -> u32 {
-        self.tables.push(TallyTable {
+    /// Adds a table of `bytes` bytes and returns its number.
+    fn add(&mut self, layout: TableLayout, bytes: u64, parts: Option<ThreadLocalParts>) -> u32 {
+        let number = self.next;
+        self.next += 1;
+        let table = TallyTable {
             layout,
+            bytes,
             label: TableLabel::default(),
             parts,
-        });
-        self.tables.len() as u32 - 1
+            is_dropped: false,
+            writers: Vec::new(),
+        };
+        self.tables.insert(number, table);
+        number
     }
+}
+
+/// The numbers of the tables of a JVM, by whether their plans still have them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TableCounts {
+    /// Tables that a plan or an attached instrument has.
+    pub in_use: usize,
+    /// Tables that no plan and no attached instrument has. Code of former instruments may still
+    /// write to them.
+    pub left_behind: usize,
 }
 
 /// The owner and the name of a table.
@@ -185,6 +237,9 @@ pub struct Tallies {
     /// The call stacks that are keys of tables.
     pub stacks: CallStacks,
     file: Mapping,
+    /// Held by readers of tables, and exclusively while the room of tables is given back. Locked
+    /// before `list`.
+    readers: RwLock<()>,
     list: Mutex<TallyList>,
 }
 
@@ -208,13 +263,24 @@ fn capacity(kind: TallyKind, entries: u64) -> (u64, u64) {
     }
 }
 
+/// The tables with room in the file that plans have dropped and that no attached instrument has.
+fn left_behind<'l>(
+    list: &'l TallyList,
+    attached: &'l HashSet<u32>,
+) -> impl Iterator<Item = &'l TallyTable> {
+    let all = list.tables.iter();
+    let left = all.filter(|(number, table)| table.is_dropped && !attached.contains(number));
+    left.map(|(_, table)| table).filter(|table| table.bytes > 0)
+}
+
 impl Tallies {
     /// Creates the file, without tables.
     pub fn create(path: &Path) -> io::Result<Tallies> {
         Ok(Tallies {
             stacks: CallStacks::default(),
             file: Mapping::create(path, FILE_BYTES)?,
-            list: Mutex::default(),
+            readers: RwLock::default(),
+            list: Mutex::new(TallyList::new()),
         })
     }
 
@@ -228,15 +294,15 @@ impl Tallies {
         let entries = u64::from(entries.clamp(1, MAX_ENTRIES));
         let (slots, max_strings) = capacity(kind, entries);
         let string_slots = (max_strings * 4 / 3 + 1).next_power_of_two();
-        let offset = list.used_bytes;
         let entry_bytes = VALUES + 8 * kind.value_words();
         let table_bytes = HEADER + (slots + 1) * entry_bytes;
         let all_bytes = table_bytes + HEADER + string_slots * STRING_BYTES;
         let all_bytes = all_bytes.next_multiple_of(PAGE_BYTES);
-        if offset + all_bytes > FILE_BYTES {
+        let offset = list.free.take(all_bytes)?;
+        if self.file.claim(offset, all_bytes).is_err() {
+            list.free.give_back(offset, all_bytes);
             return None;
         }
-        self.file.claim(offset, all_bytes).ok()?;
         let strings = offset + table_bytes;
         let set = |offset: u64, value: u64| {
             let word = self.file.word(offset);
@@ -248,9 +314,11 @@ impl Tallies {
         set(offset + 8, entry_bytes);
         set(offset + 16, entries);
         set(offset + 32, self.file.address() as u64 + strings);
-        let used_words = list.tables.iter().filter_map(|t| t.parts.as_ref());
+        let of_tables = list.tables.values().filter_map(|t| t.parts.as_ref());
+        let used_words = of_tables.chain(&list.free_parts);
         let used_words = used_words.map(ThreadLocalParts::words).sum();
-        let parts = ThreadLocalParts::allocate(shards, used_words, kind, slots + 1);
+        let free_parts = &mut list.free_parts;
+        let parts = ThreadLocalParts::allocate(shards, used_words, kind, slots + 1, free_parts);
         let parts_offset = |p: &ThreadLocalParts| 8 * u64::from(p.slot);
         set(
             offset + PARTS,
@@ -262,10 +330,9 @@ impl Tallies {
                 set(offset + AUX_1, linear.step as u64);
             }
             // Two samples must not draw the same numbers.
-            TallyKind::Sample => set(offset + AUX_0, (list.tables.len() as u64 + 1) << 32),
+            TallyKind::Sample => set(offset + AUX_0, (u64::from(list.next) + 1) << 32),
             _ => {}
         }
-        list.used_bytes += all_bytes;
         let layout = TableLayout {
             offset,
             kind,
@@ -274,13 +341,108 @@ impl Tallies {
             string_slots,
             string_row: 0,
         };
-        Some(list.add(layout, parts))
+        Some(list.add(layout, all_bytes, parts))
+    }
+
+    /// Records that the plan has dropped a table.
+    pub fn drop_table(&self, table: u32) {
+        if let Some(table) = self.list().get_mut(table) {
+            table.is_dropped = true;
+        }
+    }
+
+    /// Records a version class whose code has the address of a table, before any of the code runs.
+    /// `class` is a weak reference; `is_collected` says whether the JVM has collected a class.
+    /// Returns false if the room of the table was given back: the code must not run then.
+    #[must_use]
+    pub fn add_writer(
+        &self,
+        table: u32,
+        class: &Arc<Global>,
+        is_collected: &dyn Fn(&Global) -> bool,
+    ) -> bool {
+        let mut list = self.list();
+        let Some(table) = list.get_mut(table) else {
+            return false;
+        };
+        if table.writers.len() >= 8 {
+            table.writers.retain(|writer| !is_collected(writer));
+        }
+        table.writers.push(class.clone());
+        true
+    }
+
+    /// Gives back the room of the tables that plans have dropped and that nothing can write to any
+    /// more, and returns their number. `attached` are the tables of attached instruments;
+    /// `is_collected` says whether the JVM has collected a class.
+    pub fn reclaim(
+        &self,
+        attached: &HashSet<u32>,
+        is_collected: &dyn Fn(&Global) -> bool,
+    ) -> usize {
+        let _no_reader = self.readers.write();
+        let mut list = self.list();
+        let is_unused = |number: &u32, table: &TallyTable| {
+            table.is_dropped
+                && !attached.contains(number)
+                && !table.has_java_state()
+                && table.writers.iter().all(|writer| is_collected(writer))
+        };
+        let all = list.tables.iter();
+        let unused: Vec<u32> = all
+            .filter(|(number, table)| is_unused(number, table))
+            .map(|(number, _)| *number)
+            .collect();
+        let former: Vec<TallyTable> = unused
+            .iter()
+            .filter_map(|number| list.tables.remove(number))
+            .collect();
+        let count = former.len();
+        for table in former {
+            let layout = table.layout;
+            self.file.release(layout.offset, table.bytes);
+            list.free.give_back(layout.offset, table.bytes);
+            list.free_parts.extend(table.parts);
+            if layout.string_row != 0 {
+                let row = (layout.string_slots, layout.string_row);
+                list.free_string_rows.push(row);
+            }
+        }
+        count
+    }
+
+    /// Bytes of the tables that plans have dropped and that no attached instrument has.
+    pub fn left_behind_bytes(&self, attached: &HashSet<u32>) -> u64 {
+        let list = self.list();
+        let left = left_behind(&list, attached);
+        left.map(|table| table.bytes).sum()
+    }
+
+    /// Counts the tables with room in the file.
+    pub fn table_counts(&self, attached: &HashSet<u32>) -> TableCounts {
+        let list = self.list();
+        let left_behind = left_behind(&list, attached).count();
+        let all = list.tables.values().filter(|table| table.bytes > 0).count();
+        TableCounts {
+            in_use: all - left_behind,
+            left_behind,
+        }
+    }
+
+    /// Takes the row of `VeneerTexts.SEEN` of a former table with so many string slots. The row
+    /// still has the strings of that table.
+    pub fn take_free_string_row(&self, string_slots: i64) -> Option<u64> {
+        let mut list = self.list();
+        let free = &mut list.free_string_rows;
+        let has_size = |(slots, _): &(u64, u64)| i64::try_from(*slots) == Ok(string_slots);
+        let at = free.iter().position(has_size)?;
+        Some(free.swap_remove(at).1)
     }
 
     /// Adds a table of values that belong to objects, which `VeneerObjects` stores under `number`.
     /// Returns the number of the table here.
     pub fn add_object_table(&self, number: u64) -> u32 {
-        self.list().add(TableLayout::of_objects(number), None)
+        self.list().add(TableLayout::of_objects(number), 0, None)
     }
 
     /// Returns the number of a table in `VeneerObjects`, if its values belong to objects.
@@ -302,9 +464,9 @@ impl Tallies {
     /// Returns the tables that can be shown, in order of creation.
     pub fn labelled_tables(&self) -> Vec<(u32, TallyKind, TableLabel)> {
         let list = self.list();
-        let all = list.tables.iter().enumerate();
+        let all = list.tables.iter();
         all.filter(|(_, table)| !table.layout.kind.is_probe_private())
-            .map(|(n, table)| (n as u32, table.layout.kind, table.label.clone()))
+            .map(|(n, table)| (*n, table.layout.kind, table.label.clone()))
             .collect()
     }
 
@@ -313,12 +475,11 @@ impl Tallies {
     pub fn allocate_cells(&self) -> Option<i64> {
         let mut list = self.list();
         if list.free_cells.is_empty() {
-            let offset = list.used_bytes;
-            if offset + PAGE_BYTES > FILE_BYTES {
+            let offset = list.free.take(PAGE_BYTES)?;
+            if self.file.claim(offset, PAGE_BYTES).is_err() {
+                list.free.give_back(offset, PAGE_BYTES);
                 return None;
             }
-            self.file.claim(offset, PAGE_BYTES).ok()?;
-            list.used_bytes += PAGE_BYTES;
             list.free_cells = offset..offset + PAGE_BYTES;
         }
         let offset = list.free_cells.start;

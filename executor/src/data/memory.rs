@@ -16,6 +16,7 @@ use crate::data::append_file::with_file_size_signal_blocked;
 use in_memory::MappedBytes;
 #[cfg(not(miri))]
 use memmap2::MmapRaw as MappedBytes;
+use rustix::fs::FallocateFlags;
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -67,6 +68,22 @@ impl Mapping {
         match code {
             0 => Ok(()),
             code => Err(io::Error::from_raw_os_error(code)),
+        }
+    }
+
+    /// Gives back the disk blocks and the memory of a claimed range, which is zero afterwards. It
+    /// may be claimed again. No other thread may access the range during the call. A file system
+    /// that cannot free a part of a file keeps the blocks.
+    ///
+    /// # Panics
+    /// The range is not inside the file, or not of whole words.
+    pub fn release(&self, from: u64, len: u64) {
+        let mode = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        if !cfg!(miri) && rustix::fs::fallocate(&self.file, mode, from, len).is_ok() {
+            return;
+        }
+        for offset in (from..from + len).step_by(WORD_BYTES) {
+            self.word(offset).store(0, Ordering::Relaxed);
         }
     }
 

@@ -42,6 +42,7 @@ pub struct Library {
     prepare: Static,
     keep: Static,
     texts: Static,
+    clear_texts: Static,
     objects: Static,
     with_value: Static,
     room_to_change: Static,
@@ -138,6 +139,7 @@ impl Library {
             prepare: find(c"prepare", c"()V")?,
             keep: find(c"keep", c"(JJ)V")?,
             texts: find(c"texts", c"(J)J")?,
+            clear_texts: find(c"clearTexts", c"(J)V")?,
             objects: find(c"objects", c"(J)J")?,
             with_value: find(c"withValue", c"(J)J")?,
             room_to_change: find(c"roomToChange", c"(J)J")?,
@@ -471,6 +473,14 @@ impl Library {
         // SAFETY: `texts(J)J` takes one long.
         let row = unsafe { env.long(&self.texts, &[j(places)], what) }?;
         Ok(row.max(0) as u64)
+    }
+
+    /// Empties a row of `VeneerTexts`, so that a table with as many places for strings can use it.
+    /// No code may be using the row.
+    pub fn clear_texts(&self, env: Env, row: u64) -> Result<(), JvmError> {
+        let what = || "emptying the room for strings".to_string();
+        // SAFETY: `clearTexts(J)V` takes one long.
+        unsafe { env.void(&self.clear_texts, &[j(row as i64)], what) }
     }
 
     /// Makes a table for the values of `most` objects, and returns its number among these tables.

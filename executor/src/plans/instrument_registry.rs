@@ -23,7 +23,9 @@ use parking_lot::{Mutex, MutexGuard};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use veneer_fragmenter::advice::Site;
-use veneer_instruments::{EditSpec, InstrumentId, InstrumentSpec, Measurement, PatchId};
+use veneer_instruments::{
+    EditSpec, InstrumentId, InstrumentKind, InstrumentSpec, Measurement, PatchId,
+};
 use veneer_names::MethodId;
 
 /// The most points of detached instruments that are kept one by one. The points of instruments that
@@ -405,6 +407,16 @@ impl InstrumentTable {
             }
             !is_gone(key.method)
         });
+    }
+
+    /// The numbers of the tables that attached code fills.
+    pub fn tables_of_attached_code(&self) -> HashSet<u32> {
+        let attached = self.instruments.iter().filter(|i| i.attached);
+        let code = attached.filter_map(|i| match &i.spec.kind {
+            InstrumentKind::Code(code) => Some(code.tables()),
+            _ => None,
+        });
+        code.flatten().collect()
     }
 
     /// Makes the counters of a detached instrument reusable: its own counters at the same points,

@@ -76,6 +76,10 @@ impl Runtime for RuntimeHandle {
         self.label_table(table, plan, name);
     }
 
+    fn drop_table(&self, table: u32) {
+        self.agent.tallies.drop_table(table);
+    }
+
     fn read_table(&self, table: u32) -> Tally {
         self.read_table(table)
     }

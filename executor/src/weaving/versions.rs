@@ -20,7 +20,7 @@ use crate::classes::registry::Class;
 use crate::jvm::jni::{Env, Global, jobject};
 use crate::weaving::target_switch::{self, Switch, SwitchBatch, SwitchTarget};
 use crate::weaving::woven_methods::{InstalledTarget, Snapshot, WovenMethods};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use veneer_fragmenter::classfile::ClassFile;
@@ -255,6 +255,7 @@ impl WovenMethods {
         let raw: Vec<jobject> = tokens.iter().map(Global::raw).collect();
         let version = self.define_class(agent, env, host, &emitted, &raw)?;
         add_to_counter_blocks(agent, env, version, &emitted, &methods);
+        add_to_tables(agent, env, version, &methods)?;
         let version = Arc::new(env.global(version));
         for (id, token) in emitted.methods.iter().zip(tokens) {
             let token = Arc::new(token);
@@ -433,6 +434,7 @@ impl WovenMethods {
         if !is_clean {
             add_to_counter_blocks(agent, env, version, &emitted, methods);
         }
+        add_to_tables(agent, env, version, methods)?;
         target_switch::wait_for_room(agent, env, target_switch::deadline());
         agent
             .library
@@ -580,4 +582,29 @@ fn add_to_counter_blocks(
             block.add_version(env, weak, &name, spans);
         }
     }
+}
+
+/// Adds a version class to the tables that its code fills. Must be called before any code of the
+/// class runs. Fails if the instrument with the code was detached in the meantime, and the room of
+/// its table is used by another one.
+fn add_to_tables(
+    agent: &Agent,
+    env: Env,
+    version: jobject,
+    methods: &[MethodToEmit],
+) -> Result<(), Refusal> {
+    let probes = methods.iter().flat_map(|method| &method.snapshot.probes);
+    let tables: BTreeSet<u32> = probes.flat_map(|p| p.action.tables()).copied().collect();
+    if tables.is_empty() {
+        return Ok(());
+    }
+    let class = Arc::new(env.weak(version));
+    for table in tables {
+        let is_collected = |class: &Global| env.is_cleared(class);
+        if !agent.tallies.add_writer(table, &class, &is_collected) {
+            let reason = "a table of an instrument that was detached is gone";
+            return Err(Refusal::Internal(reason.into()));
+        }
+    }
+    Ok(())
 }

@@ -302,6 +302,7 @@ fn attach_error_code(error: &AttachError) -> &'static str {
         AttachError::NotCompiled { .. } => "NotCompiled",
         AttachError::TooManyPoints { .. } => "TooManyPoints",
         AttachError::TallyTooLarge { .. } => "TallyTooLarge",
+        AttachError::TablesFull { .. } => "TablesFull",
         AttachError::Unsupported { .. } => "Unsupported",
         AttachError::OutOfData { .. } => "OutOfData",
         AttachError::ShuttingDown => "ShuttingDown",

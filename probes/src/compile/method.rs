@@ -16,6 +16,9 @@ pub struct ProbeMethod {
     /// methods of the application. If the flag is set, the probe must call `leave` on every exit,
     /// including exceptions.
     pub enter_flag: Option<u16>,
+    /// The numbers of the tables whose addresses are in the steps, as
+    /// [`ProbeMethod::with_table_addresses`] has put them there; a number may occur twice.
+    pub tables: Vec<u32>,
 }
 
 impl ProbeMethod {
@@ -53,6 +56,7 @@ impl ProbeMethod {
     pub fn with_table_addresses(mut self, place: &dyn Fn(u32) -> i64) -> Self {
         for step in &mut self.steps {
             if let ProbeStep::Table(n) = step {
+                self.tables.push(*n);
                 *step = ProbeStep::Long(place(*n));
             }
         }

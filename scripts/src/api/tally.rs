@@ -9,13 +9,33 @@ use rhai::{Array, Engine, INT, ImmutableString, Map};
 use std::sync::Arc;
 use veneer_instruments::{LinearBuckets, Runtime, Tally, TallyKind, merge_tables, table};
 
-/// A table. Clones refer to the same table.
+/// A table. Clones refer to the same table. When the last clone is dropped, the plan can read the
+/// table no more.
 #[derive(Clone, Debug)]
 pub(crate) struct TableHandle {
     pub(crate) number: u32,
     pub(crate) kind: TallyKind,
+    own: Arc<OwnTable>,
+}
+
+/// The part of a table that all clones of its handle share.
+struct OwnTable {
+    number: u32,
+    runtime: Arc<dyn Runtime>,
     /// The content at the last call of `diff`.
-    seen: Arc<Mutex<Tally>>,
+    seen: Mutex<Tally>,
+}
+
+impl std::fmt::Debug for OwnTable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "table {}", self.number)
+    }
+}
+
+impl Drop for OwnTable {
+    fn drop(&mut self) {
+        self.runtime.drop_table(self.number);
+    }
 }
 
 /// The default capacity, in combinations of keys.
@@ -31,9 +51,15 @@ const DEFAULT_ROWS: usize = 20;
 const ENTRY_COUNT_NAME: &str = "number of entries: write 1 to 100000";
 
 impl TableHandle {
-    fn new(number: u32, kind: TallyKind) -> Self {
-        let seen = Arc::default();
-        TableHandle { number, kind, seen }
+    /// The handle of a table that `plan` has made.
+    fn new(plan: &PlanContext, number: u32, kind: TallyKind) -> Self {
+        let own = OwnTable {
+            number,
+            runtime: plan.runtime.clone(),
+            seen: Mutex::default(),
+        };
+        let own = Arc::new(own);
+        TableHandle { number, kind, own }
     }
 
     /// Returns the current content in display form.
@@ -44,7 +70,7 @@ impl TableHandle {
     /// Returns the values recorded since the last call, in display form.
     fn since(&self, runtime: &dyn Runtime) -> Tally {
         let now = runtime.read_table(self.number);
-        let before = std::mem::replace(&mut *self.seen.lock(), now.clone());
+        let before = std::mem::replace(&mut *self.own.seen.lock(), now.clone());
         shown(now.difference_since(&before, self.kind), self.kind)
     }
 }
@@ -118,7 +144,7 @@ fn table_maker(
             }
             made
         });
-        Ok(TableHandle::new(made.or_else(api_error)?, kind))
+        Ok(TableHandle::new(&context, made.or_else(api_error)?, kind))
     }
 }
 
@@ -181,7 +207,7 @@ fn register_linear(engine: &mut Engine, context: &Arc<PlanContext>) {
 fn register_values(engine: &mut Engine, context: &Arc<PlanContext>) {
     let stack = |context: &Arc<PlanContext>, kind: TallyKind| -> ApiResult<TableHandle> {
         let made = context.with_runtime(|runtime| runtime.create_table(kind, DEFAULT_ENTRIES));
-        Ok(TableHandle::new(made.or_else(api_error)?, kind))
+        Ok(TableHandle::new(context, made.or_else(api_error)?, kind))
     };
     let plan = context.clone();
     engine.register_fn(
@@ -209,6 +235,7 @@ fn register_values(engine: &mut Engine, context: &Arc<PlanContext>) {
             let made =
                 context.with_runtime(|runtime| runtime.create_table(TallyKind::PerObject, objects));
             Ok(TableHandle::new(
+                &context,
                 made.or_else(api_error)?,
                 TallyKind::PerObject,
             ))
@@ -248,7 +275,7 @@ fn register_readings(engine: &mut Engine, context: &Arc<PlanContext>) {
     let plan = context.clone();
     engine.register_fn("clear", move |table: &mut TableHandle| {
         plan.with_runtime(|runtime| runtime.clear_table(table.number));
-        *table.seen.lock() = Tally::default();
+        *table.own.seen.lock() = Tally::default();
     });
 }
 

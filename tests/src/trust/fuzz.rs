@@ -61,7 +61,8 @@ const TARGETS: [(&str, &str); 10] = [
 ];
 
 /// The folders with the sources of the targets.
-const SOURCES: [&str; 12] = [
+const SOURCES: [&str; 13] = [
+    "names/src",
     "liveness/src",
     "fragmenter/src",
     "fragmenter/tests/arming_support",

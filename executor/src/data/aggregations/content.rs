@@ -17,6 +17,7 @@ impl Tallies {
     /// Returns the current content of a table. Times count from `began`, a value of
     /// `System.nanoTime()`. The table of an unknown number is empty.
     pub fn read(&self, shards: &Shards, table: u32, began: u64) -> Tally {
+        let _readers = self.readers.read();
         let (layout, parts) = {
             let list = self.list();
             let Some(table) = list.get(table) else {
@@ -105,6 +106,7 @@ impl Tallies {
 
     /// Sets all values to zero. The keys keep their slots, because threads may be using them.
     pub fn clear(&self, shards: &Shards, table: u32) {
+        let _readers = self.readers.read();
         let layout = {
             let mut list = self.list();
             let Some(table) = list.get_mut(table) else {

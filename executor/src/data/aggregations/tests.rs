@@ -543,3 +543,115 @@ fn a_full_file_has_no_room_for_another_table() {
     assert!((1..9).contains(&huge), "{huge}");
     assert!(make(10).is_some(), "a small table still fits");
 }
+
+/// The numbers of attached tables.
+fn attached(numbers: &[u32]) -> HashSet<u32> {
+    numbers.iter().copied().collect()
+}
+
+#[test]
+fn the_room_of_a_table_comes_back_when_nothing_has_the_table() {
+    let fixture = Fixture::new();
+    let tallies = &fixture.tallies;
+    let never = |_: &Global| -> bool { panic!("no table has a writer") };
+    let make = || fixture.table(TallyKind::Count, 1_000);
+    let (first, second, third) = (make(), make(), make());
+    let offset = second.offset;
+    second.write(3, 77, 1, &[5]);
+    second.add_thread_local(1, 3, 0, 6);
+    assert_eq!(second.read().entries.len(), 1);
+    // The plan still has the table.
+    assert_eq!(tallies.reclaim(&attached(&[]), &never), 0);
+    for table in [first.number, second.number] {
+        tallies.drop_table(table);
+    }
+    tallies.drop_table(99);
+    let counts = |in_use, left_behind| TableCounts {
+        in_use,
+        left_behind,
+    };
+    assert_eq!(tallies.table_counts(&attached(&[])), counts(1, 2));
+    // An attached instrument has the first one.
+    let held = attached(&[first.number]);
+    assert_eq!(tallies.table_counts(&held), counts(2, 1));
+    assert!(tallies.left_behind_bytes(&held) < tallies.left_behind_bytes(&attached(&[])));
+    assert_eq!(
+        second.read().entries.len(),
+        1,
+        "the content stays until then"
+    );
+    assert_eq!(tallies.reclaim(&held, &never), 1);
+    assert_eq!(second.read(), Tally::default());
+    assert_eq!(tallies.address(second.number), 0);
+    assert_eq!(tallies.table_counts(&held), counts(2, 0));
+    // The next table has the same room and counters, and begins with nothing.
+    let fourth = make();
+    assert_eq!(
+        (fourth.offset, fourth.header(40)),
+        (offset, second.header(40))
+    );
+    assert_ne!(fourth.number, second.number);
+    fourth.write(3, 77, 1, &[5]);
+    assert_eq!(
+        fourth.read().entries.len(),
+        0,
+        "counts of the former table are gone"
+    );
+    fourth.add_thread_local(1, 3, 0, 2);
+    assert_eq!(counts_of(&fourth), [2]);
+    assert!(third.offset > offset);
+}
+
+fn counts_of(table: &Writer) -> Vec<u64> {
+    table.read().entries.iter().map(|e| e.count).collect()
+}
+
+#[test]
+fn a_thousand_tables_in_turn_need_the_room_of_one() {
+    let fixture = Fixture::new();
+    let never = |_: &Global| -> bool { panic!("no table has a writer") };
+    let mut offsets = HashSet::new();
+    for kind in [
+        TallyKind::Count,
+        TallyKind::Last,
+        TallyKind::Top,
+        TallyKind::Rate,
+    ] {
+        for _ in 0..250 {
+            let table = fixture.table(kind, 1_000);
+            offsets.insert(table.offset);
+            fixture.tallies.drop_table(table.number);
+            assert_eq!(fixture.tallies.reclaim(&attached(&[]), &never), 1);
+        }
+    }
+    assert_eq!(offsets, HashSet::from([0]));
+    assert!(fixture.tallies.labelled_tables().is_empty());
+}
+
+#[test]
+fn rows_of_strings_are_used_again_by_tables_with_as_many_strings() {
+    let fixture = Fixture::new();
+    let tallies = &fixture.tallies;
+    let table = fixture.table(TallyKind::Count, 100).number;
+    let slots = tallies.identity_string_slots(table).expect("few strings");
+    tallies.set_string_row(table, 7);
+    assert_eq!(tallies.take_free_string_row(slots), None);
+    tallies.drop_table(table);
+    tallies.reclaim(&attached(&[]), &|_| true);
+    assert_eq!(tallies.take_free_string_row(2 * slots), None);
+    assert_eq!(tallies.take_free_string_row(slots), Some(7));
+    assert_eq!(tallies.take_free_string_row(slots), None);
+}
+
+#[test]
+fn tables_with_arrays_on_the_heap_stay() {
+    let fixture = Fixture::new();
+    let tallies = &fixture.tallies;
+    let objects = fixture.table(TallyKind::Objects, 10).number;
+    let of_objects = tallies.add_object_table(3);
+    for table in [objects, of_objects] {
+        tallies.drop_table(table);
+    }
+    assert_eq!(tallies.reclaim(&attached(&[]), &|_| true), 0);
+    assert_eq!(tallies.object_table_number(of_objects), Some(3));
+}

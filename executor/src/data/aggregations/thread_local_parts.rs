@@ -28,21 +28,31 @@ pub struct ThreadLocalParts {
 }
 
 impl ThreadLocalParts {
-    /// Allocates parts for a table of `entries` entries, the rest included. `used_words` is the
-    /// number of words of all other tables. Returns `None` if tables of this kind cannot be split,
-    /// the table is too wide, or too few counters are left.
+    /// Allocates parts for a table of `entries` entries, the rest included. Takes parts of the same
+    /// width from `free`, the parts of former tables, if there are any. `used_words` is the number
+    /// of words of all other tables and of `free`. Returns `None` if tables of this kind cannot be
+    /// split, the table is too wide, or too few counters are left.
     pub fn allocate(
         shards: &Shards,
         used_words: u64,
         kind: TallyKind,
         entries: u64,
+        free: &mut Vec<ThreadLocalParts>,
     ) -> Option<ThreadLocalParts> {
         let is_sum = matches!(
             kind,
             TallyKind::Count | TallyKind::Sums | TallyKind::Histogram | TallyKind::Linear(_)
         );
         let words = entries * kind.value_words();
-        if !is_sum || words > MAX_WORDS_PER_TABLE || used_words + words > MAX_WORDS {
+        if !is_sum || words > MAX_WORDS_PER_TABLE {
+            return None;
+        }
+        if let Some(at) = free.iter().position(|parts| parts.words() == words) {
+            let mut parts = free.swap_remove(at);
+            parts.clear(shards);
+            return Some(parts);
+        }
+        if used_words + words > MAX_WORDS {
             return None;
         }
         let slot = shards.allocate(words as u32)?;

@@ -5,15 +5,12 @@
 //! ones, or the oldest ones of `last` and `sample`.
 
 use std::cmp::{Ordering, Reverse};
-use std::collections::HashSet;
 
 use crate::agent::Agent;
 use crate::data::aggregations::TableLabel;
-use crate::plans::instrument_registry::InstrumentTable;
 use serde_json::Value;
 use veneer_instruments::{
-    InstrumentKind, LinearBuckets, RATE_WINDOW_SECONDS, Tally, TallyEntry, TallyKey, TallyKind,
-    bucket_start,
+    LinearBuckets, RATE_WINDOW_SECONDS, Tally, TallyEntry, TallyKey, TallyKind, bucket_start,
 };
 use veneer_protocol::{Bucket, EntryMetrics, SecondCount, Table, TableEntry, TableKind};
 
@@ -35,7 +32,7 @@ struct SizedTable {
 
 /// Returns the current content of all tables that have a form in the report.
 pub fn make_tables(agent: &Agent) -> Vec<Table> {
-    let attached = tables_of_attached_code(&agent.table.lock());
+    let attached = agent.table.lock().tables_of_attached_code();
     let sized = |(number, kind, label): (u32, TallyKind, TableLabel)| {
         let now = agent.tallies.read(&agent.shards, number, agent.nano_began);
         // The entries are reduced at once: a table with all its entries may be large.
@@ -98,18 +95,6 @@ fn share_room(all: &mut [SizedTable], mut room: usize) {
         }
         room -= sized.bytes;
     }
-}
-
-/// The numbers of the tables that attached code fills.
-fn tables_of_attached_code(table: &InstrumentTable) -> HashSet<u32> {
-    let attached = table.instruments.iter().filter(|i| i.attached);
-    attached
-        .filter_map(|i| match &i.spec.kind {
-            InstrumentKind::Code(code) => Some(code.tables()),
-            _ => None,
-        })
-        .flatten()
-        .collect()
 }
 
 fn table_kind(kind: TallyKind) -> Option<TableKind> {

@@ -2,7 +2,11 @@
 
 use super::RuntimeHandle;
 use crate::data::aggregations::{MAX_ENTRIES, TableLabel};
+use crate::jvm::jni::Global;
 use veneer_instruments::{AttachError, Tally, TallyEntry, TallyKind};
+
+/// The most bytes of tables of former plans that are kept for the report.
+const MAX_LEFT_BEHIND_BYTES: u64 = 16 << 20;
 
 impl RuntimeHandle {
     /// Creates a table and returns its number.
@@ -15,20 +19,47 @@ impl RuntimeHandle {
         if kind == TallyKind::PerObject {
             return self.create_object_table(entries);
         }
-        let created = agent.tallies.create_table(&agent.shards, kind, entries);
-        let table = created.ok_or_else(too_large)?;
+        let table = self.create_mapped_table(kind, entries)?;
         if let Some(slots) = agent.tallies.identity_string_slots(table) {
+            let row = match agent.tallies.take_free_string_row(slots) {
+                Some(row) => agent.library.clear_texts(self.env(), row).map(|()| row),
+                None => agent.library.texts(self.env(), slots),
+            };
             // Without a row, the table compares strings by their characters.
-            let row = agent.library.texts(self.env(), slots).unwrap_or(0);
-            agent.tallies.set_string_row(table, row);
+            agent.tallies.set_string_row(table, row.unwrap_or(0));
         }
         if kind == TallyKind::Objects {
             let (address, slots) = (agent.tallies.address(table), agent.tallies.slots(table));
-            // SAFETY: `address` is the address of the table that has just been created, and tables stay.
+            // SAFETY: `address` is the address of the table that has just been created, and tables
+            // of this kind stay.
             let kept = unsafe { agent.library.keep(self.env(), address, slots) };
             kept.map_err(|_| too_large())?;
         }
         Ok(table)
+    }
+
+    /// Creates a table in the file of tables. If there is too little room, or if former plans have
+    /// left much behind, their room is given back first.
+    fn create_mapped_table(&self, kind: TallyKind, entries: u32) -> Result<u32, AttachError> {
+        let (agent, env) = (self.agent, self.env());
+        let attached = || agent.table.lock().tables_of_attached_code();
+        let reclaim = || {
+            let is_collected = |class: &Global| env.is_cleared(class);
+            agent.tallies.reclaim(&attached(), &is_collected)
+        };
+        if agent.tallies.left_behind_bytes(&attached()) > MAX_LEFT_BEHIND_BYTES {
+            reclaim();
+        }
+        let create = || agent.tallies.create_table(&agent.shards, kind, entries);
+        let created = create().or_else(|| if reclaim() > 0 { create() } else { None });
+        created.ok_or_else(|| {
+            let counts = agent.tallies.table_counts(&attached());
+            AttachError::TablesFull {
+                entries,
+                in_use: counts.in_use,
+                left_behind: counts.left_behind,
+            }
+        })
     }
 
     /// Creates a table of values that belong to objects. `VeneerObjects` stores the values.

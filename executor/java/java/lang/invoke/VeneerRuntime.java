@@ -250,6 +250,10 @@ public final class VeneerRuntime {
         return VeneerTexts.make(places);
     }
 
+    static void clearTexts(long row) {
+        VeneerTexts.clear(row);
+    }
+
     static long objects(long most) {
         return VeneerObjects.make(most);
     }

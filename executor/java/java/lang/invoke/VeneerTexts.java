@@ -63,6 +63,20 @@ final class VeneerTexts {
         return rows++;
     }
 
+    /**
+     * Empties a row, so that another table with as many places can use it. No code may be using the
+     * row. Called by the agent.
+     */
+    static synchronized void clear(long row) {
+        int at = (int) row & ROWS - 1;
+        if (SEEN[at] != null) {
+            java.util.Arrays.fill((String[]) SEEN[at], null);
+        }
+        if (ENTRIES[at] != null) {
+            java.util.Arrays.fill((int[]) ENTRIES[at], 0);
+        }
+    }
+
     /** Drops all strings. Called by the agent when it unloads. */
     static synchronized void forget() {
         java.util.Arrays.fill(SEEN, null);

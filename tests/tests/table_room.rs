@@ -1,0 +1,103 @@
+//! The room of tables: it is used again when the plan has dropped the table, the instrument is
+//! detached, and the JVM has collected the code that filled the table.
+
+use veneer_tests::command::{run, veneer};
+use veneer_tests::java_programs::{Outcome, on_each_jdk_with};
+use veneer_tests::live::Live;
+
+/// Makes 20 tables, each filled by code of its own, and drops them. All tables of a JVM together
+/// have room for about 80 of these.
+const TABLES_IN_TURN: &str = r#"
+    for n in 0..20 {
+        let t = tally(10000);
+        let h = methods("Steps::step(..)").before(|p| t.count(p.name));
+        h.detach();
+    }
+    "dropped"
+"#;
+
+/// Fills ten tables with the same values, and prints them at the end.
+const TABLES_THAT_STAY: &str = r#"
+    for n in 0..10 {
+        let t = tally(10000);
+        methods("Steps::step(..)").before(|p| t.count(p.name, p.i));
+        at_exit(|| {
+            let sum = 0;
+            for row in t.rows() { sum += row.count; }
+            print(`table with ${t.rows().len()} rows, ${sum} calls`);
+        });
+    }
+    "filled"
+"#;
+
+/// Sends a command to the program and waits until it is done.
+fn tell(live: &mut Live, line: &str) -> Outcome {
+    live.say(line)?;
+    live.line("done ")?;
+    Ok(())
+}
+
+#[test]
+fn a_jvm_has_room_for_any_number_of_tables_in_turn() -> Outcome {
+    on_each_jdk_with("tables", |programs| {
+        let mut live = Live::start(&run(&[], &programs.java("Steps")))?;
+        for _ in 0..15 {
+            assert_eq!(live.value(TABLES_IN_TURN)?, "dropped");
+            tell(&mut live, "step 1")?;
+            tell(&mut live, "collect")?;
+        }
+        live.stop()?.succeeded("Steps")?;
+        Ok(())
+    })
+}
+
+#[test]
+fn without_a_collection_the_error_says_how_to_get_room() -> Outcome {
+    on_each_jdk_with("tables", |programs| {
+        let mut live = Live::start(&run(&[], &programs.java("Steps")))?;
+        // The versions that fill the tables are made by the first calls.
+        let made = (0..10).find_map(|_| match live.exec(TABLES_IN_TURN) {
+            Ok(output) if output.code == 0 => tell(&mut live, "step 1").err().map(Err),
+            other => Some(Ok(other)),
+        });
+        let refused = made.ok_or("there was always room")???;
+        for part in [
+            "there is no room for a table of 10000 entries: 0 tables are in use, and ",
+            "jcmd PID GC.run",
+        ] {
+            assert!(refused.err.contains(part), "{part}: {}", refused.err);
+        }
+        tell(&mut live, "collect")?;
+        assert_eq!(live.value(TABLES_IN_TURN)?, "dropped");
+        Ok(())
+    })
+}
+
+#[test]
+fn a_table_to_which_an_activation_still_writes_keeps_its_room() -> Outcome {
+    on_each_jdk_with("tables", |programs| {
+        let mut live = Live::start(&run(&[], &programs.java("Steps")))?;
+        let counted = r#"let t = tally(10000);
+            methods("Steps::held(..)").exits().before(|p| t.count(p.i)); 1"#;
+        assert_eq!(live.value(counted)?, "1");
+        tell(&mut live, "hold")?;
+        veneer()
+            .args(["detach", &live.pid().to_string(), "--all"])
+            .run()?
+            .succeeded("detaching")?;
+        for _ in 0..3 {
+            assert_eq!(live.value(TABLES_IN_TURN)?, "dropped");
+            tell(&mut live, "collect")?;
+        }
+        // The activation of `held` is still in the version that counts in the first table.
+        assert_eq!(live.value(TABLES_THAT_STAY)?, "filled");
+        tell(&mut live, "step 3")?;
+        tell(&mut live, "release")?;
+        tell(&mut live, "step 4")?;
+        let output = live.stop()?.succeeded("Steps")?;
+        let line = "table with 10 rows, 70 calls";
+        let lines = output.err.lines().filter(|found| *found == line).count();
+        assert_eq!(lines, 10, "{}", output.err);
+        Ok(())
+    })
+}
