@@ -25,7 +25,8 @@ use veneer_client::{Client, ControlError};
 use veneer_instruments::{MethodPattern, PointRow};
 use veneer_protocol::{Reply, Report, Request, WireError};
 
-use super::{replace_file, text};
+use super::replaced_file::replace_file;
+use super::text;
 use crate::ask::literal;
 use crate::cli::CallsRecordArguments;
 use crate::exec::EXIT_PROGRAM_FAILED;

@@ -274,7 +274,6 @@ mod tests {
             "veneer calls shop.Main",
             "veneer calls 0",
             "veneer calls 4711 --for 0",
-            "veneer calls 4711 show f",
         ] {
             let error = Cli::try_parse_from(words.split(' ')).unwrap_err();
             assert_eq!(error.exit_code(), 2, "{words}");

@@ -400,6 +400,25 @@ mod tests {
     }
 
     #[test]
+    fn call_sites_have_the_whole_target() {
+        let sites = texts(InstructionKind::CallSites(None));
+        assert_eq!(sites.len(), texts(InstructionKind::Calls(None)).len());
+        let by = |opcode: &str| texts(InstructionKind::CallSites(Some(opcode.into())));
+        let consume = "invokevirtual shop.Points::consume(ZID)V @67".to_owned();
+        assert!(by("invokevirtual").contains(&consume));
+        assert_eq!(
+            by("invokedynamic"),
+            ["invokedynamic run()Ljava/lang/Runnable; @84"]
+        );
+        let of_all = ["static", "special", "virtual", "interface", "dynamic"]
+            .into_iter()
+            .flat_map(|kind| by(&format!("invoke{kind}")));
+        assert_eq!(of_all.count(), sites.len());
+        let (_, call) = &self::sites(InstructionKind::CallSites(None))[1];
+        assert_eq!(shown(call), "receiver:3 arg0:2! arg1:1 arg2:0 -> -");
+    }
+
+    #[test]
     fn the_receiver_of_a_constructor_has_no_name_that_a_plan_can_write() {
         let call = at(InstructionKind::Calls(None), 54);
         assert_eq!(shown(&call), " new:1 arg0:0! -> -");

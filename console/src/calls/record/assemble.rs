@@ -160,7 +160,9 @@ impl Assembly<'_> {
         let mut sites: BTreeMap<(&str, &str, &str), (Option<u16>, u64)> = BTreeMap::new();
         for row in rows {
             if let Some(what) = &row.what {
-                let site = sites.entry((&row.class, &row.method, what)).or_default();
+                let site = sites
+                    .entry((row.class.as_str(), row.method.as_str(), what.as_str()))
+                    .or_default();
                 site.0 = row.line;
                 site.1 = site.1.saturating_add(hits(row));
             }
