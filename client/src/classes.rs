@@ -14,12 +14,14 @@
 //!         +-- com.server.PluginLoader                                              application
 //! ```
 
+use std::fmt;
 use std::io::{self, Read, Write};
 use std::time::Duration;
 
 use thiserror::Error;
 
 use crate::attach::{self, JvmAttachError};
+use crate::error_text;
 use crate::target::Target;
 
 /// The request that `jcmd` sends: version, command and three arguments, each terminated by NUL.
@@ -34,14 +36,14 @@ const LISTENER_TIMEOUT: Duration = Duration::from_secs(5);
 /// The longest wait for the next bytes of the answer.
 const READ_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Why the loaded classes could not be listed.
+/// Why the loaded classes could not be listed. The text is the problem, `; ` and the remedy.
 #[derive(Debug, Error)]
+#[error("{}", error_text(self.problem(), self.remedy()))]
 pub enum ClassesError {
     /// Connecting to the JVM's attach listener failed.
     #[error(transparent)]
     Attach(#[from] JvmAttachError),
     /// The connection failed before the answer was complete.
-    #[error("process {pid} did not say which classes it has loaded: {source}; try again")]
     Io {
         /// The process of the JVM.
         pid: u32,
@@ -49,15 +51,36 @@ pub enum ClassesError {
         source: io::Error,
     },
     /// The JVM rejected the diagnostic command.
-    #[error(
-        "process {pid} did not say which classes it has loaded: {message}; another tool may have closed its diagnostic commands"
-    )]
     Refused {
         /// The process of the JVM.
         pid: u32,
         /// The beginning of the JVM's answer.
         message: String,
     },
+}
+
+impl ClassesError {
+    /// The problem, without the remedy.
+    pub fn problem(&self) -> String {
+        let silent = |pid: u32, reason: &dyn fmt::Display| {
+            format!("process {pid} did not say which classes it has loaded: {reason}")
+        };
+        match self {
+            ClassesError::Attach(error) => error.problem(),
+            ClassesError::Io { pid, source } => silent(*pid, source),
+            ClassesError::Refused { pid, message } => silent(*pid, message),
+        }
+    }
+
+    /// An action of the user that solves or explains the problem, if one is known.
+    pub fn remedy(&self) -> Option<String> {
+        let fixed = match self {
+            ClassesError::Attach(error) => return error.remedy(),
+            ClassesError::Io { .. } => "try again",
+            ClassesError::Refused { .. } => "another tool may have closed its diagnostic commands",
+        };
+        Some(fixed.to_string())
+    }
 }
 
 /// Package prefixes of those JDK modules that the application class loader defines (`jdk.compiler`,
@@ -189,5 +212,33 @@ mod tests {
             ]
         );
         assert_eq!(parse("Unknown command\n"), LoadedClasses::default());
+    }
+
+    #[test]
+    fn an_error_is_its_problem_and_its_remedy() {
+        let io = || io::Error::from(io::ErrorKind::BrokenPipe);
+        for (error, text) in [
+            (
+                ClassesError::Io {
+                    pid: 7,
+                    source: io(),
+                },
+                "process 7 did not say which classes it has loaded: broken pipe; try again",
+            ),
+            (
+                ClassesError::Refused {
+                    pid: 7,
+                    message: "1 Unknown".into(),
+                },
+                "process 7 did not say which classes it has loaded: 1 Unknown; another tool may have closed its diagnostic commands",
+            ),
+            (
+                ClassesError::Attach(JvmAttachError::Stopped(7)),
+                "process 7 is stopped and cannot answer; continue it (kill -CONT 7) and try again",
+            ),
+        ] {
+            assert_eq!(error.to_string(), text);
+            assert_eq!(error_text(error.problem(), error.remedy()), text);
+        }
     }
 }

@@ -39,13 +39,6 @@ pub mod tls;
 pub mod token;
 pub mod version;
 
-/// The former name of [`diagnostics`], for crates that still use it.
-#[doc(hidden)]
-pub use diagnostics as examination;
-/// The former name of [`version`], for crates that still use it.
-#[doc(hidden)]
-pub use version as release;
-
 /// The text of an error: the problem, and `; ` and the remedy if there is one.
 fn error_text(problem: String, remedy: Option<impl std::fmt::Display>) -> String {
     match remedy {

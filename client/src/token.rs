@@ -9,11 +9,13 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 use veneer_protocol::TOKEN_CHARS;
 
-/// Why the token could not be read or created.
+use crate::error_text;
+
+/// Why the token could not be read or created. The text is the problem, `; ` and the remedy.
 #[derive(Debug, Error)]
+#[error("{}", error_text(self.problem(), Some(self.remedy())))]
 pub enum TokenFileError {
     /// The file cannot be read or written.
-    #[error("the token file {path}: {source}; choose another one for --token-file", path = .path.display())]
     File {
         /// The path of the token file.
         path: PathBuf,
@@ -21,7 +23,6 @@ pub enum TokenFileError {
         source: io::Error,
     },
     /// Users other than the owner can access the file.
-    #[error("the token file {path} can be read by others (mode {mode:o}); remove it, it is made anew", path = .path.display())]
     Exposed {
         /// The path of the token file.
         path: PathBuf,
@@ -29,8 +30,33 @@ pub enum TokenFileError {
         mode: u32,
     },
     /// The file does not contain a token.
-    #[error("{0} holds no token; remove it, it is made anew")]
     NoToken(PathBuf),
+}
+
+impl TokenFileError {
+    /// The problem, without the remedy.
+    pub fn problem(&self) -> String {
+        match self {
+            TokenFileError::File { path, source } => {
+                format!("the token file {}: {source}", path.display())
+            }
+            TokenFileError::Exposed { path, mode } => format!(
+                "the token file {} can be read by others (mode {mode:o})",
+                path.display()
+            ),
+            TokenFileError::NoToken(path) => format!("{} holds no token", path.display()),
+        }
+    }
+
+    /// An action of the user that solves the problem.
+    pub fn remedy(&self) -> &'static str {
+        match self {
+            TokenFileError::File { .. } => "choose another one for --token-file",
+            TokenFileError::Exposed { .. } | TokenFileError::NoToken(_) => {
+                "remove it, it is made anew"
+            }
+        }
+    }
 }
 
 /// Creates the file with a new token if the file is missing; validates the file if it exists.
@@ -129,5 +155,33 @@ mod tests {
             create_token_file(&none),
             Err(TokenFileError::File { .. })
         ));
+    }
+
+    #[test]
+    fn an_error_is_its_problem_and_its_remedy() {
+        let path = || PathBuf::from("/run/t");
+        for (error, text) in [
+            (
+                TokenFileError::File {
+                    path: path(),
+                    source: io::ErrorKind::PermissionDenied.into(),
+                },
+                "the token file /run/t: permission denied; choose another one for --token-file",
+            ),
+            (
+                TokenFileError::Exposed {
+                    path: path(),
+                    mode: 0o644,
+                },
+                "the token file /run/t can be read by others (mode 644); remove it, it is made anew",
+            ),
+            (
+                TokenFileError::NoToken(path()),
+                "/run/t holds no token; remove it, it is made anew",
+            ),
+        ] {
+            assert_eq!(error.to_string(), text);
+            assert_eq!(error_text(error.problem(), Some(error.remedy())), text);
+        }
     }
 }

@@ -56,17 +56,17 @@ Examples:
   veneer run --children --plan hot.rhai --report r.json -- mvn test
   veneer run --policy call --calls '*..Remote::*(..)' -- java Client
 
-The output and the exit code of COMMAND are passed through unchanged. The output of plans is written to
-standard error.
+The output and the exit code of COMMAND are passed through unchanged. The output of plans is written
+to standard error.
 
 If COMMAND is `java`, the agent is its first argument. Otherwise the agent is loaded through
-JAVA_TOOL_OPTIONS, and each JVM prints a line about this variable to standard error. With --children the
-agent is always loaded through JAVA_TOOL_OPTIONS, because a JVM passes its environment on to the JVMs that
-it starts. The plans run in each JVM, and each JVM writes its own report (r.json: r.4711.json). JVMs that
-are older than 17 or of another make run without the agent.
+JAVA_TOOL_OPTIONS, and each JVM prints a line about this variable to standard error. With --children
+the agent is always loaded through JAVA_TOOL_OPTIONS, because a JVM passes its environment on to the
+JVMs that it starts. The plans run in each JVM, and each JVM writes its own report (r.json:
+r.4711.json). JVMs that are older than 17 or of another make run without the agent.
 
 Environment:
-  VENEER_AGENT     the agent library (else libveneer_agent.so beside the command or in ../lib/veneer)
+  VENEER_AGENT     the agent library (else the one beside the command, or in ../lib/veneer)
   VENEER_DATA_DIR  the same as --data
 
 Exit codes: that of COMMAND; 2 if Veneer could not start COMMAND.";
@@ -82,10 +82,10 @@ Examples:
   veneer exec --connect shop7:4712 --token-file t --cert cert.pem -e 'instruments()'
                                              (with `veneer relay` on shop7)
 
-The instruments and edits of a program stay attached after its top level has ended without an error. If
-this command is killed before that, the agent detaches them. With --hold they stay attached only while this
-command runs: until Ctrl-C, or until the JVM has received nothing from this command for SECONDS. With --hold
-this command also prints the output of the program's callbacks.
+The instruments and edits of a program stay attached after its top level has ended without an error.
+If this command is killed before that, the agent detaches them. With --hold they stay attached only
+while this command runs: until Ctrl-C, or until the JVM has received nothing from this command for
+SECONDS. With --hold this command also prints the output of the program's callbacks.
 
 Exit codes: 0 success, 1 the program failed, 2 the JVM could not be reached.";
 
@@ -94,17 +94,18 @@ Examples:
   veneer count 4711 'shop.Desk::serve(..)'
   veneer count 4711 'shop.Desk::serve(..)' --by order.user.name --if 'order.total > 900'
   veneer time  4711 'shop..*Dao::*(..)' --for 10
-  veneer watch 4711 'shop.Desk::serve(..)' order.id order.total thread_name() --if 'order.user == null'
+  veneer watch 4711 'shop.Desk::serve(..)' order.id order.total --if 'order.user == null'
   veneer count 4711 'java.util.ArrayList::grow(..)' --by 'stack()' --for 10
   veneer hist  4711 'shop.Cart::add(..)' items.len --by this.country --at exits
   veneer count 4711 4712 'shop.Desk::serve(..)' --merge --for 10
   veneer time  --match 'shop.*' 'shop..*Dao::*(..)'
 
-An expression reads variables of the method that are live at the point, their fields (private fields too),
-elements and lengths: `order.user.name`, `parts[0]`, `parts.len`, `this`. Reading from null yields null or 0.
-The operators are + - * / %, comparisons, && || and !. The functions are starts_with, ends_with, contains,
-class_of, identity, thread_name, thread_id, one_in, and stack, which yields the callers. The expression is
-compiled into the methods and removed when the command ends.
+An expression reads variables of the method that are live at the point, their fields (private fields
+too), elements and lengths: `order.user.name`, `parts[0]`, `parts.len`, `this`. Reading from null
+yields null or 0. The operators are + - * / %, comparisons, && || and !. The functions are
+starts_with, ends_with, contains, class_of, identity, thread_name, thread_id, one_in, and stack,
+which yields the callers. The expression is compiled into the methods and removed when the command
+ends.
 
 Exit codes: 0 success, 1 the JVM refused the question, 2 the JVM could not be reached.";
 
@@ -115,13 +116,13 @@ Examples:
   veneer list shop.jar 'shop.Desk::*(..)'
   veneer list jrt:/java.xml '@Deprecated *..*::*(..)'
 
-Points are written as for `--at` of `veneer count`, `time`, `watch` and `hist`. The variables are those at
-the beginning of the point. For class files, the points are those that the methods have after loading under
-the policy `loop`; methods that cannot be armed are reported on standard error. `veneer fragments PATH
-CLASS::METHOD` shows edges, exception handlers and live variables.
+Points are written as for `--at` of `veneer count`, `time`, `watch` and `hist`. The variables are
+those at the beginning of the point. For class files, the points are those that the methods have
+after loading under the policy `loop`; methods that cannot be armed are reported on standard error.
+`veneer fragments PATH CLASS::METHOD` shows edges, exception handlers and live variables.
 
-Exit codes: 0 success, 1 the JVM refused, 2 the JVM or a class file could not be reached, or nothing there is
-selected.";
+Exit codes: 0 success, 1 the JVM refused, 2 the JVM or a class file could not be reached, or nothing
+there is selected.";
 
 const REFUSALS: &str = "\
 Examples:
@@ -136,16 +137,16 @@ Examples:
   veneer report /var/tmp/d
   veneer report /var/tmp/d --json | jq '.[0].report.instruments'
 
-The counts are those that the JVM had stored when it was killed, or has stored by now. If several JVMs share
-a data directory, it has a subdirectory for each, named by the process id; both kinds of directory are
-accepted.
+The counts are those that the JVM had stored when it was killed, or has stored by now. If several
+JVMs share a data directory, it has a subdirectory for each, named by the process id; both kinds of
+directory are accepted.
 
   veneer report 4711 --component 'slow orders'
 
 calls the analyser of a component in a running JVM. The component may already be detached.
 
-Exit codes: 0 success, 1 the component does not exist or its analyser failed, 2 the directory could not be
-read or the JVM could not be reached.";
+Exit codes: 0 success, 1 the component does not exist or its analyser failed, 2 the directory could
+not be read or the JVM could not be reached.";
 
 const FRAGMENTS: &str = "\
 Examples:
@@ -163,21 +164,22 @@ Examples:
   veneer check build/classes lib/*.jar --jobs 2
   veneer check jrt:/java.xml jrt:/java.sql --jdk /usr/lib/jvm/temurin-25-jdk-amd64
 
-This command starts no JVM and runs no code of the classes. Each class is parsed and written again; the
-result must equal the input byte for byte. Then the class is armed, and versions with a counter on every
-block are emitted, both for new and for running activations. A proof then shows that the armed class and the
-versions behave as the original does. A refusal is not a failure: a refused method runs unchanged.
+This command starts no JVM and runs no code of the classes. Each class is parsed and written again;
+the result must equal the input byte for byte. Then the class is armed, and versions with a counter
+on every block are emitted, both for new and for running activations. A proof then shows that the
+armed class and the versions behave as the original does. A refusal is not a failure: a refused
+method runs unchanged.
 
-`armed` is what `veneer run` arms without being asked; `named` is what `veneer run` arms if a plan names the
-method. Without being asked, it arms no method that would then exceed HotSpot's limit for inlining (refusal
-InlineLimit). `emitted` is the number of methods with a version.
+`armed` is what `veneer run` arms without being asked; `named` is what `veneer run` arms if a plan
+names the method. Without being asked, it arms no method that would then exceed HotSpot's limit for
+inlining (refusal InlineLimit). `emitted` is the number of methods with a version.
 
 Exit codes: 0 nothing but refusals, 1 something failed, 2 an input could not be read.";
 
 /// Veneer: instruments, and edits of the control-flow graph, for single fragments of running Java
 /// methods.
 #[derive(Debug, Parser)]
-#[command(name = "veneer", version, after_help = EXIT_CODES, max_term_width = 110)]
+#[command(name = "veneer", version, after_help = EXIT_CODES, max_term_width = 100)]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
@@ -583,6 +585,27 @@ mod tests {
     #[test]
     fn the_grammar_is_sound() {
         Cli::command().debug_assert();
+    }
+
+    /// The help texts of a command and of all its subcommands, short and long.
+    fn help_texts(command: &mut clap::Command) -> Vec<String> {
+        let mut texts = vec![
+            command.render_help().to_string(),
+            command.render_long_help().to_string(),
+        ];
+        texts.extend(command.get_subcommands_mut().flat_map(help_texts));
+        texts
+    }
+
+    #[test]
+    fn help_fits_into_100_columns() {
+        let mut command = Cli::command();
+        command.build();
+        let texts = help_texts(&mut command);
+        assert!(texts.len() > 40, "{} texts", texts.len());
+        for line in texts.iter().flat_map(|text| text.lines()) {
+            assert!(veneer_text::display_width(line) <= 100, "{line}");
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use anyhow::Result;
 use serde::Serialize;
-use veneer_client::examination::{Finding, Severity, diagnose_machine, diagnose_process};
+use veneer_client::diagnostics::{Finding, Severity, diagnose_machine, diagnose_process};
 use veneer_text::pad_right;
 
 use crate::cli::DoctorArguments;

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use thiserror::Error;
-use veneer_client::release::{MIN_JAVA_VERSION, feature_version, installed_feature_version};
+use veneer_client::version::{MIN_JAVA_VERSION, feature_version, installed_feature_version};
 
 use crate::command_line::is_java;
 

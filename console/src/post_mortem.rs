@@ -23,6 +23,7 @@ use rustix::fs::{FlockOperation, SeekFrom, flock, seek};
 use rustix::io::Errno;
 use veneer_frequency::{CountedGraph, EdgeProfile, Endpoint};
 use veneer_instruments::{LogEvent, Measurement, PointRow};
+use veneer_names::{CounterSlot, LogPoint, PointSlot};
 use veneer_protocol::InstrumentKind;
 use veneer_protocol::data::{
     self, COUNTERS_FILE, DataError, DecodedEvent, EVENT_LOG_FILES, EVENTS_FILE, JOURNAL_FILE,
@@ -195,14 +196,14 @@ fn derived_count(point: &RecordedPoint, solved: &mut SolvedFlow, counters: &Coun
         return 0;
     };
     if solved.as_ref().is_none_or(|s| !Arc::ptr_eq(&s.0, flow)) {
-        let counts = flow.solve(|slot| counters.sum(slot), &[]);
+        let counts = flow.solve(|counter| counters.sum(CounterSlot(counter)), &[]);
         *solved = Some((flow.clone(), counts));
     }
     match (solved, point.at.fragment, point.at.to) {
         (Some((_, counts)), Some(from), Some(to)) => {
-            counts.edge_count(Endpoint::Node(from), Endpoint::Node(to))
+            counts.edge_count(Endpoint::Node(from.0), Endpoint::Node(to.0))
         }
-        (Some((_, counts)), Some(f), None) => counts.node_count(f),
+        (Some((_, counts)), Some(f), None) => counts.node_count(f.0),
         _ => 0,
     }
 }
@@ -218,32 +219,32 @@ fn row(
     logs: &Logs,
 ) -> PointRow {
     let at = &point.at;
-    let data = point.last.unwrap_or_else(|| match kind {
-        InstrumentKind::Counter | InstrumentKind::Code => Measurement::Count {
-            hits: counters
-                .sum(at.slot)
-                .wrapping_sub(at.base[0])
-                .wrapping_add(derived_count(point, flows, counters)),
-        },
-        InstrumentKind::Timer => {
-            let count = counters.sum(at.slot).wrapping_sub(at.base[0]);
-            Measurement::Time {
-                count,
-                total_ns: counters.sum(at.slot + 1).wrapping_sub(at.base[1]),
-                min_ns: match count {
-                    0 => 0,
-                    _ => (i64::MAX as u64).saturating_sub(counters.max(at.slot + 3)),
-                },
-                max_ns: counters.max(at.slot + 2),
-            }
-        }
-        InstrumentKind::Log => {
-            let (events, dropped) = logs.event_counts(at.slot);
+    let data = point.last.unwrap_or_else(|| match (point.slot, kind) {
+        (PointSlot::Log(log), _) => {
+            let (events, dropped) = logs.event_counts(log);
             Measurement::Log {
                 events: events.saturating_add(dropped),
                 dropped,
             }
         }
+        (PointSlot::Counter(first), InstrumentKind::Timer) => {
+            let count = counters.sum(first).wrapping_sub(at.base[0]);
+            Measurement::Time {
+                count,
+                total_ns: counters.sum(first.plus(1)).wrapping_sub(at.base[1]),
+                min_ns: match count {
+                    0 => 0,
+                    _ => (i64::MAX as u64).saturating_sub(counters.max(first.plus(3))),
+                },
+                max_ns: counters.max(first.plus(2)),
+            }
+        }
+        (PointSlot::Counter(slot), _) => Measurement::Count {
+            hits: counters
+                .sum(slot)
+                .wrapping_sub(at.base[0])
+                .wrapping_add(derived_count(point, flows, counters)),
+        },
     });
     PointRow {
         class: point.class.clone(),
@@ -280,16 +281,13 @@ struct Counters {
 impl Counters {
     fn read(directory: &Path, catalogue: &JournalContent) -> Result<Counters, DataError> {
         let (path, file) = open(directory, COUNTERS_FILE, ShardLayout::SIZE)?;
-        let counted = catalogue
-            .instruments
-            .iter()
-            .filter(|i| i.kind != InstrumentKind::Log);
-        let last = |p: &RecordedPoint| {
-            let own = p.at.slot as usize + 4;
+        let end = |p: &RecordedPoint| {
+            let own = p.slot.counter()?.0 as usize + 4;
             let flow = p.flow.iter().flat_map(|f| f.counters().max());
-            flow.map(|c| c as usize + 1).fold(own, usize::max)
+            Some(flow.map(|c| c as usize + 1).fold(own, usize::max))
         };
-        let slots = counted.flat_map(|i| &i.points).map(last);
+        let points = catalogue.instruments.iter().flat_map(|i| &i.points);
+        let slots = points.filter_map(end);
         let slots = slots.max().unwrap_or(0).min(ShardLayout::SLOTS as usize);
         let mut counters = Counters {
             sums: vec![0; slots],
@@ -316,12 +314,12 @@ impl Counters {
         Ok(counters)
     }
 
-    fn sum(&self, slot: u32) -> u64 {
-        self.sums.get(slot as usize).copied().unwrap_or(0)
+    fn sum(&self, slot: CounterSlot) -> u64 {
+        self.sums.get(slot.0 as usize).copied().unwrap_or(0)
     }
 
-    fn max(&self, slot: u32) -> u64 {
-        self.maxima.get(slot as usize).copied().unwrap_or(0)
+    fn max(&self, slot: CounterSlot) -> u64 {
+        self.maxima.get(slot.0 as usize).copied().unwrap_or(0)
     }
 }
 
@@ -335,12 +333,12 @@ fn has_data(file: &File, from: u64, length: u64) -> bool {
 #[derive(Default)]
 struct Logs {
     /// Number of events that were written, by point.
-    written: HashMap<u32, u64>,
+    written: HashMap<LogPoint, u64>,
     /// Number of events that were dropped, by point. An event is dropped if its ring is full or its
     /// thread has no ring.
-    dropped: HashMap<u32, u64>,
+    dropped: HashMap<LogPoint, u64>,
     /// The events that are still stored, by point.
-    events: HashMap<u32, Vec<DecodedEvent>>,
+    events: HashMap<LogPoint, Vec<DecodedEvent>>,
 }
 
 impl Logs {
@@ -381,8 +379,9 @@ impl Logs {
             for (point, words) in counts.chunks_exact(16).enumerate() {
                 let (written, dropped) = (word(words, 0), word(words, 8));
                 if written + dropped > 0 {
-                    logs.written.insert(point as u32, written);
-                    logs.dropped.insert(point as u32, dropped);
+                    let point = LogPoint(point as u32);
+                    logs.written.insert(point, written);
+                    logs.dropped.insert(point, dropped);
                 }
             }
         }
@@ -437,19 +436,19 @@ impl Logs {
         }
     }
 
-    fn event_counts(&self, point: u32) -> (u64, u64) {
-        let of = |map: &HashMap<u32, u64>| map.get(&point).copied().unwrap_or(0);
+    fn event_counts(&self, point: LogPoint) -> (u64, u64) {
+        let of = |map: &HashMap<LogPoint, u64>| map.get(&point).copied().unwrap_or(0);
         (of(&self.written), of(&self.dropped))
     }
 
     /// Returns the events of an instrument, the oldest first, and removes them.
     fn take_events(&mut self, instrument: &RecordedInstrument, began_ns: u64) -> Vec<LogEvent> {
         let mut all = Vec::new();
-        if instrument.kind != InstrumentKind::Log {
-            return all;
-        }
         for point in &instrument.points {
-            for event in self.events.remove(&point.at.slot).unwrap_or_default() {
+            let Some(log) = point.slot.log_point() else {
+                continue;
+            };
+            for event in self.events.remove(&log).unwrap_or_default() {
                 all.push(LogEvent {
                     class: point.class.clone(),
                     method: point.method.clone(),

@@ -3,33 +3,13 @@
 use anyhow::{Result, bail};
 use veneer_client::machine::{RunningJvm, running_jvms};
 use veneer_client::{Client, Target};
+use veneer_text::matches_wildcard;
 
 /// Whether a name matches a pattern, in which `*` matches any text. A class also matches by its
 /// simple name, without the package.
 pub fn matches(pattern: &str, name: &str) -> bool {
     let simple = name.rsplit(['.', '/']).next().unwrap_or(name);
-    glob(pattern, name) || glob(pattern, simple)
-}
-
-fn glob(pattern: &str, name: &str) -> bool {
-    let mut parts = pattern.split('*');
-    let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else {
-        return false;
-    };
-    let mut parts = parts.peekable();
-    if parts.peek().is_none() {
-        return rest.is_empty();
-    }
-    while let Some(part) = parts.next() {
-        if parts.peek().is_none() {
-            return rest.ends_with(part);
-        }
-        match rest.find(part) {
-            Some(at) => rest = &rest[at + part.len()..],
-            None => return false,
-        }
-    }
-    true
+    matches_wildcard(pattern, name) || matches_wildcard(pattern, simple)
 }
 
 /// The JVMs that this user may attach to and whose main class matches.

@@ -9,6 +9,7 @@ use crate::jvm::stack_traces;
 use crate::plans::jobs::PlanJob;
 use ::jni::sys::{JNIEnv, jboolean, jclass, jint, jlong};
 use std::sync::atomic::{AtomicBool, Ordering};
+use veneer_names::LogPoint;
 
 /// `VeneerWalk.hook`: replaces `Throwable.fillInStackTrace`. Returns false if this is not possible.
 ///
@@ -103,7 +104,7 @@ pub unsafe fn stack(jni: *mut JNIEnv, depth: jlong) -> jlong {
 pub fn dropped(point: jint) {
     guarded("a dropped event", (), || {
         if let Some(agent) = Agent::get() {
-            agent.rings.drop_one(point as u32);
+            agent.rings.drop_one(LogPoint(point as u32));
         }
     });
 }

@@ -72,8 +72,8 @@ fn point_frames(instrument: &Instrument, point: &PointRow) -> Vec<String> {
     let line = line.unwrap_or_default();
     match (point.fragment, point.to, &point.what) {
         (_, _, Some(what)) => frames.push(format!("{what}{line}")),
-        (Some(from), Some(to), _) => frames.push(format!("edge {from} to {to}{line}")),
-        (Some(fragment), None, _) => frames.push(format!("block {fragment}{line}")),
+        (Some(from), Some(to), _) => frames.push(format!("edge {} to {}{line}", from.0, to.0)),
+        (Some(fragment), None, _) => frames.push(format!("block {}{line}", fragment.0)),
         (None, ..) => {}
     }
     frames

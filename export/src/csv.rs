@@ -102,8 +102,8 @@ fn point_row(instrument: &Instrument, point: &PointRow) -> [String; COLUMNS.len(
     let at = [
         point.class.clone(),
         point.method.clone(),
-        text(point.fragment),
-        text(point.to),
+        text(point.fragment.map(|f| f.0)),
+        text(point.to.map(|f| f.0)),
         point.what.clone().unwrap_or_default(),
         text(point.line),
     ];

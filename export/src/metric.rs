@@ -174,8 +174,8 @@ fn labels(pid: &str, instrument: &Instrument, point: &PointRow) -> Labels {
         ("method", point.method.clone()),
     ];
     let optional = [
-        ("fragment", point.fragment.map(|n| n.to_string())),
-        ("to", point.to.map(|n| n.to_string())),
+        ("fragment", point.fragment.map(|f| f.0.to_string())),
+        ("to", point.to.map(|f| f.0.to_string())),
         ("what", point.what.clone()),
         ("line", point.line.map(|n| n.to_string())),
     ];

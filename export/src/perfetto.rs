@@ -244,8 +244,8 @@ fn point_name(point: &PointRow) -> String {
     let mut text = format!("{}.{}", point.class, java_signature(&point.method));
     match (point.fragment, point.to, &point.what) {
         (_, _, Some(what)) => text += &format!(" {what}"),
-        (Some(from), Some(to), _) => text += &format!(" f{from}->f{to}"),
-        (Some(fragment), None, _) => text += &format!(" f{fragment}"),
+        (Some(from), Some(to), _) => text += &format!(" {from}->{to}"),
+        (Some(fragment), None, _) => text += &format!(" {fragment}"),
         (None, ..) => {}
     }
     if let Some(line) = point.line {

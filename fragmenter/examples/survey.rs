@@ -24,6 +24,7 @@ use veneer_fragmenter::inference;
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::policy::Policy;
 use veneer_fragmenter::version::{self, Bodies, VersionPlan};
+use veneer_names::CounterSlot;
 
 /// The command-line options.
 struct Options {
@@ -193,7 +194,7 @@ impl Totals {
                     self.before_super += 1;
                     whole = false;
                 }
-                let slot = 4 + probes.len() as u32;
+                let slot = CounterSlot(4 + probes.len() as u32);
                 probes.push(Probe {
                     site: Site::Before(f.id),
                     action: ProbeAction::Count { slot },

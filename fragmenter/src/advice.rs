@@ -25,6 +25,7 @@ use crate::flowgraph::FragmentId;
 use crate::types::Type;
 use std::fmt;
 use std::sync::Arc;
+use veneer_names::{CounterSlot, LocalSlot, LogPoint};
 use veneer_probes::step::ComputationalType;
 
 /// A join point: the place in the method at which advice is woven in.
@@ -70,14 +71,14 @@ impl fmt::Display for Site {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ProbeArgument {
     /// A local variable.
-    Slot(u16),
+    Slot(LocalSlot),
     /// A value on the operand stack, counted in values from the top. The top value has number 0.
     Operand(u8),
     /// The constant null: there is no value to read.
     Null,
     /// The iterations that the loop of this timer slot has completed so far, as a `long`. The value
     /// is -1 outside the loop, and also when the activation entered the loop before counting began.
-    TripCount(u32),
+    TripCount(CounterSlot),
 }
 
 /// The effect of one piece of advice. A slot is the number of a counter in the thread's shard. For
@@ -86,42 +87,42 @@ pub enum ProbeArgument {
 #[allow(missing_docs)]
 pub enum ProbeAction {
     Count {
-        slot: u32,
+        slot: CounterSlot,
     },
     Start {
-        slot: u32,
+        slot: CounterSlot,
     },
     Stop {
-        slot: u32,
+        slot: CounterSlot,
     },
     LapTimer {
-        slot: u32,
+        slot: CounterSlot,
     },
     /// Control enters a loop: the loop has completed no iteration yet. The slot names the loop's
     /// count in the same way as the state of a timer.
     LoopEnter {
-        slot: u32,
+        slot: CounterSlot,
     },
     /// Control takes a back edge to the loop header: one more iteration.
     LoopBackEdge {
-        slot: u32,
+        slot: CounterSlot,
     },
     /// Control leaves the loop: the count is unknown again.
     LoopExit {
-        slot: u32,
+        slot: CounterSlot,
     },
     /// Gives activations that enter the version without a state of this timer a start time. Such an
     /// activation began before the timer was attached. `cell` is the address of a memory word that
     /// holds a moment of `System.nanoTime`; while the word is 0, the present moment is used. This
     /// action has no join point of its own: the prologue of the resume body contains its code.
     LateStart {
-        slot: u32,
+        slot: CounterSlot,
         cell: i64,
     },
     /// Records the time of an activation whose start time was set by `LateStart`. Other activations
     /// are not recorded.
     LateStop {
-        slot: u32,
+        slot: CounterSlot,
     },
     /// The inner action, limited to the first `most` executions. `cell` is the address of a memory
     /// word, shared by all threads, that counts the executions.
@@ -133,18 +134,18 @@ pub enum ProbeAction {
     /// Like `Count`. In an innermost loop that calls nothing, the version counts in a local
     /// variable and adds it to the counter in memory later; see `version/counter_promotion.rs`.
     CountBuffered {
-        slot: u32,
+        slot: CounterSlot,
     },
     /// Counts external entries and exits. `arrivals` and `departures` are the numbers of the first
     /// counter of each list; the lists are those of
     /// [`ExternalEdges`](crate::counting::ExternalEdges).
     CountExternalEdge {
-        arrivals: u32,
-        departures: u32,
+        arrivals: CounterSlot,
+        departures: CounterSlot,
     },
     Log {
-        point: u32,
-        values: Vec<(u16, Type)>,
+        point: LogPoint,
+        values: Vec<(LocalSlot, Type)>,
     },
     /// Calls a compiled probe. `reads` lists the arguments of the probe's method, in order.
     /// `operands` lists the kinds of the topmost values of the operand stack, the top value first,
@@ -159,7 +160,7 @@ pub enum ProbeAction {
 impl ProbeAction {
     /// The counter word of the thread's shard that the action writes to, or `None` if the action
     /// writes to no single counter.
-    pub fn counter(&self) -> Option<u32> {
+    pub fn counter(&self) -> Option<CounterSlot> {
         match self {
             ProbeAction::Count { slot }
             | ProbeAction::CountBuffered { slot }
@@ -187,7 +188,7 @@ impl ProbeAction {
     }
 
     /// The slot of the timer or loop count whose state the action needs.
-    pub fn timer(&self) -> Option<u32> {
+    pub fn timer(&self) -> Option<CounterSlot> {
         match self {
             ProbeAction::Start { slot }
             | ProbeAction::Stop { slot }

@@ -30,6 +30,7 @@ use crate::method::Method;
 use crate::points::{Point, PointKind, reachable};
 use std::collections::HashMap;
 use veneer_frequency::{CountedGraph, Edge, Endpoint};
+use veneer_names::CounterSlot;
 
 /// Fragments that activations enter and leave other than along edges: the external entries
 /// (`arrivals`) and external exits (`departures`). The index of a fragment in its list is also the
@@ -159,18 +160,18 @@ impl CounterPlan {
     }
 
     /// The advice for all counters, if the counters of the method begin at slot `first`.
-    pub fn probes(&self, first: u32) -> Vec<Probe> {
+    pub fn probes(&self, first: CounterSlot) -> Vec<Probe> {
         let counts = self.sites.iter().map(|(site, counter)| Probe {
             site: *site,
             action: ProbeAction::CountBuffered {
-                slot: first + counter,
+                slot: first.plus(*counter),
             },
         });
         let external = Probe {
             site: Site::Crossing,
             action: ProbeAction::CountExternalEdge {
-                arrivals: first + self.arrivals,
-                departures: first + self.departures,
+                arrivals: first.plus(self.arrivals),
+                departures: first.plus(self.departures),
             },
         };
         counts.chain([external]).collect()

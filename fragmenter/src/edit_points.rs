@@ -27,7 +27,7 @@
 //! The number of an edit point is the number of armed points plus the fragment's number. The armed
 //! body has no check at an edit point: activations only leave versions there.
 
-use crate::flowgraph::FragmentId;
+use crate::flowgraph::{FragmentId, FragmentNode};
 use crate::method::Method;
 use crate::points::{self, Point, PointId, PointKind};
 use crate::refusal::Refusal;

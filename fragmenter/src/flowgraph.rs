@@ -25,24 +25,17 @@ use crate::classfile::ExceptionRange;
 use petgraph::graph::{DiGraph, NodeIndex};
 use std::fmt;
 
-/// The number of a fragment in its method, in pc order. It is written `f3`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct FragmentId(pub u32);
+pub use veneer_names::FragmentId;
 
-impl fmt::Display for FragmentId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "f{}", self.0)
-    }
+/// The conversion of fragment numbers to nodes of the flow graph.
+pub trait FragmentNode {
+    /// The node of the flow graph.
+    fn node(self) -> NodeIndex;
 }
 
-impl FragmentId {
-    /// The node of the flow graph.
-    pub fn node(self) -> NodeIndex {
-        NodeIndex::new(self.0 as usize)
-    }
-    /// The index of the fragment in [`FlowGraph`], from 0.
-    pub fn index(self) -> usize {
-        self.0 as usize
+impl FragmentNode for FragmentId {
+    fn node(self) -> NodeIndex {
+        NodeIndex::new(self.index())
     }
 }
 

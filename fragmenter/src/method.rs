@@ -10,12 +10,13 @@ use crate::classfile::{
     ClassFile, Code, ConstantPool, Member, StackMapFrame, VerificationType, decode_stack_map,
 };
 use crate::descriptor::MethodType;
-use crate::flowgraph::{EdgeKind, FlowGraph, FragmentId};
+use crate::flowgraph::{EdgeKind, FlowGraph, FragmentId, FragmentNode};
 use crate::refusal::Refusal;
 use crate::types::{self, State, Type};
 use crate::{monitors, use_def};
 use std::sync::Arc;
 use veneer_liveness::{BitSet, Liveness, LoopForest, UseDef};
+use veneer_names::LocalSlot;
 
 /// The `ACC_*` flags of classes, fields and methods that this crate tests (JVMS tables 4.1-B, 4.5-A
 /// and 4.6-A).
@@ -33,7 +34,7 @@ pub struct Variable {
     /// The name in the source code.
     pub name: String,
     /// The number of the local variable.
-    pub slot: u16,
+    pub slot: LocalSlot,
     /// The descriptor of the variable's type.
     pub descriptor: String,
     /// First pc of the scope.
@@ -353,10 +354,10 @@ impl<'a> Method<'a> {
     }
 
     /// The source name of a slot at a pc, or a name such as `local3` if the class file has none.
-    pub fn variable_name(&self, slot: u16, pc: u16) -> String {
+    pub fn variable_name(&self, slot: LocalSlot, pc: u16) -> String {
         self.variable(slot, pc).map_or_else(
             || {
-                if slot == 0 && !self.is_static() {
+                if slot == LocalSlot(0) && !self.is_static() {
                     "this".into()
                 } else {
                     format!("local{slot}")
@@ -367,7 +368,7 @@ impl<'a> Method<'a> {
     }
 
     /// The named variable in a slot at a pc.
-    pub fn variable(&self, slot: u16, pc: u16) -> Option<&Variable> {
+    pub fn variable(&self, slot: LocalSlot, pc: u16) -> Option<&Variable> {
         self.variables
             .iter()
             .find(|v| v.slot == slot && v.start <= pc && (pc as u32) < v.end)
@@ -490,7 +491,7 @@ fn variable_table(code: &Code, pool: &ConstantPool) -> Vec<Variable> {
             let (name, descriptor) = (name.into_owned(), descriptor.into_owned());
             out.push(Variable {
                 name,
-                slot,
+                slot: LocalSlot(slot),
                 descriptor,
                 start,
                 end: start as u32 + len as u32,

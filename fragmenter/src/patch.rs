@@ -17,7 +17,7 @@
 //! The JVM's verifier checks the emitted class once more.
 
 use crate::edit_points;
-use crate::flowgraph::{Fragment, FragmentId};
+use crate::flowgraph::{Fragment, FragmentId, FragmentNode};
 use crate::method::Method;
 use crate::points::{Point, PointKind};
 use crate::refusal::Refusal;
@@ -27,6 +27,7 @@ use petgraph::graph::DiGraph;
 use petgraph::visit::EdgeRef;
 use std::fmt;
 use veneer_liveness::{BitSet, EdgeTransfer, LoopForest};
+use veneer_names::LocalSlot;
 
 /// One edit of the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -491,11 +492,12 @@ fn check_graph(
 
 fn unavailable_variable(method: &Method, slot: usize, at: FragmentId) -> Refusal {
     let pc = method.flow.get(at).map_or(0, |f| f.start);
+    let slot = LocalSlot(slot as u16);
     // A variable that is out of scope here still has its name elsewhere.
-    let elsewhere = method.variables.iter().find(|v| v.slot as usize == slot);
-    let name = match (method.variable(slot as u16, pc), elsewhere) {
+    let elsewhere = method.variables.iter().find(|v| v.slot == slot);
+    let name = match (method.variable(slot, pc), elsewhere) {
         (None, Some(v)) => v.name.clone(),
-        _ => method.variable_name(slot as u16, pc),
+        _ => method.variable_name(slot, pc),
     };
     Refusal::LiveInUnavailable(name, at.0)
 }
@@ -530,7 +532,10 @@ fn check_types(
         if !have.assignable_to(want) {
             let pc = method.flow.get(to).map_or(0, |f| f.start);
             return Err(mismatch(
-                format!("the variable {}", method.variable_name(slot as u16, pc)),
+                format!(
+                    "the variable {}",
+                    method.variable_name(LocalSlot(slot as u16), pc)
+                ),
                 have,
                 want,
             ));

@@ -9,7 +9,7 @@
 //! or in a constructor the position directly after `super(…)` or `this(…)`.
 
 use crate::bytecode::opcode::{is_invoke, is_return};
-use crate::flowgraph::FragmentId;
+use crate::flowgraph::{FragmentId, FragmentNode};
 use crate::method::Method;
 use crate::policy::Policy;
 use crate::refusal::Refusal;

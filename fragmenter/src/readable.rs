@@ -12,7 +12,7 @@ use crate::point_values::frame_state;
 use crate::points::Point;
 use crate::types::{self, State, Type};
 use crate::value_type::java_type_name;
-use veneer_names::FieldDescriptor;
+use veneer_names::{FieldDescriptor, LocalSlot};
 
 /// The verification types of the values that can be read at a site, and the pc by which variables
 /// are named there. `points` are the capture points of the armed body.
@@ -57,11 +57,9 @@ pub fn visible_state(method: &Method, points: &[Point], site: Site) -> (State, u
 /// `int[]`.
 pub fn visible_variables(method: &Method, points: &[Point], site: Site) -> Vec<(String, String)> {
     let (state, pc) = visible_state(method, points, site);
-    let known = |(slot, t): (usize, &Type)| {
-        let name = method.variable_name(slot as u16, pc);
-        let declared = method
-            .variable(slot as u16, pc)
-            .map(|v| v.descriptor.as_str());
+    let known = |(slot, t): (LocalSlot, &Type)| {
+        let name = method.variable_name(slot, pc);
+        let declared = method.variable(slot, pc).map(|v| v.descriptor.as_str());
         // A variable that holds a null constant has the type that the source declares.
         let shown = match (t, declared) {
             (Type::Top, _) => return None,
@@ -77,5 +75,5 @@ pub fn visible_variables(method: &Method, points: &[Point], site: Site) -> Vec<(
         };
         Some((name, shown))
     };
-    state.locals.iter().enumerate().filter_map(known).collect()
+    state.numbered_locals().filter_map(known).collect()
 }

@@ -24,7 +24,7 @@
 //! A region's `uses` are the variables that some path from the head reads before it writes them.
 //! Its `defs` are the variables that any block in the region writes.
 
-use crate::flowgraph::{EdgeKind, FlowGraph, FragmentId};
+use crate::flowgraph::{EdgeKind, FlowGraph, FragmentId, FragmentNode};
 use crate::method::Method;
 use crate::policy::Policy;
 use crate::use_def;

@@ -17,7 +17,7 @@ use crate::bytecode::opcode::*;
 use crate::classfile::{ConstantPool, PoolEntry, StackMapFrame, VerificationType};
 use crate::descriptor::{self, MethodType};
 use std::sync::Arc;
-use veneer_names::{array_of, constant_name};
+use veneer_names::{LocalSlot, array_of, constant_name};
 
 pub use crate::value_type::Type;
 
@@ -46,6 +46,12 @@ pub enum TypeError {
 }
 
 impl State {
+    /// The types of the local variables, with their numbers.
+    pub fn numbered_locals(&self) -> impl Iterator<Item = (LocalSlot, &Type)> {
+        let locals = self.locals.iter().enumerate();
+        locals.map(|(slot, ty)| (LocalSlot(slot as u16), ty))
+    }
+
     /// The state at method entry (JVMS §4.10.1.6).
     pub fn entry(
         class: &str,

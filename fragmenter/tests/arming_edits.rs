@@ -13,12 +13,13 @@ use veneer_fragmenter::advice::{Probe, ProbeAction, Site};
 use veneer_fragmenter::arming::{self, ArmedCode};
 use veneer_fragmenter::check::{self, Expected};
 use veneer_fragmenter::classfile::ClassFile;
-use veneer_fragmenter::flowgraph::FragmentId;
+use veneer_fragmenter::flowgraph::{FragmentId, FragmentNode};
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::patch::{self, Edit, Patched};
 use veneer_fragmenter::points::{Point, PointKind};
 use veneer_fragmenter::policy::Policy;
 use veneer_fragmenter::version::{self, Bodies, VersionPlan};
+use veneer_names::CounterSlot;
 
 const SOURCE: &str = r#"
 class Edits {
@@ -155,7 +156,9 @@ fn verify(
         .fragments()
         .map(|f| Probe {
             site: Site::Before(f.id),
-            action: ProbeAction::Count { slot: f.id.0 },
+            action: ProbeAction::Count {
+                slot: CounterSlot(f.id.0),
+            },
         })
         .collect();
     let plan = || VersionPlan {

@@ -16,9 +16,12 @@ use veneer_fragmenter::advice::{Probe, ProbeAction, Site};
 use veneer_fragmenter::arming::{self, ArmedCode, Request};
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::counting::CounterPlan;
+use veneer_fragmenter::flowgraph::FragmentId;
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::policy::Policy;
+use veneer_fragmenter::types::Type;
 use veneer_fragmenter::version::{self, Bodies, VersionPlan};
+use veneer_names::{CounterSlot, LocalSlot, LogPoint};
 
 /// The results of all stages.
 #[derive(Default)]
@@ -137,14 +140,20 @@ enum ProbeSet {
     Everything,
 }
 
+/// The live local variables of a fragment, as the values of a log.
+fn logged_values(method: &Method, fragment: FragmentId) -> Vec<(LocalSlot, Type)> {
+    let live = method.live_locals(fragment).into_iter();
+    live.map(|(slot, ty)| (LocalSlot(slot), ty)).collect()
+}
+
 /// Returns the probes for one method. `slots` is incremented over a class.
 fn probes(method: &Method, probe_set: ProbeSet, slots: &mut u32) -> Vec<Probe> {
     let mut probes = Vec::new();
-    let mut add = |site: Site, action: &dyn Fn(u32) -> ProbeAction| {
+    let mut add = |site: Site, action: &dyn Fn(CounterSlot) -> ProbeAction| {
         *slots += 4;
         probes.push(Probe {
             site,
-            action: action(*slots),
+            action: action(CounterSlot(*slots)),
         });
     };
     let fragments: Vec<_> = method.flow.fragments().map(|f| f.id).collect();
@@ -156,17 +165,21 @@ fn probes(method: &Method, probe_set: ProbeSet, slots: &mut u32) -> Vec<Probe> {
     }
     for site in [Site::Entry, Site::Return, Site::Throw] {
         add(site, &|_| match site {
-            Site::Entry => ProbeAction::Start { slot: 0 },
-            _ => ProbeAction::Stop { slot: 0 },
+            Site::Entry => ProbeAction::Start {
+                slot: CounterSlot(0),
+            },
+            _ => ProbeAction::Stop {
+                slot: CounterSlot(0),
+            },
         });
     }
     // The number is limited, because each timer is a local variable of the version.
     for f in fragments.iter().copied().step_by(3).take(20) {
-        let timer = 4_000_000 + 4 * f.0;
-        let values = method.live_locals(f);
+        let timer = CounterSlot(4_000_000 + 4 * f.0);
+        let values = logged_values(method, f);
         if !values.iter().any(|v| v.1.is_uninitialized()) {
-            add(Site::Before(f), &|point| ProbeAction::Log {
-                point,
+            add(Site::Before(f), &|slot| ProbeAction::Log {
+                point: LogPoint(slot.0),
                 values: values.clone(),
             });
         }
@@ -175,7 +188,7 @@ fn probes(method: &Method, probe_set: ProbeSet, slots: &mut u32) -> Vec<Probe> {
     }
     for f in fragments.iter().copied().skip(1).step_by(5).take(10) {
         add(Site::Before(f), &|_| ProbeAction::LapTimer {
-            slot: 8_000_000 + 4 * f.0,
+            slot: CounterSlot(8_000_000 + 4 * f.0),
         });
     }
     for (from, to) in method.flow.edges() {
@@ -204,7 +217,7 @@ fn emit(totals: &mut Totals, path: &Path, bytes: &[u8], policy: &Policy, probe_s
         let mut probes = probes(&method, probe_set, &mut slots);
         if let ProbeSet::Everything = probe_set {
             let counting = CounterPlan::place_counters(&method, &armed.points);
-            probes.extend(counting.probes(slots + 4));
+            probes.extend(counting.probes(CounterSlot(slots + 4)));
             slots += 4 + counting.flow.counter_count();
         }
         kept.push((method, armed, probes));

@@ -6,7 +6,7 @@ mod classfile_support;
 
 use std::collections::HashSet;
 
-use check_support::{armed, policies};
+use check_support::{armed, logged_values, policies};
 use veneer_fragmenter::Refusal;
 use veneer_fragmenter::advice::{Probe, ProbeAction, Site};
 use veneer_fragmenter::arming::{self, ArmedMethod};
@@ -18,6 +18,7 @@ use veneer_fragmenter::method::Method;
 use veneer_fragmenter::points::Point;
 use veneer_fragmenter::types::Type;
 use veneer_fragmenter::version::{self, Bodies, VersionClass, VersionPlan};
+use veneer_names::{CounterSlot, LogPoint};
 
 /// Returns the class with the condition of one conditional branch inverted; `None` if it has no
 /// such branch.
@@ -130,10 +131,13 @@ fn limited(method: &Method, cell: i64, most: u64) -> Vec<Probe> {
                 },
             });
         };
-        add(ProbeAction::Count { slot: 4 * n });
-        let values = method.live_locals(f.id);
+        add(ProbeAction::Count {
+            slot: CounterSlot(4 * n),
+        });
+        let values = logged_values(method, f.id);
         if !values.iter().any(|v| v.1.is_uninitialized()) {
-            add(ProbeAction::Log { point: n, values });
+            let point = LogPoint(n);
+            add(ProbeAction::Log { point, values });
         }
     }
     probes

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use veneer_measurements::EventValue;
+use veneer_names::FragmentId;
 
 /// The values of the logged variables when an activation passed a point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -10,8 +11,8 @@ pub struct LogEvent {
     pub class: String,
     /// The method's name and descriptor.
     pub method: String,
-    /// The number of the fragment; `None` for a point that is no fragment.
-    pub fragment: Option<u32>,
+    /// The fragment; `None` for a point that is no fragment.
+    pub fragment: Option<FragmentId>,
     /// The source line, if the class has a line number table.
     pub line: Option<u16>,
     /// The id of the Java thread (`Thread.getId()`).

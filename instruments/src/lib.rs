@@ -46,10 +46,11 @@ pub use runtime::{AttachError, AttachSummary, Runtime};
 pub use spec::{DEFAULT_MAX_POINTS, HitQuota, InstrumentSpec};
 pub use suggest::{nearest, nearest_words};
 pub use tally::{
-    HISTOGRAM_BUCKETS, LinearBuckets, LinearError, MAX_LINEAR_BUCKETS, MergeError, Occurrence,
-    RATE_RING_SECONDS, RATE_WINDOW_SECONDS, Rate, TOP_GROUP_SLOTS, Tally, TallyEntry, TallyKey,
-    TallyKind, bucket_start, merge_tables,
+    LinearBuckets, LinearError, MAX_LINEAR_BUCKETS, MergeError, Occurrence, RATE_RING_SECONDS,
+    RATE_WINDOW_SECONDS, Rate, TOP_GROUP_SLOTS, Tally, TallyEntry, TallyKey, TallyKind,
+    merge_tables,
 };
 pub use veneer_measurements::{
-    EditKind, EventValue, IdError, InstrumentId, Measurement, PatchId, PointRow, RefusalRow,
+    EditKind, EntryMetrics, EventValue, HISTOGRAM_BUCKETS, IdError, InstrumentId, Measurement,
+    PatchId, PointRow, RefusalRow, bucket_start,
 };

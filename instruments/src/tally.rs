@@ -6,6 +6,7 @@ mod distinct;
 mod identity;
 mod linear;
 mod merge;
+mod metrics;
 mod rate;
 
 pub use linear::{LinearBuckets, LinearError, MAX_LINEAR_BUCKETS};
@@ -14,6 +15,7 @@ pub use rate::{RATE_WINDOW_SECONDS, Rate};
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use veneer_measurements::HISTOGRAM_BUCKETS;
 
 /// The value that a table stores for each combination of keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -24,7 +26,7 @@ pub enum TallyKind {
     /// Count, sum, minimum and maximum.
     Sums,
     /// Count, sum, minimum, maximum, and a count for each of the exponential buckets of
-    /// [`bucket_start`].
+    /// [`bucket_start`](crate::bucket_start).
     Histogram,
     /// Count, sum, minimum, maximum, and a count for each of the buckets of equal width. Two more
     /// buckets count the values below and above.
@@ -124,22 +126,6 @@ impl TallyKind {
 pub const RATE_RING_SECONDS: u64 = 64;
 /// The number of slots in a group of a [`TallyKind::Top`] table, equal to `VeneerTables.GROUP`.
 pub const TOP_GROUP_SLOTS: u64 = 8;
-
-/// The number of buckets of a histogram. The last bucket counts negative values.
-pub const HISTOGRAM_BUCKETS: usize = 4 * 62 + 1;
-
-/// Returns the least value of a bucket. The values 0 to 3 have a bucket each, and each power of two
-/// from 4 has four buckets. Returns `None` for the bucket of negative values.
-pub fn bucket_start(n: usize) -> Option<u64> {
-    match n {
-        0..=3 => Some(n as u64),
-        n if n < HISTOGRAM_BUCKETS - 1 => {
-            let (bits, part) = (n as u64 / 4 + 1, n as u64 % 4);
-            Some((4 + part) << (bits - 2))
-        }
-        _ => None,
-    }
-}
 
 /// A key of an entry.
 #[derive(Clone, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
@@ -258,34 +244,5 @@ impl Tally {
             let older = || a.at.cmp(&b.at);
             larger.then_with(more).then_with(older).then_with(keys)
         });
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The bucket of a value, as in `VeneerTables.bucket`.
-    fn bucket(value: i64) -> usize {
-        match value {
-            ..0 => HISTOGRAM_BUCKETS - 1,
-            0..4 => value as usize,
-            _ => {
-                let bits = 63 - value.leading_zeros() as usize;
-                4 * (bits - 1) + (value >> (bits - 2) & 3) as usize
-            }
-        }
-    }
-
-    #[test]
-    fn buckets_are_contiguous() {
-        for n in 0..HISTOGRAM_BUCKETS - 1 {
-            let start = bucket_start(n).expect("a bucket") as i64;
-            assert_eq!(bucket(start), n);
-            assert!(n == 0 || bucket(start - 1) == n - 1);
-        }
-        assert_eq!(bucket(i64::MAX), HISTOGRAM_BUCKETS - 2);
-        assert_eq!(bucket(-1), HISTOGRAM_BUCKETS - 1);
-        assert_eq!(bucket_start(HISTOGRAM_BUCKETS - 1), None);
     }
 }

@@ -2,6 +2,7 @@
 
 use veneer_instruments::table::{TABLE_WIDTH, render_events, render_rows};
 use veneer_instruments::{EventValue, LogEvent, Measurement, PointRow};
+use veneer_names::FragmentId;
 
 fn row(
     class: &str,
@@ -13,8 +14,8 @@ fn row(
     PointRow {
         class: class.to_owned(),
         method: method.to_owned(),
-        fragment: at.0,
-        to: at.1,
+        fragment: at.0.map(FragmentId),
+        to: at.1.map(FragmentId),
         what: None,
         line: Some(line),
         data,
@@ -130,7 +131,7 @@ fn events_newest_last() {
     let event = |time_ns, i| LogEvent {
         class: "route.Dijkstra".to_owned(),
         method: "run(I)V".to_owned(),
-        fragment: Some(4),
+        fragment: Some(FragmentId(4)),
         line: Some(77),
         thread: 1,
         time_ns,

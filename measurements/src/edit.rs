@@ -2,31 +2,32 @@
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use veneer_names::FragmentId;
 
-/// One edit of a flow graph. All numbers are fragment numbers.
+/// One edit of a flow graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "edit", rename_all = "lowercase")]
 pub enum EditKind {
     /// Redirects the edge `from` → `to` to `target`.
     Redirect {
         /// The fragment at which the edge begins.
-        from: u32,
+        from: FragmentId,
         /// The fragment to which the edge leads.
-        to: u32,
+        to: FragmentId,
         /// The fragment to which the edge leads after the edit.
-        target: u32,
+        target: FragmentId,
     },
     /// Skips the fragment: control continues at the fragment's successor.
     Skip {
         /// The skipped fragment.
-        fragment: u32,
+        fragment: FragmentId,
     },
     /// Runs the code of another fragment instead of the fragment's own.
     Replace {
         /// The replaced fragment.
-        fragment: u32,
+        fragment: FragmentId,
         /// The fragment whose code runs.
-        by: u32,
+        by: FragmentId,
     },
 }
 
@@ -34,10 +35,10 @@ impl fmt::Display for EditKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             EditKind::Redirect { from, to, target } => {
-                write!(f, "redirect f{from}->f{to} to f{target}")
+                write!(f, "redirect {from}->{to} to {target}")
             }
-            EditKind::Skip { fragment } => write!(f, "skip f{fragment}"),
-            EditKind::Replace { fragment, by } => write!(f, "replace f{fragment} by f{by}"),
+            EditKind::Skip { fragment } => write!(f, "skip {fragment}"),
+            EditKind::Replace { fragment, by } => write!(f, "replace {fragment} by {by}"),
         }
     }
 }
@@ -51,23 +52,41 @@ mod tests {
         for (edit, text) in [
             (
                 EditKind::Redirect {
-                    from: 1,
-                    to: 2,
-                    target: 3,
+                    from: FragmentId(1),
+                    to: FragmentId(2),
+                    target: FragmentId(3),
                 },
                 r#"{"edit":"redirect","from":1,"to":2,"target":3}"#,
             ),
             (
-                EditKind::Skip { fragment: 4 },
+                EditKind::Skip {
+                    fragment: FragmentId(4),
+                },
                 r#"{"edit":"skip","fragment":4}"#,
             ),
             (
-                EditKind::Replace { fragment: 4, by: 5 },
+                EditKind::Replace {
+                    fragment: FragmentId(4),
+                    by: FragmentId(5),
+                },
                 r#"{"edit":"replace","fragment":4,"by":5}"#,
             ),
         ] {
             assert_eq!(serde_json::to_string(&edit).unwrap(), text);
             assert_eq!(serde_json::from_str::<EditKind>(text).unwrap(), edit);
         }
+    }
+
+    #[test]
+    fn text_has_the_letter_of_fragments_once() {
+        let [from, to, target] = [1, 2, 3].map(FragmentId);
+        let redirect = EditKind::Redirect { from, to, target };
+        assert_eq!(redirect.to_string(), "redirect f1->f2 to f3");
+        assert_eq!(EditKind::Skip { fragment: to }.to_string(), "skip f2");
+        let replace = EditKind::Replace {
+            fragment: to,
+            by: target,
+        };
+        assert_eq!(replace.to_string(), "replace f2 by f3");
     }
 }

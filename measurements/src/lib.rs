@@ -1,7 +1,7 @@
 //! The vocabulary for the measurements of instruments, shared by all crates.
 //!
 //! ```text
-//!   agent ── PointRow, EventValue, RefusalRow ───┬──▶ plans        functions of handles
+//!   agent ── PointRow, EntryMetrics, RefusalRow ─┬──▶ plans        functions of handles
 //!     │                                          ├──▶ tables       text for readers
 //!     └── metadata journal, data directory ──────┴──▶ protocol     JSON: report, updates, journal
 //! ```
@@ -10,14 +10,18 @@
 //! wire, in `veneer-protocol` and in the agent's report.
 
 mod edit;
+mod entry_metrics;
 mod event_value;
+mod histogram_buckets;
 mod id;
 mod measurement;
 mod point;
 mod refusal;
 
 pub use edit::EditKind;
+pub use entry_metrics::{Bucket, EntryMetrics, SecondCount};
 pub use event_value::EventValue;
+pub use histogram_buckets::{HISTOGRAM_BUCKETS, bucket_bounds, bucket_range, bucket_start};
 pub use id::{IdError, InstrumentId, PatchId};
 pub use measurement::Measurement;
 pub use point::PointRow;

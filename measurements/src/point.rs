@@ -2,6 +2,7 @@
 
 use crate::measurement::Measurement;
 use serde::{Deserialize, Serialize};
+use veneer_names::FragmentId;
 
 /// The measurement of one instrument at one point.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -10,13 +11,12 @@ pub struct PointRow {
     pub class: String,
     /// The method's name and descriptor: `m(I)I`.
     pub method: String,
-    /// The number of the fragment (basic block or region) in its method; `None` if the point is the
-    /// whole method.
+    /// The fragment (basic block or region) in its method; `None` if the point is the whole method.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fragment: Option<u32>,
+    pub fragment: Option<FragmentId>,
     /// For an edge, the fragment to which the edge leads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub to: Option<u32>,
+    pub to: Option<FragmentId>,
     /// For an instruction, its effect and its bytecode index: `call a.b.C::m @17`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub what: Option<String>,
@@ -47,8 +47,8 @@ mod tests {
             },
         };
         let edge = PointRow {
-            fragment: Some(3),
-            to: Some(4),
+            fragment: Some(FragmentId(3)),
+            to: Some(FragmentId(4)),
             what: Some("call a.B::m @17".into()),
             line: Some(12),
             data: Measurement::Count { hits: 7 },

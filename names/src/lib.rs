@@ -8,6 +8,9 @@
 //!   run(I)V                    MethodName        a method within its class
 //! ```
 //!
+//! The crate also has the numbers that several crates use: [`MethodId`], [`FragmentId`],
+//! [`LocalSlot`], [`CounterSlot`] and [`LogPoint`].
+//!
 //! * [`ClassName`], [`JavaClassName`] and [`MethodName`] own their text. Cloning a class name is
 //!   cheap.
 //! * [`FieldDescriptor`], [`MethodDescriptor`] and [`MethodRef`] borrow their text. Parsing them
@@ -18,7 +21,10 @@
 //! and no class-file reader.
 
 mod class_name;
+mod counter_slot;
 mod field_descriptor;
+mod fragment_id;
+mod local_slot;
 mod method_descriptor;
 mod method_id;
 mod method_name;
@@ -31,7 +37,10 @@ pub use class_name::{
     ClassName, JavaClassName, array_of, class_in_type_descriptor, component_name, constant_name,
     internal_form, java_form, simple_name, type_descriptor,
 };
+pub use counter_slot::{CounterSlot, LogPoint, PointSlot};
 pub use field_descriptor::{FieldDescriptor, FieldKind, OBJECT_DESCRIPTOR};
+pub use fragment_id::FragmentId;
+pub use local_slot::LocalSlot;
 pub use method_descriptor::{MethodDescriptor, Parameters};
 pub use method_id::MethodId;
 pub use method_name::{

@@ -57,7 +57,8 @@ pub struct AgentConfig {
     /// Whether the agent keeps the data files when the JVM ends.
     #[serde(default)]
     pub keep_data: bool,
-    /// The output of `print` in a plan.
+    /// The output of `print` in a plan. There is one output, so the agent does not read the field;
+    /// it stays in the file because the form of the file is fixed.
     #[serde(default)]
     pub prints: PrintTarget,
     /// A loopback TCP address at which the agent accepts clients in addition to the Unix socket:

@@ -26,8 +26,8 @@ pub use layout::{
     ShardLayout, TALLIES_FILE, is_data_directory,
 };
 pub use metadata_journal::{
-    JournalContent, PointRecord, Record, RecordedInstrument, RecordedPoint, encode_record,
-    read_journal,
+    JournalContent, PointRecord, Record, RecordedInstrument, RecordedPoint, RecordedSlot,
+    encode_record, read_journal,
 };
 
 use std::io;
@@ -35,16 +35,13 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// Why a data directory cannot be read.
+/// Why a data directory cannot be read. The text is the problem, a separator and the remedy.
 #[derive(Debug, Error)]
+#[error("{}{}{}", self.problem(), self.separator(), self.remedy())]
 pub enum DataError {
     /// The directory has no metadata journal.
-    #[error(
-        "{0} holds no data of a JVM: name the directory given with --data, or one that `veneer run` told of"
-    )]
     NoData(PathBuf),
     /// A file is missing, or this user may not read it.
-    #[error("{path} cannot be read: {source}; the directory must be complete, and yours", path = .path.display())]
     Unreadable {
         /// The path of the file.
         path: PathBuf,
@@ -52,7 +49,6 @@ pub enum DataError {
         source: io::Error,
     },
     /// A file is shorter than its format requires.
-    #[error("{path} is cut short: {found} bytes of {expected}; copy the directory again, with all of its files", path = .path.display())]
     Truncated {
         /// The path of the file.
         path: PathBuf,
@@ -62,7 +58,6 @@ pub enum DataError {
         found: u64,
     },
     /// A record differs from the record that the agent wrote.
-    #[error("{path} is damaged at record {record}: {reason}; what comes after it cannot be trusted", path = .path.display())]
     Damaged {
         /// The path of the file.
         path: PathBuf,
@@ -72,7 +67,6 @@ pub enum DataError {
         reason: RecordError,
     },
     /// Another version of Veneer wrote the directory in another format.
-    #[error("{path} has format {found}, this command reads format {expected}; use the `veneer` of that version", path = .path.display())]
     Format {
         /// The path of the directory.
         path: PathBuf,
@@ -81,6 +75,60 @@ pub enum DataError {
         /// The format that this crate reads.
         expected: u32,
     },
+}
+
+impl DataError {
+    /// The problem, without the remedy.
+    pub fn problem(&self) -> String {
+        match self {
+            DataError::NoData(path) => format!("{} holds no data of a JVM", path.display()),
+            DataError::Unreadable { path, source } => {
+                format!("{} cannot be read: {source}", path.display())
+            }
+            DataError::Truncated {
+                path,
+                expected,
+                found,
+            } => format!(
+                "{} is cut short: {found} bytes of {expected}",
+                path.display()
+            ),
+            DataError::Damaged {
+                path,
+                record,
+                reason,
+            } => format!("{} is damaged at record {record}: {reason}", path.display()),
+            DataError::Format {
+                path,
+                found,
+                expected,
+            } => format!(
+                "{} has format {found}, this command reads format {expected}",
+                path.display()
+            ),
+        }
+    }
+
+    /// An action of the user that solves the problem, or the consequence of the problem.
+    pub fn remedy(&self) -> &'static str {
+        match self {
+            DataError::NoData(_) => {
+                "name the directory given with --data, or one that `veneer run` told of"
+            }
+            DataError::Unreadable { .. } => "the directory must be complete, and yours",
+            DataError::Truncated { .. } => "copy the directory again, with all of its files",
+            DataError::Damaged { .. } => "what comes after it cannot be trusted",
+            DataError::Format { .. } => "use the `veneer` of that version",
+        }
+    }
+
+    /// The text between the problem and the remedy.
+    fn separator(&self) -> &'static str {
+        match self {
+            DataError::NoData(_) => ": ",
+            _ => "; ",
+        }
+    }
 }
 
 /// Why a record of the metadata journal is invalid.
@@ -113,4 +161,54 @@ pub enum RecordError {
     /// No method can have a flow graph with this number of nodes.
     #[error("a method of {0} fragments")]
     TooManyFragments(u32),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_its_problem_and_its_remedy() {
+        let path = || PathBuf::from("/d");
+        for (error, text) in [
+            (
+                DataError::NoData(path()),
+                "/d holds no data of a JVM: name the directory given with --data, or one that `veneer run` told of",
+            ),
+            (
+                DataError::Unreadable {
+                    path: path(),
+                    source: io::ErrorKind::PermissionDenied.into(),
+                },
+                "/d cannot be read: permission denied; the directory must be complete, and yours",
+            ),
+            (
+                DataError::Truncated {
+                    path: path(),
+                    expected: 8,
+                    found: 3,
+                },
+                "/d is cut short: 3 bytes of 8; copy the directory again, with all of its files",
+            ),
+            (
+                DataError::Damaged {
+                    path: path(),
+                    record: 2,
+                    reason: RecordError::SecondRun,
+                },
+                "/d is damaged at record 2: a second `run`; what comes after it cannot be trusted",
+            ),
+            (
+                DataError::Format {
+                    path: path(),
+                    found: 3,
+                    expected: 2,
+                },
+                "/d has format 3, this command reads format 2; use the `veneer` of that version",
+            ),
+        ] {
+            assert_eq!(error.to_string(), text);
+            assert!(text.starts_with(&error.problem()) && text.ends_with(error.remedy()));
+        }
+    }
 }

@@ -44,9 +44,11 @@ pub use status::{
     Analysis, Component, DetachReport, DetachTarget, InstrumentStatus, PatchStatus,
     PlanInstanceStatus, Status, UnrestoredClass,
 };
-pub use table::{Bucket, EntryMetrics, SecondCount, Table, TableEntry, TableKind, bucket_bounds};
+pub use table::{Table, TableEntry, TableKind};
 pub use update::{
     LogEvent, MAX_EVENTS_PER_UPDATE, MAX_POINTS_PER_UPDATE, Subscription, UPDATE_PERIOD_MILLIS,
     Update,
 };
-pub use veneer_measurements::{EditKind, Measurement, PointRow, RefusalRow};
+pub use veneer_measurements::{
+    Bucket, EditKind, EntryMetrics, Measurement, PointRow, RefusalRow, SecondCount, bucket_bounds,
+};

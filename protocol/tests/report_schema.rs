@@ -2,6 +2,7 @@
 //! report with a missing, an additional or a wrong field is invalid.
 
 use serde_json::{Value, json};
+use veneer_names::FragmentId;
 use veneer_protocol::*;
 
 fn schema() -> jsonschema::Validator {
@@ -15,8 +16,8 @@ fn point(fragment: Option<u32>, to: Option<u32>, data: Measurement) -> PointRow 
     PointRow {
         class: "a.b.C$D".into(),
         method: "m(I)I".into(),
-        fragment,
-        to,
+        fragment: fragment.map(FragmentId),
+        to: to.map(FragmentId),
         what: None,
         line: fragment.map(|_| 12),
         data,
@@ -152,12 +153,17 @@ fn sample() -> Report {
         patterns: vec!["a.b.C::m(..)".into()],
         edits: vec![
             EditKind::Redirect {
-                from: 1,
-                to: 2,
-                target: 3,
+                from: FragmentId(1),
+                to: FragmentId(2),
+                target: FragmentId(3),
             },
-            EditKind::Skip { fragment: 4 },
-            EditKind::Replace { fragment: 5, by: 6 },
+            EditKind::Skip {
+                fragment: FragmentId(4),
+            },
+            EditKind::Replace {
+                fragment: FragmentId(5),
+                by: FragmentId(6),
+            },
         ],
         methods: 1,
         active: true,

@@ -19,7 +19,6 @@
 mod api;
 mod component;
 mod context;
-mod dry_run;
 mod engine;
 mod error;
 mod json;

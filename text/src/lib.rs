@@ -1,5 +1,5 @@
-//! Text for a terminal: its width in columns, shortening, characters that control the terminal, and
-//! tables of aligned columns.
+//! Text for a terminal: its width in columns, shortening, characters that control the terminal,
+//! tables of aligned columns, and patterns with wildcards.
 //!
 //! ```text
 //!   TextTable ──▶ pad_left, pad_right, shorten …     widths in columns of a terminal
@@ -24,6 +24,7 @@
 mod display_text;
 mod stack_frame;
 mod text_table;
+mod wildcard;
 
 pub use display_text::{
     display_width, longest_prefix, pad_left, pad_right, replace_control_characters, shorten,
@@ -31,3 +32,4 @@ pub use display_text::{
 };
 pub use stack_frame::clean_frame;
 pub use text_table::{ColumnFormat, RenderedTable, TextTable};
+pub use wildcard::{matches_sequence, matches_wildcard};

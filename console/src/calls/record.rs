@@ -191,7 +191,10 @@ pub fn run(arguments: &CallsRecordArguments) -> Result<u8> {
 
 fn write(profile: &CallProfile, arguments: &CallsRecordArguments) -> Result<()> {
     if let Some(path) = &arguments.output {
-        return replace_file(path, |out| Ok(file::write(profile, out)?));
+        return replace_file(path, |out| {
+            file::write(profile, out)?;
+            Ok(())
+        });
     }
     let mut out = BufWriter::new(io::stdout().lock());
     text::write_overview(profile, Style::of_stdout(), &mut out)?;

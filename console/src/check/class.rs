@@ -31,7 +31,7 @@ use veneer_fragmenter::policy::Policy;
 use veneer_fragmenter::verify;
 use veneer_fragmenter::version::{self, Bodies, ProtectedMembers, VersionPlan};
 use veneer_fragmenter::{Refusal, anchor};
-use veneer_names::{MethodId, internal_form, java_form};
+use veneer_names::{CounterSlot, MethodId, internal_form, java_form};
 
 use super::proof;
 use super::totals::{CheckFailure, CheckStage, CheckTotals, PolicyTotals, UnsafeNullMessage};
@@ -461,12 +461,14 @@ fn prepare<'f>(file: &'f ClassFile<'f>, policy: &Policy) -> Vec<Prepared<'f>> {
                     slots += 1;
                     Probe {
                         site: Site::Before(fragment),
-                        action: ProbeAction::Count { slot: slots },
+                        action: ProbeAction::Count {
+                            slot: CounterSlot(slots),
+                        },
                     }
                 });
             let direct = each.collect();
             let counting = CounterPlan::place_counters(&method, &armed.points);
-            let derived = counting.probes(slots + 1);
+            let derived = counting.probes(CounterSlot(slots + 1));
             slots += counting.flow.counter_count();
             Prepared {
                 method,

@@ -10,20 +10,20 @@ use super::values::{pid, seconds};
 
 const CALLS: &str = "\
 Examples:
-  veneer calls 4711                                        all methods that can be recorded, for 10 seconds
+  veneer calls 4711                                    all methods, for 10 seconds
   veneer calls 4711 'shop..*' --for 60 -o shop.calls
   veneer calls 4711 'shop..*' '!static shop.Main' --for 5
   veneer calls show shop.calls --view gprof
   veneer calls diff before.calls after.calls
 
-With a process id, counts the calls of the selected methods in a running JVM: entries, and each call site with
-the methods that it called. The agent is loaded first if the JVM has none, and the classes are armed. Nothing
-stays attached.
+With a process id, counts the calls of the selected methods in a running JVM: entries, and each
+call site with the methods that it called. The agent is loaded first if the JVM has none, and the
+classes are armed. Nothing stays attached.
 
 The other commands need no JVM. docs/calls.md describes the files, and what is not recorded.
 
-Exit codes: 0 success, 1 the agent refused the recording, 2 a JVM could not be reached, or a file could not be
-read or written.";
+Exit codes: 0 success, 1 the agent refused the recording, 2 a JVM could not be reached, or a file
+could not be read or written.";
 
 const SHOW: &str = "\
 Examples:
@@ -37,14 +37,16 @@ Examples:
   veneer calls show app.calls --collapsed --by time | flamegraph.pl > calls.svg
   veneer calls show monday.calls tuesday.calls --json | jq '.edges | length'
 
-Several files are shown as if they were one (see `veneer calls merge`). Patterns are written as in plans, but
-without `+`, flags and annotations, because the file has only names.
+Several files are shown as if they were one (see `veneer calls merge`). Patterns are written as in
+plans, but without `+`, flags and annotations, because the file has only names.
 
-With --from and --to, the other formats have the methods and calls on the paths between them. Entries and
-residues remain those of the whole program. The residue of a method is the number of its entries that no
-recorded call explains: calls by native code, by the JVM, and by classes that were not recorded.
+With --from and --to, the other formats have the methods and calls on the paths between them.
+Entries and residues remain those of the whole program. The residue of a method is the number of
+its entries that no recorded call explains: calls by native code, by the JVM, and by classes that
+were not recorded.
 
-A file whose recording process was killed is shown as far as it was written; a line on standard error says so.
+A file whose recording process was killed is shown as far as it was written; a line on standard
+error says so.
 
 Exit codes: 0 success, 2 a file could not be read, or nothing in it matches.";
 
@@ -54,8 +56,9 @@ Examples:
   veneer calls diff before.calls after.calls --by time --top 50
   veneer calls diff before.calls after.calls --json | jq '.edges[] | select(.before == 0)'
 
-Methods are compared by loader, class, name and descriptor; calls also by bytecode index. The overlap is the
-common part of the calls: the sum over all edges of the smaller one of their shares in both files.
+Methods are compared by loader, class, name and descriptor; calls also by bytecode index. The
+overlap is the common part of the calls: the sum over all edges of the smaller one of their shares
+in both files.
 
 Exit codes: 0 success, 2 a file could not be read.";
 

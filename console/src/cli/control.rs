@@ -14,8 +14,8 @@ Examples:
   veneer ps --match Desk
   veneer ps --json | jq -r '.[] | select(.veneer) | .pid'
 
-The list contains the JVMs that this user may attach to (root: all). With --all it also contains the other
-JVMs, each with the reason why this user may not attach.
+The list contains the JVMs that this user may attach to (root: all). With --all it also contains the
+other JVMs, each with the reason why this user may not attach.
 
 Exit codes: 0 success, 2 not possible.";
 
@@ -25,12 +25,12 @@ Examples:
   veneer attach 4711 --plan hot.rhai --set top=10
   veneer attach --match 'shop.*' --timeout 5
 
-Loads the agent. The agent alone arms nothing: no class is changed until a plan attaches something. With
---plan the plan runs, and its instruments and edits stay attached when this command has ended. `veneer
-patches` lists them, `veneer detach` detaches them.
+Loads the agent. The agent alone arms nothing: no class is changed until a plan attaches something.
+With --plan the plan runs, and its instruments and edits stay attached when this command has ended.
+`veneer patches` lists them, `veneer detach` detaches them.
 
-A JVM whose code reaches no safepoint can delay the agent. After --timeout seconds this command reports what
-the agent waits for, and gives up.
+A JVM whose code reaches no safepoint can delay the agent. After --timeout seconds this command
+reports what the agent waits for, and gives up.
 
 Exit codes: 0 success, 1 a plan failed, 2 a JVM could not be reached.";
 
@@ -43,12 +43,14 @@ Examples:
   veneer detach 4711 --unload        everything, the armed code and the agent itself
   veneer detach --match 'shop.*' --unload
 
-With --unload every armed class is restored to its own class file, byte for byte. The command prints how many
-classes were restored, and the names of any that were not. The agent's threads end, and its socket and files
-are deleted. Two things remain, because no JVM can unload them: the agent library and the small classes that
-held the call sites. Nothing calls them. `veneer attach` loads the agent again.
+With --unload every armed class is restored to its own class file, byte for byte. The command prints
+how many classes were restored, and the names of any that were not. The agent's threads end, and its
+socket and files are deleted. Two things remain, because no JVM can unload them: the agent library
+and the small classes that held the call sites. Nothing calls them. `veneer attach` loads the agent
+again.
 
-Exit codes: 0 success, 1 something named did not exist or is still attached, 2 a JVM could not be reached.";
+Exit codes: 0 success, 1 something named did not exist or is still attached, 2 a JVM could not be
+reached.";
 
 const PATCHES: &str = "\
 Examples:
@@ -76,8 +78,9 @@ Examples:
   veneer exec --connect shop7:4712 --token-file t --cert cert.pem -e 'instruments()'
                                              (on the other machine)
 
-A client that has the token and the certificate can do everything to the JVM that this user can do. What a
-client on another machine holds with --hold is detached when its connection ends, and when this command ends.
+A client that has the token and the certificate can do everything to the JVM that this user can do.
+What a client on another machine holds with --hold is detached when its connection ends, and when
+this command ends.
 
 Exit codes: 0 the JVM has ended, 2 not possible.";
 

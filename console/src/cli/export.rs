@@ -10,24 +10,24 @@ use super::{Setting, address, pid, seconds, setting};
 
 const EXPORT: &str = "\
 Examples:
-  veneer export 4711                                           everything attached now, as OpenMetrics text
+  veneer export 4711                      everything attached now, as OpenMetrics text
   veneer export 4711 --format csv -o metrics.csv
   veneer export 4711 --plan hot.rhai --for 10 --format collapsed | flamegraph.pl > hot.svg
   veneer export 4711 --plan log.rhai --for 10 --format perfetto -o trace.pftrace
-  veneer export 4711 --plan hot.rhai --listen 127.0.0.1:9464   for Prometheus, at http://127.0.0.1:9464/metrics
+  veneer export 4711 --plan hot.rhai --listen 127.0.0.1:9464          for Prometheus, at /metrics
   veneer export 4711 --plan hot.rhai --otlp http://127.0.0.1:4318 --every 30
 
-With --plan the plan is attached first, and only its metrics are exported. The plan is detached when the
-command ends, even if it is killed. The plan's output is written to standard error. Without --plan the
-metrics of everything attached are exported; --all adds what was detached.
+With --plan the plan is attached first, and only its metrics are exported. The plan is detached when
+the command ends, even if it is killed. The plan's output is written to standard error. Without
+--plan the metrics of everything attached are exported; --all adds what was detached.
 
-The HTTP server is part of this command, not of the JVM. It answers programs on this machine only, but those
-of every user; --token-file restricts it to programs that present the token.
+The HTTP server is part of this command, not of the JVM. It answers programs on this machine only,
+but those of every user; --token-file restricts it to programs that present the token.
 
 docs/export.md lists the names of all metrics, and what each format leaves out.
 
-Exit codes: 0 success (also if the JVM ended while its metrics were served or pushed), 1 the plan failed, 2
-the JVM or the receiver could not be reached, or the file could not be written.";
+Exit codes: 0 success (also if the JVM ended while its metrics were served or pushed), 1 the plan
+failed, 2 the JVM or the receiver could not be reached, or the file could not be written.";
 
 /// A format of exported metrics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -8,7 +8,7 @@ use clap_complete::Shell;
 const COMPLETIONS: &str = "\
 Examples:
   veneer completions bash > ~/.local/share/bash-completion/completions/veneer
-  veneer completions zsh > ~/.zfunc/_veneer              with `fpath+=~/.zfunc` before `compinit` in .zshrc
+  veneer completions zsh > ~/.zfunc/_veneer       with `fpath+=~/.zfunc` before `compinit` in .zshrc
   veneer completions fish > ~/.config/fish/completions/veneer.fish
 
 Exit codes: 0 success, 2 the script could not be written.";

@@ -25,8 +25,8 @@ Examples:
   veneer memory show app.vmem --annotate spec.db.Database --source src/main/java
   veneer memory show app.vmem --by field --json | jq '.rows[0]'
 
-The rows with the most misses in the last level are first. A count from a sample is followed by ± and its
-error. docs/memory-profile.md describes the file and the JSON.
+The rows with the most misses in the last level are first. A count from a sample is followed by ±
+and its error. docs/memory-profile.md describes the file and the JSON.
 
 Exit codes: 0 success, 2 the file could not be read.";
 
@@ -36,16 +36,18 @@ Examples:
   veneer memory simulate trace                                        the caches of this machine
   veneer memory simulate trace --cache L1:32K/8/64,L2:1M/16/64 --by instruction
   veneer memory simulate trace --cache dj --cache L1:32K/8/64,L2:1M/8/64,TLB:64/4/4K
-  veneer memory simulate trace --cache L1:32K/8/64,L1I:32K/8/64,L2:8M/16/64,rules:cachegrind --by kind
+  veneer memory simulate trace --cache L1:32K/8/64,L1I:32K/8/64,L2:8M/16/64,rules:cachegrind
   veneer memory simulate trace --sample 1/16@L2 --json
   veneer memory simulate trace --curve
 
-A cache is LEVEL:SIZE/WAYS/LINE with the levels L1 to L4 and L1I, and optionally /wt (write-through; default:
-write-back) and /na (no allocation at a write that misses). WAYS is a number or `full`. A TLB is
-TLB:ENTRIES/WAYS/PAGE, its second level TLB2. Lines are replaced by LRU. rules:cachegrind counts as
-Cachegrind does. `dj` is the description of the DJ paper, `machine` that of this machine without TLB.
+A cache is LEVEL:SIZE/WAYS/LINE with the levels L1 to L4 and L1I, and optionally /wt (write-through;
+default: write-back) and /na (no allocation at a write that misses). WAYS is a number or `full`. A
+TLB is TLB:ENTRIES/WAYS/PAGE, its second level TLB2. Lines are replaced by LRU. rules:cachegrind
+counts as Cachegrind does. `dj` is the description of the DJ paper, `machine` that of this machine
+without TLB.
 
---sample simulates one of N sets, chosen by a hash, and states the error that holds in 99 of 100 samples.
+--sample simulates one of N sets, chosen by a hash, and states the error that holds in 99 of 100
+samples.
 
 Exit codes: 0 success, 2 the trace could not be read or the cache cannot be simulated.";
 

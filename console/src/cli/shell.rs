@@ -21,11 +21,12 @@ At the prompt:
   :watch c             print the table of c again each second, until a key is pressed
   :help [FUNCTION]     list the functions; :help also lists the commands
 
-The instruments and edits attached at the prompt are detached when the shell ends, even if it is killed,
-unless `:keep` was entered. Ctrl-C cancels the current line or ends `:watch`; Ctrl-D ends the shell.
+The instruments and edits attached at the prompt are detached when the shell ends, even if it is
+killed, unless `:keep` was entered. Ctrl-C cancels the current line or ends `:watch`; Ctrl-D ends
+the shell.
 
-If standard input is not a terminal, inputs are read from it and results are written without a prompt. A
-failed input does not end the shell then, but the exit code is 1.
+If standard input is not a terminal, inputs are read from it and results are written without a
+prompt. A failed input does not end the shell then, but the exit code is 1.
 
 Environment:
   XDG_STATE_HOME   the history is stored in veneer/history below it [default: ~/.local/state]

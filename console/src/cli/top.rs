@@ -17,14 +17,15 @@ Keys (`?` shows them all):
   d D    detach        o r  sort by the next column, reverse the order
   /      filter        space  pause        s S  save        q  end
 
-The cost at the top is an estimate: executions of instruments during the last refreshes, times the cost of
-one execution of each kind (counter 1 ns, timer 35 ns, watch 10 ns: docs/benchmarks.md), divided by the
-processor time of the process in the same time (/proc/PID/stat). It includes what this command has attached.
+The cost at the top is an estimate: executions of instruments during the last refreshes, times the
+cost of one execution of each kind (counter 1 ns, timer 35 ns, watch 10 ns: docs/benchmarks.md),
+divided by the processor time of the process in the same time (/proc/PID/stat). It includes what
+this command has attached.
 
 Everything is attached on a lease: it is detached when the command ends, even if it is killed.
 
-Exit codes: 0 success, or the JVM ended; 1 the JVM refused to count; 2 the JVM could not be reached, or
-another client detached the counters.";
+Exit codes: 0 success, or the JVM ended; 1 the JVM refused to count; 2 the JVM could not be reached,
+or another client detached the counters.";
 
 #[derive(Debug, Args)]
 #[command(after_help = TOP)]

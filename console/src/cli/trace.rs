@@ -13,8 +13,8 @@ Examples:
 
 These commands need no JVM. docs/traces.md describes the format of traces.
 
-Exit codes: 0 success (`diff`: the traces do the same), 1 `diff`: the traces differ, 2 a trace could not be
-read, or a query is malformed.";
+Exit codes: 0 success (`diff`: the traces do the same), 1 `diff`: the traces differ, 2 a trace could
+not be read, or a query is malformed.";
 
 const SHOW: &str = "\
 Examples:
@@ -23,8 +23,8 @@ Examples:
   veneer trace show t --longer 0.01            calls of more than 10 ms
   veneer trace show t | less
 
-Calls in a row with the same tree below are one line, with the sum of their times. `× 40` is a number of
-repetitions; `⟳ × 40` is a sequence of calls that repeats.
+Calls in a row with the same tree below are one line, with the sum of their times. `× 40` is a
+number of repetitions; `⟳ × 40` is a sequence of calls that repeats.
 
 Exit codes: 0 success, 2 the trace could not be read.";
 
@@ -32,16 +32,17 @@ const QUERY: &str = "\
 Examples:
   veneer trace query t 'calls(\"shop.Desk::serve(..)\").sort(\"-wall\").top(10)'
   veneer trace query t 'calls().by(\"method\").sort(\"-sum(self)\").top(20)'
-  veneer trace query t 'calls(\"shop..*Dao\").under(\"shop.Desk::serve(..)\").by(\"thread_name\", \"method\")'
+  veneer trace query t 'calls(\"shop..*Dao\").under(\"shop.Desk::serve(..)\").by(\"method\")'
   veneer trace query t 'calls().when(wall > 5 ms && cpu < 1 ms).show(\"method\", \"start\", \"wall\")'
   veneer trace query t 'events(\"wait\", \"contended\").by(\"caller\")' --format csv
 
-A query begins with calls(PATTERN…) or events(KIND…). Steps are under, directly_under, without (patterns),
-longer, shorter (a duration), thread (names or numbers), between (two times), when (a condition), by (columns),
-show (columns, count, sum, avg, min, max, p50, p99 …), sort and top.
+A query begins with calls(PATTERN…) or events(KIND…). Steps are under, directly_under, without
+(patterns), longer, shorter (a duration), thread (names or numbers), between (two times), when (a
+condition), by (columns), show (columns, count, sum, avg, min, max, p50, p99 …), sort and top.
 
-Columns: thread thread_name node parent depth kind class method descriptor caller site line start end wall
-cpu self self_cpu corrected corrected_self unexplained allocated children below omitted owner ended values.
+Columns: thread thread_name node parent depth kind class method descriptor caller site line start
+end wall cpu self self_cpu corrected corrected_self unexplained allocated children below omitted
+owner ended values.
 
 Times are in nanoseconds in CSV and JSON.
 
@@ -53,9 +54,10 @@ Examples:
   veneer trace diff before after --rows 50
   veneer trace diff before after --collapsed | difffolded.pl | flamegraph.pl > diff.svg
 
-Prints the first point at which each pair of threads differs, and the methods whose total time differs most. A
-method is marked with * if its calls last longer or shorter with a probability of error below 5 %, adjusted for
-the number of methods (Welch's test on logarithms, Holm). At least 30 calls in each trace are necessary.
+Prints the first point at which each pair of threads differs, and the methods whose total time
+differs most. A method is marked with * if its calls last longer or shorter with a probability of
+error below 5 %, adjusted for the number of methods (Welch's test on logarithms, Holm). At least 30
+calls in each trace are necessary.
 
 Exit codes: 0 the traces have the same calls, 1 they differ, 2 a trace could not be read.";
 

@@ -94,8 +94,8 @@ impl From<PointRow> for MeasuredPoint {
         let row = MeasuredPoint {
             class: point.class,
             method: point.method,
-            fragment: point.fragment,
-            to: point.to,
+            fragment: point.fragment.map(|f| f.0),
+            to: point.to.map(|f| f.0),
             line: point.line.map(u32::from),
             ..MeasuredPoint::default()
         };

@@ -7,6 +7,7 @@
 
 use std::collections::HashMap;
 use veneer_instruments::{InstrumentId, Measurement, PointRow};
+use veneer_names::FragmentId;
 use veneer_protocol::Instrument;
 
 /// Identifies a point among the points of its instrument.
@@ -14,8 +15,8 @@ use veneer_protocol::Instrument;
 struct PointKey {
     class: String,
     method: String,
-    fragment: Option<u32>,
-    to: Option<u32>,
+    fragment: Option<FragmentId>,
+    to: Option<FragmentId>,
     what: Option<String>,
 }
 
@@ -163,7 +164,7 @@ mod tests {
         PointRow {
             class: "a.A".into(),
             method: "run()V".into(),
-            fragment: Some(n as u32),
+            fragment: Some(FragmentId(n as u32)),
             to: None,
             what: None,
             line: None,
@@ -182,8 +183,8 @@ mod tests {
     /// The instruments of the changes with the numbers of their points.
     fn summary(changes: &PointChanges) -> Vec<(String, Vec<u32>)> {
         let summary = |i: &Instrument| {
-            let points = i.points.iter().filter_map(|p| p.fragment).collect();
-            (i.id.clone(), points)
+            let points = i.points.iter().filter_map(|p| Some(p.fragment?.0));
+            (i.id.clone(), points.collect())
         };
         changes.instruments.iter().map(summary).collect()
     }

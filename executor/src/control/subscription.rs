@@ -8,9 +8,9 @@ use super::point_deltas::{CurrentInstrument, PointDeltas};
 use crate::agent::Agent;
 use crate::plans::readings;
 use crate::plans::report;
-use crate::weaving::planned_probe::PlannedAction;
 use std::collections::HashMap;
 use veneer_instruments::{EventValue, InstrumentId};
+use veneer_names::LogPoint;
 use veneer_protocol::{
     LogEvent, MAX_EVENTS_PER_UPDATE, MAX_POINTS_PER_UPDATE, Subscription, Update,
 };
@@ -25,21 +25,21 @@ pub struct SubscriptionFeed {
 /// The positions up to which a client has received logged events.
 #[derive(Default)]
 struct EventPositions {
-    /// The number of events of each log point, by counter slot.
-    seen: HashMap<u32, u64>,
+    /// The number of events of each log point.
+    seen: HashMap<LogPoint, u64>,
     /// The number of events that found no room in a ring buffer.
     dropped: u64,
 }
 
 impl EventPositions {
-    fn seen(&self, slot: u32) -> u64 {
-        self.seen.get(&slot).copied().unwrap_or(0)
+    fn seen(&self, point: LogPoint) -> u64 {
+        self.seen.get(&point).copied().unwrap_or(0)
     }
 
     /// Records that a log point has had `count` events, of which the client receives `received`
     /// new ones. Returns how many new events are no longer available.
-    fn advance(&mut self, slot: u32, count: u64, received: usize) -> u64 {
-        let seen = self.seen.insert(slot, count).unwrap_or(0);
+    fn advance(&mut self, point: LogPoint, count: u64, received: usize) -> u64 {
+        let seen = self.seen.insert(point, count).unwrap_or(0);
         count.saturating_sub(seen).saturating_sub(received as u64)
     }
 
@@ -92,14 +92,12 @@ impl SubscriptionFeed {
         let mut lost = 0;
         for id in self.subscribed(agent) {
             let points = readings::installed_points(agent, id);
-            for point in points
-                .iter()
-                .filter(|point| point.step == PlannedAction::Log)
-            {
-                let (new, count) = agent
-                    .rings
-                    .events_since(point.slot, self.events.seen(point.slot));
-                lost += self.events.advance(point.slot, count, new.len());
+            for point in &points {
+                let Some(log) = point.slot.log_point() else {
+                    continue;
+                };
+                let (new, count) = agent.rings.events_since(log, self.events.seen(log));
+                lost += self.events.advance(log, count, new.len());
                 events.extend(new.into_iter().map(|event| {
                     let values = event.values.into_iter().map(json);
                     LogEvent {
@@ -195,12 +193,12 @@ mod tests {
     #[test]
     fn events_that_are_no_longer_available_are_counted_once() {
         let mut positions = EventPositions::default();
-        assert_eq!(positions.advance(7, 10, 4), 6);
-        assert_eq!(positions.seen(7), 10);
-        assert_eq!(positions.advance(7, 10, 0), 0);
-        assert_eq!(positions.advance(7, 13, 3), 0);
+        assert_eq!(positions.advance(LogPoint(7), 10, 4), 6);
+        assert_eq!(positions.seen(LogPoint(7)), 10);
+        assert_eq!(positions.advance(LogPoint(7), 10, 0), 0);
+        assert_eq!(positions.advance(LogPoint(7), 13, 3), 0);
         // The positions of other points are independent.
-        assert_eq!(positions.seen(8), 0);
+        assert_eq!(positions.seen(LogPoint(8)), 0);
         assert_eq!(positions.advance_dropped(5), 5);
         assert_eq!(positions.advance_dropped(6), 1);
     }

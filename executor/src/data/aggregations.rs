@@ -319,7 +319,7 @@ impl Tallies {
         let used_words = used_words.map(ThreadLocalParts::words).sum();
         let free_parts = &mut list.free_parts;
         let parts = ThreadLocalParts::allocate(shards, used_words, kind, slots + 1, free_parts);
-        let parts_offset = |p: &ThreadLocalParts| 8 * u64::from(p.slot);
+        let parts_offset = |p: &ThreadLocalParts| p.slot.byte_offset();
         set(
             offset + PARTS,
             parts.as_ref().map_or(u64::MAX, parts_offset),

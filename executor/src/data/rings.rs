@@ -32,6 +32,7 @@ use std::io;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use veneer_instruments::EventValue;
+use veneer_names::LogPoint;
 use veneer_protocol::data::{self, EVENTS_FILE, RingLayout as Layout};
 
 const RINGS: u64 = Layout::COUNT;
@@ -66,7 +67,7 @@ struct RingsState {
     /// Addresses of opened rings without an owner.
     free: Vec<i64>,
     /// The newest events of each point, newest last.
-    kept: HashMap<u32, VecDeque<DrainedEvent>>,
+    kept: HashMap<LogPoint, VecDeque<DrainedEvent>>,
     /// Bytes of the points' metrics that have disk blocks.
     claimed_bytes: u64,
     log: EventLog,
@@ -80,7 +81,7 @@ pub struct Rings {
 
 /// An event that a ring contains.
 struct PendingEvent {
-    point: u32,
+    point: LogPoint,
     bytes: Vec<u8>,
     /// The position after the event.
     end: u64,
@@ -116,9 +117,9 @@ impl Rings {
 
     /// Makes room for the metrics of a point. Returns false if the table of points or the disk is
     /// full.
-    pub fn open_point(&self, point: u32) -> bool {
-        let end = (u64::from(point) + 1) * POINT_BYTES;
-        if u64::from(point) >= Layout::MAX_LOG_POINTS {
+    pub fn open_point(&self, point: LogPoint) -> bool {
+        let end = (u64::from(point.0) + 1) * POINT_BYTES;
+        if u64::from(point.0) >= Layout::MAX_LOG_POINTS {
             return false;
         }
         let mut state = self.state();
@@ -133,8 +134,8 @@ impl Rings {
     }
 
     /// The offset of a point's metrics.
-    fn metrics(point: u32) -> u64 {
-        Layout::POINT_METRICS + u64::from(point) * POINT_BYTES
+    fn metrics(point: LogPoint) -> u64 {
+        Layout::POINT_METRICS + u64::from(point.0) * POINT_BYTES
     }
 
     /// Returns the address of a ring for a thread, or 0 if no ring is left.
@@ -156,8 +157,8 @@ impl Rings {
 
     /// Counts an event of an open point that found no room in its ring. Called by the application
     /// thread.
-    pub fn drop_one(&self, point: u32) {
-        if u64::from(point) < Layout::MAX_LOG_POINTS {
+    pub fn drop_one(&self, point: LogPoint) {
+        if u64::from(point.0) < Layout::MAX_LOG_POINTS {
             self.file
                 .word(Self::metrics(point) + DROPPED)
                 .fetch_add(1, Ordering::Relaxed);
@@ -165,8 +166,8 @@ impl Rings {
     }
 
     /// One of the metrics of a point, at `offset` in them; 0 for a point that is not open.
-    fn metric(&self, point: u32, offset: u64) -> u64 {
-        if (u64::from(point) + 1) * POINT_BYTES > self.state().claimed_bytes {
+    fn metric(&self, point: LogPoint, offset: u64) -> u64 {
+        if (u64::from(point.0) + 1) * POINT_BYTES > self.state().claimed_bytes {
             return 0;
         }
         let word = self.file.word(Self::metrics(point) + offset);
@@ -174,12 +175,12 @@ impl Rings {
     }
 
     /// Returns the number of events of a point that found no room.
-    pub fn dropped_at(&self, point: u32) -> u64 {
+    pub fn dropped_at(&self, point: LogPoint) -> u64 {
         self.metric(point, DROPPED)
     }
 
     /// Returns the number of drained events of a point.
-    pub fn event_count(&self, point: u32) -> u64 {
+    pub fn event_count(&self, point: LogPoint) -> u64 {
         self.metric(point, 0)
     }
 
@@ -210,7 +211,7 @@ impl Rings {
             }
             tail += len;
             events.push(PendingEvent {
-                point: self.file.half_word(start + 4).load(Ordering::Relaxed),
+                point: LogPoint(self.file.half_word(start + 4).load(Ordering::Relaxed)),
                 bytes: self.file.copy(start, len as usize),
                 end: tail,
             });
@@ -243,7 +244,7 @@ impl Rings {
         }
         state.log.write(&batch);
         for event in events {
-            if u64::from(event.point) < Layout::MAX_LOG_POINTS {
+            if u64::from(event.point.0) < Layout::MAX_LOG_POINTS {
                 self.file
                     .word(Self::metrics(event.point))
                     .fetch_add(1, Ordering::Relaxed);
@@ -260,7 +261,7 @@ impl Rings {
     }
 
     /// Returns the last `n` drained events of a point, newest last.
-    pub fn last_events(&self, point: u32, n: usize) -> Vec<DrainedEvent> {
+    pub fn last_events(&self, point: LogPoint, n: usize) -> Vec<DrainedEvent> {
         let state = self.state();
         state.kept.get(&point).map_or_else(Vec::new, |k| {
             k.iter().skip(k.len().saturating_sub(n)).cloned().collect()
@@ -269,7 +270,7 @@ impl Rings {
 
     /// Returns the events of a point after its first `seen` ones, newest last, without those that
     /// are no longer kept; and the number of all drained events of the point.
-    pub fn events_since(&self, point: u32, seen: u64) -> (Vec<DrainedEvent>, u64) {
+    pub fn events_since(&self, point: LogPoint, seen: u64) -> (Vec<DrainedEvent>, u64) {
         let state = self.state();
         let Some(kept) = state.kept.get(&point) else {
             return (Vec::new(), seen);
@@ -284,8 +285,9 @@ impl Rings {
 
     /// Returns the number of dropped events of all points.
     pub fn dropped(&self) -> u64 {
-        let points = self.state().claimed_bytes / POINT_BYTES;
-        (0..points as u32).map(|point| self.dropped_at(point)).sum()
+        let count = self.state().claimed_bytes / POINT_BYTES;
+        let points = (0..count as u32).map(LogPoint);
+        points.map(|point| self.dropped_at(point)).sum()
     }
 
     /// Returns the error of the first event that could not be written to the event log since the

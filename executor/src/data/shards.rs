@@ -28,6 +28,7 @@ use parking_lot::{Mutex, MutexGuard};
 use std::io;
 use std::path::Path;
 use std::sync::atomic::Ordering;
+use veneer_names::CounterSlot;
 use veneer_protocol::data::ShardLayout as Layout;
 
 /// Rows of the thread table, a power of two.
@@ -104,7 +105,7 @@ impl Shards {
 
     /// Allocates `n` consecutive counters, which are zero in every shard, and returns the first.
     /// Returns `None` if the shards are full or the disk is full.
-    pub fn allocate(&self, n: u32) -> Option<u32> {
+    pub fn allocate(&self, n: u32) -> Option<CounterSlot> {
         let mut allocation = self.allocation();
         let end = allocation.used_slots + n as u64;
         if end > SLOTS {
@@ -120,7 +121,7 @@ impl Shards {
             allocation.claimed_bytes = claimed;
         }
         allocation.used_slots = end;
-        Some((end - n as u64) as u32)
+        Some(CounterSlot((end - n as u64) as u32))
     }
 
     /// Returns the number of counters allocated so far.
@@ -130,11 +131,11 @@ impl Shards {
 
     /// Sets a counter to zero in every shard. A thread that is just counting may restore its old
     /// value.
-    pub fn clear(&self, slot: u32) {
+    pub fn clear(&self, slot: CounterSlot) {
         let open = self.allocation().open;
         for shard in 0..open {
             self.file
-                .word(shard * STRIDE + slot as u64 * 8)
+                .word(shard * STRIDE + slot.byte_offset())
                 .store(0, Ordering::Relaxed);
         }
     }
@@ -208,25 +209,25 @@ impl Shards {
     }
 
     /// The value of a counter in each open shard.
-    fn values(&self, slot: u32) -> impl Iterator<Item = i64> + '_ {
+    fn values(&self, slot: CounterSlot) -> impl Iterator<Item = i64> + '_ {
         let open = self.allocation().open;
         (0..open).map(move |shard| {
             self.file
-                .word(shard * STRIDE + slot as u64 * 8)
+                .word(shard * STRIDE + slot.byte_offset())
                 .load(Ordering::Relaxed)
         })
     }
 
     /// Returns the value of a counter.
-    pub fn sum(&self, slot: u32) -> u64 {
+    pub fn sum(&self, slot: CounterSlot) -> u64 {
         self.values(slot).sum::<i64>() as u64
     }
 
     /// Returns the values of `n` consecutive counters. Sums wrap around.
-    pub fn sums(&self, slot: u32, n: usize) -> Vec<i64> {
+    pub fn sums(&self, slot: CounterSlot, n: usize) -> Vec<i64> {
         let mut sums = vec![0i64; n];
         for shard in 0..self.allocation().open {
-            let first = shard * STRIDE + u64::from(slot) * 8;
+            let first = shard * STRIDE + slot.byte_offset();
             for (sum, at) in sums.iter_mut().zip((first..).step_by(8)) {
                 *sum = sum.wrapping_add(self.file.word(at).load(Ordering::Relaxed));
             }
@@ -235,7 +236,7 @@ impl Shards {
     }
 
     /// Returns the largest value of a counter in any shard.
-    pub fn max(&self, slot: u32) -> u64 {
+    pub fn max(&self, slot: CounterSlot) -> u64 {
         self.values(slot).max().unwrap_or(0) as u64
     }
 }
@@ -243,9 +244,9 @@ impl Shards {
 #[cfg(test)]
 impl Shards {
     /// Adds to a counter as `VeneerRuntime.add` does; `address` is what `assign` has returned.
-    pub fn add_as_java(&self, address: i64, slot: u32, n: i64) {
+    pub fn add_as_java(&self, address: i64, slot: CounterSlot, n: i64) {
         let shard = (address.abs() - self.file.address()) as u64;
-        let word = self.file.word(shard + u64::from(slot) * 8);
+        let word = self.file.word(shard + slot.byte_offset());
         word.fetch_add(n, Ordering::Relaxed);
     }
 }
@@ -264,14 +265,14 @@ mod tests {
     #[test]
     fn slots_are_consecutive_and_end_at_the_size_of_a_shard() {
         let (_directory, shards) = shards();
-        assert_eq!(shards.allocate(4), Some(0));
-        assert_eq!(shards.allocate(1), Some(4));
+        assert_eq!(shards.allocate(4), Some(CounterSlot(0)));
+        assert_eq!(shards.allocate(1), Some(CounterSlot(4)));
         let rest = SLOTS as u32 - 5;
         assert_eq!(shards.allocate(rest + 1), None);
         assert_eq!(shards.used_slots(), 5);
-        assert_eq!(shards.allocate(rest), Some(5));
+        assert_eq!(shards.allocate(rest), Some(CounterSlot(5)));
         assert_eq!(shards.allocate(1), None);
-        assert_eq!(shards.allocate(0), Some(SLOTS as u32));
+        assert_eq!(shards.allocate(0), Some(CounterSlot(SLOTS as u32)));
     }
 
     #[test]
@@ -343,18 +344,18 @@ mod tests {
         let shared = shards.assign(3, true);
         for (n, address) in (1..).zip([threads[0], threads[1], shared]) {
             shards.add_as_java(address, slot, n);
-            shards.add_as_java(address, slot + 2, 100 * n);
+            shards.add_as_java(address, slot.plus(2), 100 * n);
         }
-        assert_eq!([0, 1, 2].map(|n| shards.sum(slot + n)), [6, 0, 600]);
-        assert_eq!([0, 1, 2].map(|n| shards.max(slot + n)), [3, 0, 300]);
+        assert_eq!([0, 1, 2].map(|n| shards.sum(slot.plus(n))), [6, 0, 600]);
+        assert_eq!([0, 1, 2].map(|n| shards.max(slot.plus(n))), [3, 0, 300]);
         assert_eq!(shards.sums(slot, 3), [6, 0, 600]);
         // Counters of external edges go below zero in one shard, and sums may wrap around.
         shards.add_as_java(threads[0], slot, -5);
         assert_eq!(shards.sum(slot), 1);
-        shards.add_as_java(threads[0], slot + 1, i64::MAX);
-        shards.add_as_java(threads[1], slot + 1, 1);
-        assert_eq!(shards.sums(slot + 1, 1), [i64::MIN]);
-        shards.clear(slot + 2);
+        shards.add_as_java(threads[0], slot.plus(1), i64::MAX);
+        shards.add_as_java(threads[1], slot.plus(1), 1);
+        assert_eq!(shards.sums(slot.plus(1), 1), [i64::MIN]);
+        shards.clear(slot.plus(2));
         assert_eq!(shards.sums(slot, 3), [1, i64::MIN, 0]);
     }
 
@@ -368,7 +369,7 @@ mod tests {
         let slot = shards
             .allocate(CLAIM_STEP_BYTES as u32 / 8 + 1)
             .expect("slots");
-        assert_eq!(shards.sum(slot + CLAIM_STEP_BYTES as u32 / 8), 0);
+        assert_eq!(shards.sum(slot.plus(CLAIM_STEP_BYTES as u32 / 8)), 0);
         shards.release(1);
         assert!(shards.assign(SHARDS as i64, false) > 0);
     }

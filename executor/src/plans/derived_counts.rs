@@ -18,6 +18,7 @@ use std::time::Duration;
 use veneer_fragmenter::version::method_id;
 use veneer_frequency::{EdgeProfile, Endpoint};
 use veneer_instruments::Measurement;
+use veneer_names::{CounterSlot, FragmentId};
 
 /// The time between two looks at the stacks while activations leave superseded versions.
 const POLL_INTERVAL: Duration = Duration::from_millis(1);
@@ -53,11 +54,14 @@ pub fn read_points(agent: &Agent, points: &[InstalledPoint]) -> Vec<Measurement>
 }
 
 /// The counts of these blocks, by the first counter of each block.
-fn read_blocks(agent: &Agent, mut blocks: Vec<&Arc<CounterBlock>>) -> HashMap<u32, EdgeProfile> {
+fn read_blocks(
+    agent: &Agent,
+    mut blocks: Vec<&Arc<CounterBlock>>,
+) -> HashMap<CounterSlot, EdgeProfile> {
     let solve = |block: &CounterBlock, occupied: &[u32]| {
         block
             .flow
-            .solve(|counter| agent.shards.sum(counter), occupied)
+            .solve(|counter| agent.shards.sum(CounterSlot(counter)), occupied)
     };
     let mut solved = HashMap::new();
     let Some(env) = Env::current().filter(|_| !blocks.is_empty()) else {
@@ -82,10 +86,14 @@ fn read_blocks(agent: &Agent, mut blocks: Vec<&Arc<CounterBlock>>) -> HashMap<u3
 }
 
 /// The count of an edge or of a fragment. A point of a whole method has no derived count.
-fn derived_count(counts: &EdgeProfile, fragment: Option<u32>, to: Option<u32>) -> u64 {
+fn derived_count(
+    counts: &EdgeProfile,
+    fragment: Option<FragmentId>,
+    to: Option<FragmentId>,
+) -> u64 {
     match (fragment, to) {
-        (Some(from), Some(to)) => counts.edge_count(Endpoint::Node(from), Endpoint::Node(to)),
-        (Some(fragment), None) => counts.node_count(fragment),
+        (Some(from), Some(to)) => counts.edge_count(Endpoint::Node(from.0), Endpoint::Node(to.0)),
+        (Some(fragment), None) => counts.node_count(fragment.0),
         _ => 0,
     }
 }

@@ -26,7 +26,7 @@ use veneer_fragmenter::advice::Site;
 use veneer_instruments::{
     EditSpec, InstrumentId, InstrumentKind, InstrumentSpec, Measurement, PatchId,
 };
-use veneer_names::MethodId;
+use veneer_names::{CounterSlot, FragmentId, MethodId, PointSlot};
 
 /// The most points of detached instruments that are kept one by one. The points of instruments that
 /// were detached earlier are folded into one sum per instrument.
@@ -43,15 +43,15 @@ pub struct InstalledPoint {
     /// The method's name and descriptor.
     pub method: Arc<str>,
     /// The fragment, unless the point is the whole method.
-    pub fragment: Option<u32>,
+    pub fragment: Option<FragmentId>,
     /// For an edge, the fragment to which the edge leads.
-    pub to: Option<u32>,
+    pub to: Option<FragmentId>,
     /// For an instruction, a description of its effect.
     pub what: Option<Arc<str>>,
     /// The source line.
     pub line: Option<u16>,
-    /// The first counter; for a log, the number of the log point.
-    pub slot: u32,
+    /// The first counter, or the log point of a log.
+    pub slot: PointSlot,
     pub step: PlannedAction,
     /// The names of the logged values.
     pub values: Vec<String>,
@@ -82,7 +82,7 @@ pub struct FinalCounts {
 /// The final readings of one point.
 pub struct FinalPoint {
     /// The first counter.
-    pub slot: u32,
+    pub slot: CounterSlot,
     /// The number of consecutive counters.
     pub width: u32,
     pub data: Measurement,
@@ -152,9 +152,9 @@ pub struct InstrumentTable {
     /// The number of log points of all instruments.
     pub log_points: u32,
     /// Counters of detached instruments, for reuse at the same point.
-    pub free_by_key: HashMap<SlotKey, Vec<u32>>,
+    pub free_by_key: HashMap<SlotKey, Vec<CounterSlot>>,
     /// Counters that can be reused anywhere, by the number of consecutive counters.
-    pub free_by_width: HashMap<u32, Vec<u32>>,
+    pub free_by_width: HashMap<u32, Vec<CounterSlot>>,
     /// Counter blocks of detached instruments that versions may still write to.
     pub quarantine: Vec<Arc<CounterBlock>>,
     /// Detached instruments whose points are kept one by one, oldest first.
@@ -274,14 +274,14 @@ impl Instrument {
         readings: &dyn Fn(&[InstalledPoint]) -> Vec<Measurement>,
     ) -> Option<FinalCounts> {
         let (mut points, mut rows) = (Vec::new(), Vec::<Arc<CounterBlock>>::new());
-        let is_concerned = |p: &&mut InstalledPoint| {
-            !p.is_unloaded && p.key.step != PlannedAction::Log && is_gone(p.key.method)
-        };
-        let concerned: Vec<_> = self.points.iter_mut().filter(is_concerned).collect();
-        let copies: Vec<InstalledPoint> = concerned.iter().map(|p| (**p).clone()).collect();
-        for (point, data) in concerned.into_iter().zip(readings(&copies)) {
+        let all = self.points.iter_mut();
+        let gone = all.filter(|p| !p.is_unloaded && is_gone(p.key.method));
+        let counted = gone.filter_map(|p| Some((p.slot.counter()?, p)));
+        let concerned: Vec<(CounterSlot, &mut InstalledPoint)> = counted.collect();
+        let copies: Vec<InstalledPoint> = concerned.iter().map(|(_, p)| (**p).clone()).collect();
+        for ((slot, point), data) in concerned.into_iter().zip(readings(&copies)) {
             points.push(FinalPoint {
-                slot: point.slot,
+                slot,
                 width: point.key.step.slots(),
                 data,
             });
@@ -422,10 +422,10 @@ impl InstrumentTable {
     /// Makes the counters of a detached instrument reusable: its own counters at the same points,
     /// and its counter blocks anywhere once they have left the quarantine.
     pub fn release_counters(&mut self, points: Vec<InstalledPoint>) {
-        let own = points.iter();
-        for point in own.filter(|p| p.step != PlannedAction::Log && !p.is_unloaded) {
-            let free = self.free_by_key.entry(point.key).or_default();
-            free.push(point.slot);
+        for point in points.iter().filter(|p| !p.is_unloaded) {
+            if let PointSlot::Counter(slot) = point.slot {
+                self.free_by_key.entry(point.key).or_default().push(slot);
+            }
         }
         let mut rows: Vec<_> = points.into_iter().filter_map(|p| p.row).collect();
         rows.dedup_by(|a, b| Arc::ptr_eq(a, b));

@@ -5,6 +5,7 @@ use crate::agent::Agent;
 use crate::plans::instrument_registry::{FinalCounts, InstalledPoint, InstrumentTable};
 use crate::plans::protocol_forms::{kind, patch};
 use veneer_instruments::{InstrumentId, PatchId};
+use veneer_names::PointSlot;
 use veneer_protocol::data::{PointRecord, Record};
 
 /// The record of an instrument that a plan has attached; none for an unknown id.
@@ -27,7 +28,7 @@ pub fn installed(id: InstrumentId, class: &str, method: &str, points: &[Installe
         to: p.to,
         what: p.what.as_deref().map(str::to_string),
         line: p.line,
-        slot: p.slot,
+        slot: p.slot.into(),
         base: p.base,
         values: p.values.clone(),
     };
@@ -62,7 +63,7 @@ fn final_readings(table: &mut InstrumentTable, id: InstrumentId) -> Record {
     let points = table.instrument(id).map(|i| &i.points);
     let last = |p: &InstalledPoint| {
         let data = p.last.filter(|_| !p.is_unloaded)?;
-        Some((p.slot, data))
+        Some((p.slot.into(), data))
     };
     Record::Detached {
         id,
@@ -75,7 +76,9 @@ pub fn finalized(finals: &FinalCounts) -> Record {
     let points = finals.points.iter();
     Record::Finalized {
         id: finals.instrument,
-        readings: points.map(|p| (p.slot, p.data)).collect(),
+        readings: points
+            .map(|p| (PointSlot::Counter(p.slot).into(), p.data))
+            .collect(),
     }
 }
 
@@ -91,6 +94,7 @@ mod tests {
     use super::*;
     use crate::plans::instrument_registry::tests::{instrument, point};
     use veneer_instruments::{InstrumentKind, Measurement};
+    use veneer_names::CounterSlot;
 
     #[test]
     fn a_detached_instrument_records_only_points_that_have_no_earlier_record() {
@@ -104,7 +108,10 @@ mod tests {
         let id = table.add(one);
         let expected = Record::Detached {
             id,
-            readings: vec![(20, Measurement::Count { hits: 6 })],
+            readings: vec![(
+                PointSlot::Counter(CounterSlot(20)).into(),
+                Measurement::Count { hits: 6 },
+            )],
         };
         assert_eq!(final_readings(&mut table, id), expected);
     }

@@ -6,25 +6,29 @@ use crate::data::shards::Shards;
 use crate::plans::instrument_registry::InstalledPoint;
 use crate::weaving::planned_probe::PlannedAction;
 use veneer_instruments::Measurement;
+use veneer_names::PointSlot;
 
 /// Reads the own counters of a point, relative to their values when the point was installed.
 pub fn read_own_counters(shards: &Shards, rings: &Rings, point: &InstalledPoint) -> Measurement {
-    let slot = point.slot;
+    let slot = match point.slot {
+        PointSlot::Counter(slot) => slot,
+        PointSlot::Log(log) => {
+            let dropped = rings.dropped_at(log);
+            return Measurement::Log {
+                events: rings.event_count(log) + dropped,
+                dropped,
+            };
+        }
+    };
     match point.step {
         PlannedAction::Count
+        | PlannedAction::Log
         | PlannedAction::LoopEnter
         | PlannedAction::LoopBackEdge
         | PlannedAction::LoopExit
         | PlannedAction::CodeOnly => Measurement::Count {
             hits: shards.sum(slot) - point.base[0],
         },
-        PlannedAction::Log => {
-            let dropped = rings.dropped_at(slot);
-            Measurement::Log {
-                events: rings.event_count(slot) + dropped,
-                dropped,
-            }
-        }
         PlannedAction::Start
         | PlannedAction::Stop
         | PlannedAction::Lap
@@ -33,12 +37,12 @@ pub fn read_own_counters(shards: &Shards, rings: &Rings, point: &InstalledPoint)
         | PlannedAction::LateStop => {
             let count = shards.sum(slot) - point.base[0];
             // Counters hold maxima: the shortest time is stored as its distance to the largest long.
-            let shortest = i64::MAX as u64 - shards.max(slot + 3);
+            let shortest = i64::MAX as u64 - shards.max(slot.plus(3));
             Measurement::Time {
                 count,
-                total_ns: shards.sum(slot + 1) - point.base[1],
+                total_ns: shards.sum(slot.plus(1)) - point.base[1],
                 min_ns: if count == 0 { 0 } else { shortest },
-                max_ns: shards.max(slot + 2),
+                max_ns: shards.max(slot.plus(2)),
             }
         }
     }
@@ -48,7 +52,8 @@ pub fn read_own_counters(shards: &Shards, rings: &Rings, point: &InstalledPoint)
 mod tests {
     use super::*;
     use crate::data::scratch::ScratchDirectory;
-    use crate::plans::instrument_registry::tests::point;
+    use crate::plans::instrument_registry::tests::{log_point, point};
+    use veneer_names::LogPoint;
 
     fn stores() -> (ScratchDirectory, Shards, Rings) {
         let directory = ScratchDirectory::new();
@@ -63,7 +68,7 @@ mod tests {
         let slot = shards.allocate(1).expect("a slot");
         let thread = shards.assign(1, false);
         shards.add_as_java(thread, slot, 40);
-        let mut count = point(1, 1, slot);
+        let mut count = point(1, 1, slot.0);
         count.base = [shards.sum(slot), 0];
         shards.add_as_java(thread, slot, 2);
         assert_eq!(
@@ -76,7 +81,7 @@ mod tests {
     fn a_timer_has_the_extremes_of_all_threads() {
         let (_directory, shards, rings) = stores();
         let slot = shards.allocate(4).expect("slots");
-        let mut timer = point(1, 1, slot);
+        let mut timer = point(1, 1, slot.0);
         timer.step = PlannedAction::Start;
         let time = |count, total_ns, min_ns, max_ns| Measurement::Time {
             count,
@@ -88,9 +93,13 @@ mod tests {
         for (tid, times, min, max) in [(1, 2, 30, 70), (2, 1, 50, 50)] {
             let thread = shards.assign(tid, false);
             shards.add_as_java(thread, slot, times);
-            shards.add_as_java(thread, slot + 1, if times == 2 { min + max } else { max });
-            shards.add_as_java(thread, slot + 2, max);
-            shards.add_as_java(thread, slot + 3, i64::MAX - min);
+            shards.add_as_java(
+                thread,
+                slot.plus(1),
+                if times == 2 { min + max } else { max },
+            );
+            shards.add_as_java(thread, slot.plus(2), max);
+            shards.add_as_java(thread, slot.plus(3), i64::MAX - min);
         }
         assert_eq!(
             read_own_counters(&shards, &rings, &timer),
@@ -106,11 +115,10 @@ mod tests {
     #[test]
     fn the_events_of_a_log_include_dropped_ones() {
         let (_directory, shards, rings) = stores();
-        assert!(rings.open_point(5));
-        rings.drop_one(5);
-        rings.drop_one(5);
-        let mut log = point(1, 1, 5);
-        log.step = PlannedAction::Log;
+        assert!(rings.open_point(LogPoint(5)));
+        rings.drop_one(LogPoint(5));
+        rings.drop_one(LogPoint(5));
+        let log = log_point(1, 1, 5);
         let expected = Measurement::Log {
             events: 2,
             dropped: 2,

@@ -37,7 +37,7 @@ pub fn allocate_block(
     };
     let first = match reused {
         Some(first) => {
-            (first..first + width).for_each(|slot| shards.clear(slot));
+            first.block(width).for_each(|slot| shards.clear(slot));
             first
         }
         None if shards.used_slots() + u64::from(width) > MAX_BLOCK_COUNTERS => return None,
@@ -50,6 +50,7 @@ pub fn allocate_block(
 mod tests {
     use super::*;
     use crate::weaving::test_methods::with_method;
+    use veneer_names::CounterSlot;
 
     /// Counters in a file of their own, which is removed afterwards.
     fn with_shards(name: &str, test: impl FnOnce(&Shards)) {
@@ -66,15 +67,21 @@ mod tests {
             with_method("loop(I)I", |method, armed| {
                 let counting = CounterPlan::place_counters(method, &armed.points);
                 let first = allocate_block(&table, shards, MethodId(1), &counting).map(|b| b.first);
-                assert_eq!(first, Some(0));
+                assert_eq!(first, Some(CounterSlot(0)));
                 let width = counting.flow.counter_count();
-                table.lock().free_by_width.insert(width + 1, vec![500]);
+                table
+                    .lock()
+                    .free_by_width
+                    .insert(width + 1, vec![CounterSlot(500)]);
                 let second =
                     allocate_block(&table, shards, MethodId(2), &counting).map(|b| b.first);
-                assert_eq!(second, Some(width));
-                table.lock().free_by_width.insert(width, vec![0]);
+                assert_eq!(second, Some(CounterSlot(width)));
+                table
+                    .lock()
+                    .free_by_width
+                    .insert(width, vec![CounterSlot(0)]);
                 let third = allocate_block(&table, shards, MethodId(3), &counting).map(|b| b.first);
-                assert_eq!(third, Some(0));
+                assert_eq!(third, Some(CounterSlot(0)));
             });
         });
     }
@@ -85,7 +92,7 @@ mod tests {
             let table = InstrumentRegistry::default();
             with_method("loop(I)I", |method, armed| {
                 let counting = CounterPlan::place_counters(method, &armed.points);
-                let block = Arc::new(CounterBlock::new(MethodId(1), 0, &counting));
+                let block = Arc::new(CounterBlock::new(MethodId(1), CounterSlot(0), &counting));
                 let count = (MAX_QUARANTINED_COUNTERS / block.width) as usize;
                 table.lock().quarantine = vec![block.clone(); count];
                 assert!(allocate_block(&table, shards, MethodId(2), &counting).is_some());

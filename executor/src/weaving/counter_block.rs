@@ -22,7 +22,7 @@ use std::sync::Arc;
 use veneer_fragmenter::counting::CounterPlan;
 use veneer_fragmenter::version::Span;
 use veneer_frequency::CountedGraph;
-use veneer_names::MethodId;
+use veneer_names::{CounterSlot, MethodId};
 
 /// The counters of one method. See the module documentation.
 pub struct CounterBlock {
@@ -30,8 +30,8 @@ pub struct CounterBlock {
     method: MethodId,
     /// The flow graph with the numbers of the counters of this block.
     pub flow: CountedGraph,
-    /// The number of the first counter.
-    pub first: u32,
+    /// The first counter.
+    pub first: CounterSlot,
     /// The number of counters.
     pub width: u32,
     /// The versions that count in the block.
@@ -59,16 +59,17 @@ pub struct VersionActivation {
 
 impl std::fmt::Debug for CounterBlock {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "counters {}..{}", self.first, self.first + self.width)
+        let end = self.first.plus(self.width);
+        write!(f, "counters {}..{end}", self.first)
     }
 }
 
 impl CounterBlock {
     /// A block whose first counter is `first`, without versions.
-    pub fn new(method: MethodId, first: u32, counting: &CounterPlan) -> CounterBlock {
+    pub fn new(method: MethodId, first: CounterSlot, counting: &CounterPlan) -> CounterBlock {
         CounterBlock {
             method,
-            flow: counting.flow.with_counter_offset(first),
+            flow: counting.flow.with_counter_offset(first.0),
             first,
             width: counting.flow.counter_count(),
             versions: Mutex::default(),
@@ -133,10 +134,10 @@ fn span_at(spans: &[Span], pc: i64) -> Option<Span> {
 #[cfg(test)]
 impl CounterBlock {
     /// A block for a flow graph whose counters begin at 0, for unit tests.
-    pub fn for_graph(method: MethodId, first: u32, flow: &CountedGraph) -> CounterBlock {
+    pub fn for_graph(method: MethodId, first: CounterSlot, flow: &CountedGraph) -> CounterBlock {
         CounterBlock {
             method,
-            flow: flow.with_counter_offset(first),
+            flow: flow.with_counter_offset(first.0),
             first,
             width: flow.counter_count(),
             versions: Mutex::default(),
@@ -171,7 +172,7 @@ mod tests {
     fn a_block_has_the_counters_of_the_placement_from_its_first_one_on() {
         with_method("loop(I)I", |method, armed| {
             let counting = CounterPlan::place_counters(method, &armed.points);
-            let block = CounterBlock::new(MethodId(7), 100, &counting);
+            let block = CounterBlock::new(MethodId(7), CounterSlot(100), &counting);
             assert_eq!(block.width, counting.flow.counter_count());
             let mut counters: Vec<u32> = block.flow.counters().collect();
             counters.sort_unstable();

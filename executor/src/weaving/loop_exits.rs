@@ -67,7 +67,7 @@ pub fn plan(
             contains: &|f| one.body[f.index()],
         };
         points.push(PlannedProbe {
-            fragment: Some(header.0),
+            fragment: Some(header),
             to: None,
             line: method.line(fragment.start),
             sites: body.sites(),

@@ -9,15 +9,16 @@ use crate::weaving::instruction_sites::Operand;
 use std::sync::Arc;
 use veneer_fragmenter::advice::{Probe, ProbeAction, ProbeArgument, Site};
 use veneer_fragmenter::types::{State, Type};
+use veneer_names::{FragmentId, LocalSlot, PointSlot};
 use veneer_probes::{ProbeCode, ProbeError};
 
 /// One point of an instrument in one method.
 #[derive(Clone, Debug)]
 pub struct PlannedProbe {
     /// The fragment under which reports list the point; `None` for a point of the whole method.
-    pub fragment: Option<u32>,
+    pub fragment: Option<FragmentId>,
     /// For an edge: the fragment to which the edge leads.
-    pub to: Option<u32>,
+    pub to: Option<FragmentId>,
     /// The source line.
     pub line: Option<u16>,
     /// The join points, and what happens at each of them. All share the counters of the point.
@@ -35,7 +36,7 @@ pub struct PlannedProbe {
 pub struct LoggedValue {
     /// The name that the plan wrote.
     pub name: String,
-    pub slot: u16,
+    pub slot: LocalSlot,
     pub ty: Type,
 }
 
@@ -138,11 +139,16 @@ impl PlannedProbe {
 
     /// The actions of the point at its sites.
     ///
-    /// * `slot` is the first counter of the point. For a log, `slot` is the number of the log
-    ///   point.
+    /// * `slot` has the counters of the first step. An action that needs the other kind of slot is
+    ///   left out; no spec mixes them in one point.
     /// * `late_cell` is the address of the word that holds the start time of a late timer. Without
     ///   such a word, [`PlannedAction::LateStart`] has no action.
-    pub fn probes(&self, slot: u32, limit: Option<HitLimit>, late_cell: Option<i64>) -> Vec<Probe> {
+    pub fn probes(
+        &self,
+        slot: PointSlot,
+        limit: Option<HitLimit>,
+        late_cell: Option<i64>,
+    ) -> Vec<Probe> {
         let code = self.code.as_ref().map(|code| code.action(slot, limit));
         let mut probes = Vec::new();
         for (site, step) in &self.sites {
@@ -161,7 +167,7 @@ impl PlannedProbe {
     fn measurement(
         &self,
         step: PlannedAction,
-        slot: u32,
+        slot: PointSlot,
         limit: Option<HitLimit>,
         late_cell: Option<i64>,
     ) -> Option<ProbeAction> {
@@ -173,18 +179,19 @@ impl PlannedProbe {
             },
             None => action,
         };
+        if step == PlannedAction::Log {
+            let values = self.values.iter().map(|v| (v.slot, v.ty.clone()));
+            return Some(limited(ProbeAction::Log {
+                point: slot.log_point()?,
+                values: values.collect(),
+            }));
+        }
+        let slot = slot.counter()?;
         Some(match step {
             PlannedAction::Count => limited(ProbeAction::Count { slot }),
             PlannedAction::Start => ProbeAction::Start { slot },
             PlannedAction::Stop => ProbeAction::Stop { slot },
             PlannedAction::Lap => ProbeAction::LapTimer { slot },
-            PlannedAction::Log => {
-                let values = self.values.iter().map(|v| (v.slot, v.ty.clone()));
-                limited(ProbeAction::Log {
-                    point: slot,
-                    values: values.collect(),
-                })
-            }
             PlannedAction::LoopEnter | PlannedAction::LateSkip => ProbeAction::LoopEnter { slot },
             PlannedAction::LoopBackEdge => ProbeAction::LoopBackEdge { slot },
             PlannedAction::LoopExit => ProbeAction::LoopExit { slot },
@@ -193,7 +200,7 @@ impl PlannedProbe {
                 cell: late_cell?,
             },
             PlannedAction::LateStop => ProbeAction::LateStop { slot },
-            PlannedAction::CodeOnly => return None,
+            PlannedAction::Log | PlannedAction::CodeOnly => return None,
         })
     }
 }
@@ -217,16 +224,18 @@ impl PlannedAction {
 impl CompiledProbe {
     /// The action that calls the compiled code. `slot` names the loop whose iterations the code
     /// reads; the number is unknown until the point has its counters.
-    fn action(&self, slot: u32, limit: Option<HitLimit>) -> ProbeAction {
+    fn action(&self, slot: PointSlot, limit: Option<HitLimit>) -> ProbeAction {
         let method = match limit.map(HitLimit::for_code) {
             Some(HitLimit { cell, most }) => {
                 Arc::new(self.method.as_ref().clone().limit_passes(cell, most))
             }
             None => self.method.clone(),
         };
-        let reads = self.reads.iter().map(|read| match read {
-            ProbeArgument::TripCount(_) => ProbeArgument::TripCount(slot),
-            other => *other,
+        let reads = self.reads.iter().map(|read| match (read, slot) {
+            (ProbeArgument::TripCount(_), PointSlot::Counter(slot)) => {
+                ProbeArgument::TripCount(slot)
+            }
+            (other, _) => *other,
         });
         ProbeAction::RunProbe {
             method,
@@ -240,7 +249,7 @@ impl CompiledProbe {
 mod tests {
     use super::*;
     use crate::weaving::test_methods::empty_probe;
-    use veneer_fragmenter::flowgraph::FragmentId;
+    use veneer_names::{CounterSlot, LogPoint};
 
     fn planned(sites: Vec<(Site, PlannedAction)>, code: Option<CompiledProbe>) -> PlannedProbe {
         PlannedProbe {
@@ -250,7 +259,7 @@ mod tests {
             sites,
             values: vec![LoggedValue {
                 name: "n".into(),
-                slot: 3,
+                slot: LocalSlot(3),
                 ty: Type::Long,
             }],
             what: None,
@@ -276,15 +285,19 @@ mod tests {
         );
         assert_eq!(timer.slots(), 4);
         let actions: Vec<ProbeAction> = timer
-            .probes(8, None, None)
+            .probes(PointSlot::Counter(CounterSlot(8)), None, None)
             .into_iter()
             .map(|p| p.action)
             .collect();
         assert_eq!(
             actions,
             [
-                ProbeAction::Start { slot: 8 },
-                ProbeAction::Stop { slot: 8 }
+                ProbeAction::Start {
+                    slot: CounterSlot(8)
+                },
+                ProbeAction::Stop {
+                    slot: CounterSlot(8)
+                }
             ]
         );
         assert_eq!(planned(Vec::new(), None).slots(), 0);
@@ -306,16 +319,27 @@ mod tests {
             (Site::Return, PlannedAction::Log),
             (Site::Throw, PlannedAction::Lap),
         ];
-        let probes = planned(sites, None).probes(2, limit, None);
-        let actions: Vec<ProbeAction> = probes.into_iter().map(|p| p.action).collect();
-        let values = vec![(3, Type::Long)];
+        let point = planned(sites, None);
+        let actions = |slot| -> Vec<ProbeAction> {
+            let probes = point.probes(slot, limit, None);
+            probes.into_iter().map(|p| p.action).collect()
+        };
+        // A counter and a log point of the same number are different slots.
+        let slot = CounterSlot(2);
         assert_eq!(
-            actions,
+            actions(PointSlot::Counter(slot)),
             [
-                wrapped(ProbeAction::Count { slot: 2 }),
-                wrapped(ProbeAction::Log { point: 2, values }),
-                ProbeAction::LapTimer { slot: 2 },
+                wrapped(ProbeAction::Count { slot }),
+                ProbeAction::LapTimer { slot },
             ]
+        );
+        let log = LogPoint(2);
+        assert_eq!(
+            actions(PointSlot::Log(log)),
+            [wrapped(ProbeAction::Log {
+                point: log,
+                values: vec![(LocalSlot(3), Type::Long)],
+            })]
         );
     }
 
@@ -328,8 +352,10 @@ mod tests {
             (Site::Throw, PlannedAction::CodeOnly),
             (Site::Entry, PlannedAction::LoopEnter),
         ];
-        let code = compiled(vec![ProbeArgument::TripCount(0), ProbeArgument::Slot(1)]);
-        let probes = planned(sites, Some(code)).probes(6, None, None);
+        let local = ProbeArgument::Slot(LocalSlot(1));
+        let code = compiled(vec![ProbeArgument::TripCount(CounterSlot(0)), local]);
+        let slot = CounterSlot(6);
+        let probes = planned(sites, Some(code)).probes(PointSlot::Counter(slot), None, None);
         let shown: Vec<(Site, bool)> = probes
             .iter()
             .map(|p| (p.site, matches!(p.action, ProbeAction::RunProbe { .. })))
@@ -347,10 +373,7 @@ mod tests {
         let Some(ProbeAction::RunProbe { reads, .. }) = probes.get(1).map(|p| &p.action) else {
             panic!("the second action calls the code");
         };
-        assert_eq!(
-            *reads,
-            [ProbeArgument::TripCount(6), ProbeArgument::Slot(1)]
-        );
+        assert_eq!(*reads, [ProbeArgument::TripCount(slot), local]);
     }
 
     #[test]
@@ -362,12 +385,14 @@ mod tests {
             ],
             None,
         );
-        assert_eq!(late.probes(4, None, None).len(), 1);
-        let with_cell = late.probes(4, None, Some(77));
+        let slot = CounterSlot(4);
+        let point = PointSlot::Counter(slot);
+        assert_eq!(late.probes(point, None, None).len(), 1);
+        let with_cell = late.probes(point, None, Some(77));
         assert_eq!(
             with_cell[0].action,
-            ProbeAction::LateStart { slot: 4, cell: 77 }
+            ProbeAction::LateStart { slot, cell: 77 }
         );
-        assert_eq!(with_cell[1].action, ProbeAction::LateStop { slot: 4 });
+        assert_eq!(with_cell[1].action, ProbeAction::LateStop { slot });
     }
 }

@@ -40,7 +40,7 @@ use veneer_fragmenter::{Refusal, readable};
 use veneer_instruments::{
     AdviceKind, AttachError, InstructionKind, InstrumentKind, InstrumentSpec, PointSelector,
 };
-use veneer_names::java_form;
+use veneer_names::{LocalSlot, java_form};
 use veneer_probes::error::Reason;
 
 /// The name in reports of the point of a late timer. Its times are lower bounds.
@@ -244,7 +244,7 @@ impl<'a> Planner<'a> {
                 continue;
             };
             points.push(PlannedProbe {
-                to: Some(to.0),
+                to: Some(to),
                 values,
                 code,
                 ..self.point(Some(from), line, vec![(site, self.step())])
@@ -534,17 +534,16 @@ impl<'a> Planner<'a> {
         };
         let (state, pc) = readable::visible_state(self.method, &self.armed.points, site);
         let find = |name: &String| {
-            let is_named = |slot: u16| {
+            let is_named = |slot: LocalSlot| {
                 self.method.variable_name(slot, pc) == *name || format!("local{slot}") == *name
             };
-            let mut locals = state.locals.iter().enumerate();
-            let found = locals.find(|(slot, ty)| {
-                is_named(*slot as u16) && **ty != Type::Top && !ty.is_uninitialized()
-            });
+            let found = state
+                .numbered_locals()
+                .find(|(slot, ty)| is_named(*slot) && **ty != Type::Top && !ty.is_uninitialized());
             match found {
                 Some((slot, ty)) => Ok(LoggedValue {
                     name: name.clone(),
-                    slot: slot as u16,
+                    slot,
                     ty: ty.clone(),
                 }),
                 None => Err(self.not_live(name, site, &state, pc)),
@@ -554,15 +553,14 @@ impl<'a> Planner<'a> {
     }
 
     fn not_live(&self, variable: &str, site: Site, state: &State, pc: u16) -> AttachError {
-        let locals = state.locals.iter().enumerate();
-        let live = locals.filter(|(_, ty)| **ty != Type::Top);
+        let live = state.numbered_locals().filter(|(_, ty)| **ty != Type::Top);
         AttachError::VariableNotLive {
             variable: variable.into(),
             class: self.class(),
             method: self.label(),
             place: site.to_string(),
             live: live
-                .map(|(slot, _)| self.method.variable_name(slot as u16, pc))
+                .map(|(slot, _)| self.method.variable_name(slot, pc))
                 .collect(),
         }
     }
@@ -575,7 +573,7 @@ impl<'a> Planner<'a> {
         sites: Vec<(Site, PlannedAction)>,
     ) -> PlannedProbe {
         PlannedProbe {
-            fragment: fragment.map(|f| f.0),
+            fragment,
             to: None,
             line,
             sites,

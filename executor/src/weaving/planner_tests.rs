@@ -64,7 +64,7 @@ fn counter(label: &str, place: PointSelector) -> Points {
 /// The points as `fragment line sites`.
 fn shown(points: &Points) -> Vec<String> {
     let show = |point: &PlannedProbe| {
-        let fragment = point.fragment.map_or("-".into(), |f| format!("f{f}"));
+        let fragment = point.fragment.map_or("-".into(), |f| f.to_string());
         let line = point.line.map_or("-".into(), |line| line.to_string());
         let site = |(site, step): &(Site, PlannedAction)| format!("{site}:{step:?}");
         let sites: Vec<String> = point.sites.iter().map(site).collect();
@@ -202,8 +202,8 @@ fn edges_have_the_line_of_the_fragment_to_which_they_lead() {
             "f2 20 edge f2 -> f1:Count",
         ]
     );
-    let to: Vec<Option<u32>> = points.unwrap_or_default().iter().map(|p| p.to).collect();
-    assert_eq!(to, [Some(1), Some(2), Some(3), Some(1)]);
+    let to: Vec<Option<FragmentId>> = points.unwrap_or_default().iter().map(|p| p.to).collect();
+    assert_eq!(to, [1, 2, 3, 1].map(|n| Some(FragmentId(n))));
     let back_edge = counter(LOOP, PointSelector::Edge(vec![(2, 1)]));
     assert_eq!(shown(&back_edge), ["f2 20 edge f2 -> f1:Count"]);
 }
@@ -397,7 +397,7 @@ fn logged_variables_have_the_slot_and_type_of_the_site() {
     let points = at(PointSelector::Line(vec![30])).unwrap_or_default();
     let y = LoggedValue {
         name: "y".into(),
-        slot: 4,
+        slot: LocalSlot(4),
         ty: Type::Int,
     };
     assert_eq!(points[0].values, [y]);
@@ -424,7 +424,7 @@ fn a_variable_can_be_named_by_its_slot() {
     let points = points.unwrap_or_default();
     assert_eq!(
         (points[0].values[0].slot, &points[0].values[0].ty),
-        (1, &Type::Int)
+        (LocalSlot(1), &Type::Int)
     );
 }
 

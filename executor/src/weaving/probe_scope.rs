@@ -33,8 +33,8 @@ use veneer_fragmenter::advice::ProbeArgument;
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::types::Type;
 use veneer_names::{
-    FieldDescriptor, FieldKind, MethodDescriptor, OBJECT, OBJECT_DESCRIPTOR, java_form,
-    type_descriptor,
+    CounterSlot, FieldDescriptor, FieldKind, LocalSlot, MethodDescriptor, OBJECT,
+    OBJECT_DESCRIPTOR, java_form, type_descriptor,
 };
 use veneer_probes::compile::invoke;
 use veneer_probes::error::Reason;
@@ -116,7 +116,7 @@ struct MethodCandidates {
 
 /// The location of a value.
 enum Location<'a> {
-    Slot(u16),
+    Slot(LocalSlot),
     Operand(&'a Operand),
     Iterations,
 }
@@ -166,7 +166,7 @@ impl<'a> SiteScope<'a> {
             Some((Location::Slot(slot), _)) => ProbeArgument::Slot(slot),
             Some((Location::Operand(operand), _)) => ProbeArgument::Operand(operand.depth),
             // The slot of the loop is allocated later; see `CompiledProbe::action`.
-            Some((Location::Iterations, _)) => ProbeArgument::TripCount(0),
+            Some((Location::Iterations, _)) => ProbeArgument::TripCount(CounterSlot(0)),
         };
         let sources: Vec<ProbeArgument> = probe
             .parameters
@@ -209,10 +209,9 @@ impl<'a> SiteScope<'a> {
     }
 
     /// The local variables that hold initialised values.
-    fn variables(&self) -> impl Iterator<Item = (u16, &Type)> {
-        let all = self.values.state.locals.iter().enumerate();
-        all.map(|(slot, ty)| (slot as u16, ty))
-            .filter(|(_, ty)| **ty != Type::Top && !ty.is_uninitialized())
+    fn variables(&self) -> impl Iterator<Item = (LocalSlot, &Type)> {
+        let all = self.values.state.numbered_locals();
+        all.filter(|(_, ty)| **ty != Type::Top && !ty.is_uninitialized())
     }
 
     /// Resolves a name as the loader of `by` does, if the class is loaded.

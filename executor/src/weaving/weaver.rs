@@ -41,8 +41,7 @@ use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::counting::CounterPlan;
 use veneer_fragmenter::points::reachable;
 use veneer_instruments::{AttachError, ClassMetadata, InstrumentId, InstrumentSpec, PointSelector};
-use veneer_names::MethodId;
-use veneer_names::internal_form;
+use veneer_names::{LogPoint, MethodId, PointSlot, internal_form};
 use veneer_probes::error::Reason;
 use veneer_probes::{ProbeCode, ProbeError};
 
@@ -560,20 +559,20 @@ impl ClassWeaver<'_> {
         Ok(placement)
     }
 
-    /// Allocates the counters of a point. For a log, returns the number of a new log point instead.
+    /// Allocates the counters of a point. For a log, returns a new log point instead.
     /// Counters of a detached instrument are reused at the same place for the same step, and
     /// counters of unloaded classes anywhere.
-    fn allocate_slot(&self, key: &SlotKey, width: u32) -> Result<u32, Refused> {
+    fn allocate_slot(&self, key: &SlotKey, width: u32) -> Result<PointSlot, Refused> {
         let agent = self.agent;
         if key.step == PlannedAction::Log {
             let point = {
                 let mut tables = agent.table.lock();
                 tables.log_points += 1;
-                tables.log_points
+                LogPoint(tables.log_points)
             };
             let limit = veneer_protocol::data::RingLayout::MAX_LOG_POINTS as usize;
             return match agent.rings.open_point(point) {
-                true => Ok(point),
+                true => Ok(PointSlot::Log(point)),
                 false => Err(Refused::from(&Refusal::CountersExhausted(limit))),
             };
         }
@@ -584,6 +583,7 @@ impl ClassWeaver<'_> {
         };
         reused
             .or_else(|| agent.shards.allocate(width))
+            .map(PointSlot::Counter)
             .ok_or_else(|| Refused::from(&Refusal::CountersExhausted(SLOTS as usize)))
     }
 
@@ -611,7 +611,10 @@ impl ClassWeaver<'_> {
 /// The values of a point's counters when the point is made. Readings subtract them, because
 /// counters may be reused. The shortest and the longest time of a timer cannot be subtracted, so
 /// their counters are cleared.
-fn reading_base(shards: &Shards, step: PlannedAction, slot: u32) -> [u64; 2] {
+fn reading_base(shards: &Shards, step: PlannedAction, slot: PointSlot) -> [u64; 2] {
+    let PointSlot::Counter(slot) = slot else {
+        return [0, 0];
+    };
     match step {
         PlannedAction::Log
         | PlannedAction::LoopEnter
@@ -624,9 +627,9 @@ fn reading_base(shards: &Shards, step: PlannedAction, slot: u32) -> [u64; 2] {
         | PlannedAction::LateStart
         | PlannedAction::LateSkip
         | PlannedAction::LateStop => {
-            shards.clear(slot + 2);
-            shards.clear(slot + 3);
-            [shards.sum(slot), shards.sum(slot + 1)]
+            shards.clear(slot.plus(2));
+            shards.clear(slot.plus(3));
+            [shards.sum(slot), shards.sum(slot.plus(1))]
         }
     }
 }

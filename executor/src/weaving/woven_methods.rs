@@ -106,7 +106,7 @@ impl Snapshot {
     /// enough. The armed body then counts by itself, without a version.
     pub fn entry_counters(&self) -> Option<Vec<i32>> {
         let offset = |p: &Probe| match (&p.site, &p.action) {
-            (Site::Entry, ProbeAction::Count { slot }) => i32::try_from(u64::from(*slot) * 8).ok(),
+            (Site::Entry, ProbeAction::Count { slot }) => i32::try_from(slot.byte_offset()).ok(),
             _ => None,
         };
         let are_few = (1..=MAX_ENTRY_COUNTERS).contains(&self.probes.len());
@@ -319,6 +319,7 @@ mod tests {
     use super::*;
     use crate::weaving::test_methods::with_method;
     use veneer_fragmenter::counting::CounterPlan;
+    use veneer_names::CounterSlot;
 
     const A: InstrumentId = InstrumentId(1);
     const B: InstrumentId = InstrumentId(2);
@@ -327,7 +328,9 @@ mod tests {
     fn count(slot: u32) -> Probe {
         Probe {
             site: Site::Entry,
-            action: ProbeAction::Count { slot },
+            action: ProbeAction::Count {
+                slot: CounterSlot(slot),
+            },
         }
     }
 
@@ -343,7 +346,7 @@ mod tests {
     fn derived() -> Probes {
         with_method("loop(I)I", |method, armed| {
             let counting = CounterPlan::place_counters(method, &armed.points);
-            let block = Arc::new(CounterBlock::new(METHOD, 9, &counting));
+            let block = Arc::new(CounterBlock::new(METHOD, CounterSlot(9), &counting));
             Probes {
                 direct: vec![count(1)],
                 derived: Some((vec![count(9)], block)),
@@ -359,7 +362,8 @@ mod tests {
 
     fn slots(methods: &WovenMethods) -> Vec<Option<u32>> {
         let probes = methods.snapshot(METHOD).probes;
-        probes.iter().map(|p| p.action.counter()).collect()
+        let counter = |p: &Probe| Some(p.action.counter()?.0);
+        probes.iter().map(counter).collect()
     }
 
     #[test]
@@ -518,7 +522,9 @@ mod tests {
         let mut with_return = counts(1);
         with_return.push(Probe {
             site: Site::Return,
-            action: ProbeAction::Count { slot: 2 },
+            action: ProbeAction::Count {
+                slot: CounterSlot(2),
+            },
         });
         assert_eq!(offsets(with_return, Vec::new()), None);
     }

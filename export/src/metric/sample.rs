@@ -1,13 +1,14 @@
 //! A test report with one instrument or table of each kind.
 
 use serde_json::json;
+use veneer_names::FragmentId;
 use veneer_protocol::*;
 
 fn point(fragment: Option<u32>, data: Measurement) -> PointRow {
     PointRow {
         class: "shop.Desk".into(),
         method: "serve(Lshop/Order;I)V".into(),
-        fragment,
+        fragment: fragment.map(FragmentId),
         to: None,
         what: None,
         line: fragment.map(|_| 41),
@@ -69,7 +70,7 @@ fn instruments() -> Vec<Instrument> {
         max_ns: 4_500,
     };
     let edge = PointRow {
-        to: Some(4),
+        to: Some(FragmentId(4)),
         ..point(Some(3), count(7))
     };
     let call = PointRow {

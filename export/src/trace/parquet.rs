@@ -128,20 +128,8 @@ impl<W: Write + Send> ParquetRows<W> {
 /// Writes all nodes and instants with all columns of queries.
 pub fn write_nodes(trace: &Trace, to: impl Write + Send) -> Result<(), TraceExportError> {
     let query = Query {
-        source: Source::Events(Vec::new()),
-        without: Vec::new(),
-        under: Vec::new(),
-        directly_under: Vec::new(),
-        threads: Vec::new(),
-        between: None,
-        conditions: Vec::new(),
-        keys: Vec::new(),
-        show: Column::ALL
-            .iter()
-            .map(|column| Show::Column(*column))
-            .collect(),
-        sort: None,
-        top: None,
+        show: Column::ALL.iter().copied().map(Show::Column).collect(),
+        ..Query::new(Source::Events(Vec::new()))
     };
     let mut rows = ParquetRows::new(to, query.columns())?;
     let mut written = Ok(());

@@ -15,6 +15,7 @@ use crate::arming::ArmedMethod;
 use crate::classfile::{Attribute, ClassFile, Code, Member};
 use crate::hotspot::null_message::{NullMessageAnalysis, Reached};
 use crate::{bootstrap, runtime};
+use veneer_names::CounterSlot;
 use veneer_probes::step::ProbeStep;
 
 type Outcome<T> = Result<T, Failure>;
@@ -270,8 +271,8 @@ pub(super) fn version(
         };
         let (original, contracts) = side;
         // Emitted code can only use an offset that fits an `int`; larger offsets are dropped.
-        let word = |n: &u32| i32::try_from(u64::from(*n) * 8).ok();
-        let mut counters: Vec<i32> = x.counters.iter().filter_map(word).collect();
+        let offset = |slot: &CounterSlot| i32::try_from(slot.byte_offset()).ok();
+        let mut counters: Vec<i32> = x.counters.iter().filter_map(offset).collect();
         counters.sort_unstable();
         let (mode, name) = {
             let method = host.pool.text(member.name).unwrap_or_default();

@@ -6,7 +6,7 @@ use crate::flowgraph::FragmentId;
 use crate::patch::{self, Edit};
 use crate::points::Point;
 use crate::version::VersionPlan;
-use veneer_names::MethodId;
+use veneer_names::{CounterSlot, MethodId};
 use veneer_probes::step::ProbeStep;
 
 /// The expected contents of a version class for one method.
@@ -26,8 +26,8 @@ pub struct Expected {
     pub edit_points: Vec<Point>,
     /// Whether the version has no probes and no edits; see [`VersionPlan::clean`].
     pub clean: bool,
-    /// Word indices in the thread's counters at which probes of the method may count or measure.
-    pub counters: Vec<u32>,
+    /// The thread's counters at which probes of the method may count or measure.
+    pub counters: Vec<CounterSlot>,
     /// Addresses of cells. A cell that limits how often an action may run has its limit beside it.
     /// A cell that holds the start time of activations has 0.
     pub limits: Vec<(i64, u64)>,
@@ -89,8 +89,8 @@ fn steps(plan: &VersionPlan) -> Vec<ProbeStep> {
     all
 }
 
-/// Returns the word indices of the thread's counters that the advice of a plan writes.
-fn counters(plan: &VersionPlan) -> Vec<u32> {
+/// Returns the thread's counters that the advice of a plan writes.
+fn counters(plan: &VersionPlan) -> Vec<CounterSlot> {
     let mut all = Vec::new();
     for p in plan.probes {
         match p.action {
@@ -100,7 +100,7 @@ fn counters(plan: &VersionPlan) -> Vec<u32> {
             } => {
                 let external_edges =
                     ExternalEdges::entries_and_exits(plan.method, &plan.armed.points);
-                let row = |first: u32, of: &[FragmentId]| first..first + of.len() as u32;
+                let row = |first: CounterSlot, of: &[FragmentId]| first.block(of.len() as u32);
                 all.extend(row(arrivals, &external_edges.arrivals));
                 all.extend(row(departures, &external_edges.departures));
             }

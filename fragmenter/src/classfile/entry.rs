@@ -67,6 +67,18 @@ impl ConstantTag {
         })
     }
 
+    /// An entry with one 16-bit number.
+    pub(super) fn entry_of_one(self, value: u16) -> [u8; 3] {
+        let [a, b] = value.to_be_bytes();
+        [self as u8, a, b]
+    }
+
+    /// An entry with two 16-bit numbers.
+    pub(super) fn entry_of_two(self, first: u16, second: u16) -> [u8; 5] {
+        let ([a, b], [c, d]) = (first.to_be_bytes(), second.to_be_bytes());
+        [self as u8, a, b, c, d]
+    }
+
     /// Number of pool slots of an entry: 2 for `Long` and `Double`, else 1.
     pub fn slots(self) -> usize {
         if matches!(self, ConstantTag::Long | ConstantTag::Double) {

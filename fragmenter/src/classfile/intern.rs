@@ -7,7 +7,7 @@
 use super::entry::ConstantTag;
 use super::error::ClassFileError;
 use super::intern_table::InternTable;
-use super::pool::ConstantPool;
+use super::pool::{ConstantPool, utf8_head};
 use super::text;
 
 /// Fills a table with all entries of the pool.
@@ -48,8 +48,7 @@ impl ConstantPool<'_> {
         tag: ConstantTag,
         value: u16,
     ) -> Result<u16, ClassFileError> {
-        let [a, b] = value.to_be_bytes();
-        self.intern(tag, &[tag as u8, a, b])
+        self.intern(tag, &tag.entry_of_one(value))
     }
 
     /// Finds or appends an entry with two 16-bit numbers.
@@ -59,20 +58,14 @@ impl ConstantPool<'_> {
         first: u16,
         second: u16,
     ) -> Result<u16, ClassFileError> {
-        let ([a, b], [c, d]) = (first.to_be_bytes(), second.to_be_bytes());
-        self.intern(tag, &[tag as u8, a, b, c, d])
+        self.intern(tag, &tag.entry_of_two(first, second))
     }
 
     /// Finds or appends a `Utf8` entry, given in modified UTF-8.
     pub(super) fn intern_utf8(&mut self, bytes: &[u8]) -> Result<u16, ClassFileError> {
-        let length = u16::try_from(bytes.len()).map_err(|_| ClassFileError::TooLong {
-            what: "a Utf8 constant",
-            length: bytes.len(),
-            limit: usize::from(u16::MAX),
-        })?;
-        let [a, b] = length.to_be_bytes();
-        let mut entry = Vec::with_capacity(3 + bytes.len());
-        entry.extend_from_slice(&[ConstantTag::Utf8 as u8, a, b]);
+        let head = utf8_head(bytes.len())?;
+        let mut entry = Vec::with_capacity(head.len() + bytes.len());
+        entry.extend_from_slice(&head);
         entry.extend_from_slice(bytes);
         self.intern(ConstantTag::Utf8, &entry)
     }
@@ -115,15 +108,6 @@ impl ConstantPool<'_> {
             ConstantTag::Integer,
             &[ConstantTag::Integer as u8, a, b, c, d],
         )
-    }
-
-    /// Adds a `Float` entry. Floats are equal if their bits are equal.
-    ///
-    /// # Errors
-    /// If the pool is full.
-    pub fn add_float(&mut self, value: f32) -> Result<u16, ClassFileError> {
-        let [a, b, c, d] = value.to_bits().to_be_bytes();
-        self.intern(ConstantTag::Float, &[ConstantTag::Float as u8, a, b, c, d])
     }
 
     /// Adds a `Long` entry.
@@ -232,15 +216,6 @@ impl ConstantPool<'_> {
         )
     }
 
-    /// Adds a `MethodType` entry.
-    ///
-    /// # Errors
-    /// See [`ConstantPool::add_utf8`].
-    pub fn add_method_type(&mut self, descriptor: &str) -> Result<u16, ClassFileError> {
-        let descriptor = self.add_utf8(descriptor)?;
-        self.intern_one(ConstantTag::MethodType, descriptor)
-    }
-
     /// Adds a call site of `invokedynamic`. `bootstrap` is an index into the class's
     /// `BootstrapMethods`.
     ///
@@ -269,6 +244,15 @@ impl ConstantPool<'_> {
     ) -> Result<u16, ClassFileError> {
         let name_and_type = self.add_name_and_type(name, descriptor)?;
         self.intern_two(ConstantTag::Dynamic, bootstrap, name_and_type)
+    }
+}
+
+#[cfg(test)]
+impl ConstantPool<'_> {
+    /// Adds a `MethodType` entry. Only unit tests need one.
+    pub(crate) fn add_method_type(&mut self, descriptor: &str) -> Result<u16, ClassFileError> {
+        let descriptor = self.add_utf8(descriptor)?;
+        self.intern_one(ConstantTag::MethodType, descriptor)
     }
 }
 

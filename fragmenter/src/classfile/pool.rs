@@ -191,8 +191,7 @@ impl<'a> ConstantPool<'a> {
 
     /// Appends an entry with one 16-bit number without looking for an equal one.
     fn append_one(&mut self, tag: ConstantTag, value: u16) -> Result<u16, ClassFileError> {
-        let [a, b] = value.to_be_bytes();
-        self.append(tag, &[tag as u8, a, b])
+        self.append(tag, &tag.entry_of_one(value))
     }
 
     /// Appends an entry with two 16-bit numbers without looking for an equal one.
@@ -202,8 +201,7 @@ impl<'a> ConstantPool<'a> {
         first: u16,
         second: u16,
     ) -> Result<u16, ClassFileError> {
-        let ([a, b], [c, d]) = (first.to_be_bytes(), second.to_be_bytes());
-        self.append(tag, &[tag as u8, a, b, c, d])
+        self.append(tag, &tag.entry_of_two(first, second))
     }
 
     /// Appends a `Utf8` entry, given in modified UTF-8, without looking for an equal one. The
@@ -213,13 +211,8 @@ impl<'a> ConstantPool<'a> {
     /// # Errors
     /// If the text exceeds 65,535 bytes, or (as for all functions `append_…`) the pool is full.
     pub fn append_utf8(&mut self, bytes: &[u8]) -> Result<u16, ClassFileError> {
-        let length = u16::try_from(bytes.len()).map_err(|_| ClassFileError::TooLong {
-            what: "a Utf8 constant",
-            length: bytes.len(),
-            limit: usize::from(u16::MAX),
-        })?;
-        let [a, b] = length.to_be_bytes();
-        let index = self.append(ConstantTag::Utf8, &[ConstantTag::Utf8 as u8, a, b])?;
+        let head = utf8_head(bytes.len())?;
+        let index = self.append(ConstantTag::Utf8, &head)?;
         self.appended.extend_from_slice(bytes);
         Ok(index)
     }
@@ -482,4 +475,17 @@ impl<'a> ConstantPool<'a> {
             Err(error) => error,
         }
     }
+}
+
+/// The bytes of a `Utf8` entry before the text, which has `length` bytes.
+///
+/// # Errors
+/// If the text exceeds 65,535 bytes.
+pub(super) fn utf8_head(length: usize) -> Result<[u8; 3], ClassFileError> {
+    let bytes = u16::try_from(length).map_err(|_| ClassFileError::TooLong {
+        what: "a Utf8 constant",
+        length,
+        limit: usize::from(u16::MAX),
+    })?;
+    Ok(ConstantTag::Utf8.entry_of_one(bytes))
 }

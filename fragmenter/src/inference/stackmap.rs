@@ -4,7 +4,7 @@ use super::constraints::{self, Constraints};
 use super::flow::InferenceBody;
 use super::{class_hierarchy::ClassHierarchy, solve};
 use crate::classfile::{ConstantPool, StackMapFrame, encode_stack_map};
-use crate::flowgraph::{EdgeKind, FragmentId};
+use crate::flowgraph::{EdgeKind, FragmentId, FragmentNode};
 use crate::frames;
 use crate::refusal::Refusal;
 use crate::types::{State, Type};

@@ -6,7 +6,7 @@ use super::method_listing::{
 use super::variables;
 use crate::arming;
 use crate::classfile::{ClassFile, Code};
-use crate::flowgraph::EdgeKind;
+use crate::flowgraph::{EdgeKind, FragmentNode};
 use crate::method::Method;
 use crate::points::{self, PointKind};
 use crate::policy::Policy;

@@ -3,17 +3,18 @@
 use super::method_listing::VariableListing;
 use crate::bytecode::Instruction;
 use crate::bytecode::opcode::ISTORE;
-use crate::flowgraph::{EdgeKind, FragmentId};
+use crate::flowgraph::{EdgeKind, FragmentId, FragmentNode};
 use crate::method::Method;
 use crate::regions::Region;
 use crate::types::{self, State, Type};
 use petgraph::visit::EdgeRef;
 use veneer_liveness::BitSet;
+use veneer_names::LocalSlot;
 
 fn local(method: &Method, slot: u16, t: &Type, pc: u16) -> VariableListing {
     // The verifier merges all small types into `int`; the variable table has the declared type.
     let small = method
-        .variable(slot, pc)
+        .variable(LocalSlot(slot), pc)
         .filter(|_| *t == Type::Int)
         .and_then(|v| match v.descriptor.as_str() {
             "Z" => Some("boolean"),
@@ -23,7 +24,7 @@ fn local(method: &Method, slot: u16, t: &Type, pc: u16) -> VariableListing {
             _ => None,
         });
     VariableListing {
-        name: method.variable_name(slot, pc),
+        name: method.variable_name(LocalSlot(slot), pc),
         kind: small.map_or_else(|| t.to_string(), str::to_owned),
         slot: Some(slot),
     }

@@ -29,7 +29,7 @@ use crate::bytecode::opcode::*;
 use crate::bytecode::{Assembler, Instruction, Label};
 use crate::classfile::Code;
 use crate::counting::ExternalEdges;
-use crate::flowgraph::FragmentId;
+use crate::flowgraph::{FragmentId, FragmentNode};
 use crate::patch::Patched;
 use crate::point_values::carried_kind;
 use crate::points::{Point, PointKind};
@@ -39,6 +39,7 @@ use crate::types::{State, Type};
 use indexmap::IndexMap;
 use slots::{Slots, external_counters};
 use std::collections::HashMap;
+use veneer_names::CounterSlot;
 
 /// One instruction of the application in the emitted code.
 struct CopiedInstruction {
@@ -90,7 +91,7 @@ pub(super) struct BodyEmitter<'b, 'e> {
     /// The entry of each exception handler.
     handlers: IndexMap<FragmentId, Label>,
     /// Timers around fragments, which an exception must stop.
-    open_timers: Vec<u32>,
+    open_timers: Vec<CounterSlot>,
     external_edges: ExternalEdges,
     spans: Vec<(Label, Option<FragmentId>, bool)>,
     /// Whether positions are recorded by instruction.
@@ -342,7 +343,8 @@ impl BodyEmitter<'_, '_> {
             self.a.local(ISTORE, at);
         }
         for (departures, local) in self.slots.exit_counters.clone() {
-            self.e.push_int(&mut self.a, departures as i32 * 8)?;
+            self.e
+                .push_int(&mut self.a, departures.byte_offset() as i32)?;
             self.a.local(ISTORE, local);
         }
         for one in self.slots.promoted.clone() {
@@ -357,7 +359,7 @@ impl BodyEmitter<'_, '_> {
                 // instrument, the state continues.
                 Some(frame) => {
                     self.a.local(ALOAD, frame);
-                    self.e.push_int(&mut self.a, slot as i32)?;
+                    self.e.push_int(&mut self.a, slot.0 as i32)?;
                     self.e.frame_call(&mut self.a, "kept", "(I)J")?;
                     if let Some(cell) = late_start_cell(self.plan, slot) {
                         let index = self.e.pool.add_long(cell)?;
@@ -702,8 +704,8 @@ impl BodyEmitter<'_, '_> {
         let place = self.external_edges.departures.iter().position(|d| *d == f);
         for (departures, local) in self.slots.exit_counters.clone() {
             if let Some(place) = place {
-                let offset = (departures as usize + place) * 8;
-                self.e.push_int(&mut self.a, offset as i32)?;
+                let counter = departures.plus(place as u32);
+                self.e.push_int(&mut self.a, counter.byte_offset() as i32)?;
                 self.a.local(ISTORE, local);
             }
         }
@@ -730,7 +732,7 @@ impl BodyEmitter<'_, '_> {
     ) -> Result<(), Refusal> {
         let place = self.external_edges.arrivals.iter().position(|a| *a == f);
         for (arrivals, _) in external_counters(self.plan).filter(|_| place.is_some()) {
-            let slot = arrivals + place.unwrap_or(0) as u32;
+            let slot = arrivals.plus(place.unwrap_or(0) as u32);
             self.e.count(&mut self.a, &self.slots, slot, change)?;
         }
         Ok(())
@@ -740,7 +742,7 @@ impl BodyEmitter<'_, '_> {
     fn count_external_exit(&mut self, f: FragmentId, change: CounterChange) -> Result<(), Refusal> {
         let place = self.external_edges.departures.iter().position(|d| *d == f);
         for (_, departures) in external_counters(self.plan).filter(|_| place.is_some()) {
-            let slot = departures + place.unwrap_or(0) as u32;
+            let slot = departures.plus(place.unwrap_or(0) as u32);
             self.e.count(&mut self.a, &self.slots, slot, change)?;
         }
         Ok(())
@@ -748,7 +750,7 @@ impl BodyEmitter<'_, '_> {
 }
 
 /// The cell of the timer's `LateStart` action, if the plan has one.
-fn late_start_cell(plan: &VersionPlan, timer: u32) -> Option<i64> {
+fn late_start_cell(plan: &VersionPlan, timer: CounterSlot) -> Option<i64> {
     plan.probes.iter().find_map(|p| match p.action {
         ProbeAction::LateStart { slot, cell } if slot == timer => Some(cell),
         _ => None,

@@ -73,7 +73,7 @@ impl BodyEmitter<'_, '_> {
         let one = self.slots.promoted[n].clone();
         for (slot, local) in &one.counters {
             self.a.local(LLOAD, self.slots.shard()?);
-            self.e.push_int(&mut self.a, (slot * 8) as i32)?;
+            self.e.push_int(&mut self.a, slot.byte_offset() as i32)?;
             self.a.local(ILOAD, *local);
             self.a.plain(I2L);
             self.e.call(&mut self.a, "add", "(JIJ)V")?;

@@ -18,7 +18,7 @@ use super::body::BodyEmitter;
 use super::weave::CounterChange;
 use crate::bytecode::opcode::*;
 use crate::bytecode::{Instruction, Label};
-use crate::flowgraph::FragmentId;
+use crate::flowgraph::{FragmentId, FragmentNode};
 use crate::osr_exit::{self, CarriedValue};
 use crate::point_values::carried_kind;
 use crate::points::PointKind;

@@ -76,7 +76,7 @@ impl Emitter<'_> {
         }
         for ((_, kind), read) in probe.parameters.iter().zip(reads) {
             let slot = match read {
-                ProbeArgument::Slot(slot) => Some(*slot),
+                ProbeArgument::Slot(slot) => Some(slot.0),
                 ProbeArgument::Operand(n) => spilled.get(usize::from(*n)).map(|s| s.1),
                 ProbeArgument::Null => None,
                 ProbeArgument::TripCount(slot) => {

@@ -3,10 +3,11 @@
 use super::plan::VersionPlan;
 use crate::advice::{ProbeAction, Site};
 use crate::bytecode::opcode::*;
-use crate::flowgraph::{EdgeKind, FragmentId};
+use crate::flowgraph::{EdgeKind, FragmentId, FragmentNode};
 use crate::patch::Patched;
 use indexmap::IndexMap;
 use veneer_liveness::{BitSet, Loop};
+use veneer_names::CounterSlot;
 
 /// A loop whose counters are local variables.
 #[derive(Clone)]
@@ -16,7 +17,7 @@ pub(super) struct PromotedLoop {
     /// The local that counts iterations since the last flush.
     pub iterations: u16,
     /// The local of each counter, by the counter's slot.
-    pub counters: IndexMap<u32, u16>,
+    pub counters: IndexMap<CounterSlot, u16>,
 }
 
 impl PromotedLoop {

@@ -8,6 +8,7 @@ use crate::bytecode::{Assembler, Instruction};
 use crate::point_values::carried_kind;
 use crate::refusal::Refusal;
 use crate::types::Type;
+use veneer_names::{CounterSlot, LocalSlot};
 
 /// Operand stack in words that advice other than probes may use, above the method's own values.
 const MIN_ADVICE_STACK_WORDS: u16 = 8;
@@ -52,7 +53,7 @@ impl Emitter<'_> {
         &mut self,
         a: &mut Assembler,
         slots: &Slots,
-        slot: u32,
+        slot: CounterSlot,
         change: CounterChange,
     ) -> Result<(), Refusal> {
         let name = match change {
@@ -60,7 +61,7 @@ impl Emitter<'_> {
             CounterChange::Decrement => "discount",
         };
         a.local(LLOAD, slots.shard()?);
-        self.push_int(a, (slot * 8) as i32)?;
+        self.push_int(a, slot.byte_offset() as i32)?;
         self.call(a, name, "(JI)V")
     }
 
@@ -126,12 +127,12 @@ impl Emitter<'_> {
             ProbeAction::Limited { cell, most, action } => match &**action {
                 ProbeAction::Count { slot } => {
                     a.local(LLOAD, slots.shard()?);
-                    self.push_int(a, (slot * 8) as i32)?;
+                    self.push_int(a, slot.byte_offset() as i32)?;
                     self.push_limit(a, *cell, *most)?;
                     self.call(a, "countFirst", "(JIJJ)V")?;
                 }
                 ProbeAction::Log { point, values } => {
-                    self.push_int(a, *point as i32)?;
+                    self.push_int(a, point.0 as i32)?;
                     self.push_int(a, values.len() as i32)?;
                     self.push_limit(a, *cell, *most)?;
                     self.call(a, "beginFirst", "(IIJJ)J")?;
@@ -149,7 +150,7 @@ impl Emitter<'_> {
                 operands,
             } => self.call_probe(a, slots, (method, reads, operands))?,
             ProbeAction::Log { point, values } => {
-                self.push_int(a, *point as i32)?;
+                self.push_int(a, point.0 as i32)?;
                 self.push_int(a, values.len() as i32)?;
                 self.call(a, "begin", "(II)J")?;
                 self.put_values(a, values)?;
@@ -168,7 +169,11 @@ impl Emitter<'_> {
     }
 
     /// Writes the values of a log event and ends it. The event's address is on the stack.
-    fn put_values(&mut self, a: &mut Assembler, values: &[(u16, Type)]) -> Result<(), Refusal> {
+    fn put_values(
+        &mut self,
+        a: &mut Assembler,
+        values: &[(LocalSlot, Type)],
+    ) -> Result<(), Refusal> {
         for (slot, t) in values {
             let descriptor = match t {
                 Type::Int => "(JI)J",
@@ -180,7 +185,7 @@ impl Emitter<'_> {
             if *t == Type::Null {
                 a.plain(ACONST_NULL);
             } else {
-                a.local(ILOAD + carried_kind(t), *slot);
+                a.local(ILOAD + carried_kind(t), slot.0);
             }
             self.call(a, "put", descriptor)?;
         }
@@ -191,12 +196,12 @@ impl Emitter<'_> {
         &mut self,
         a: &mut Assembler,
         slots: &Slots,
-        slot: u32,
+        slot: CounterSlot,
         name: &str,
         descriptor: &str,
     ) -> Result<(), Refusal> {
         a.local(LLOAD, slots.shard()?);
-        self.push_int(a, (slot * 8) as i32)?;
+        self.push_int(a, slot.byte_offset() as i32)?;
         a.local(LLOAD, slots.timer(slot)?);
         self.call(a, name, descriptor)
     }

@@ -17,7 +17,9 @@ use veneer_fragmenter::flowgraph::FragmentId;
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::patch::{self, Edit};
 use veneer_fragmenter::policy::Policy;
+use veneer_fragmenter::types::Type;
 use veneer_fragmenter::version::{self, Bodies, VersionPlan};
+use veneer_names::{CounterSlot, LocalSlot, LogPoint};
 
 /// The results of all checks.
 #[derive(Default)]
@@ -92,14 +94,20 @@ pub enum ProbeSet {
     Edits,
 }
 
+/// The live local variables of a fragment, as the values of a log.
+pub fn logged_values(method: &Method, fragment: FragmentId) -> Vec<(LocalSlot, Type)> {
+    let live = method.live_locals(fragment).into_iter();
+    live.map(|(slot, ty)| (LocalSlot(slot), ty)).collect()
+}
+
 /// Returns the probes for one method. `slots` is incremented over a class.
 pub fn probes(method: &Method, probe_set: ProbeSet, slots: &mut u32) -> Vec<Probe> {
     let mut probes = Vec::new();
-    let mut add = |site: Site, action: &dyn Fn(u32) -> ProbeAction| {
+    let mut add = |site: Site, action: &dyn Fn(CounterSlot) -> ProbeAction| {
         *slots += 4;
         probes.push(Probe {
             site,
-            action: action(*slots),
+            action: action(CounterSlot(*slots)),
         });
     };
     let fragments: Vec<FragmentId> = method.flow.fragments().map(|f| f.id).collect();
@@ -111,15 +119,19 @@ pub fn probes(method: &Method, probe_set: ProbeSet, slots: &mut u32) -> Vec<Prob
             }
         }
         ProbeSet::Everything => {
-            add(Site::Entry, &|_| ProbeAction::Start { slot: 0 });
+            add(Site::Entry, &|_| ProbeAction::Start {
+                slot: CounterSlot(0),
+            });
             for site in [Site::Return, Site::Throw] {
-                add(site, &|_| ProbeAction::Stop { slot: 0 });
+                add(site, &|_| ProbeAction::Stop {
+                    slot: CounterSlot(0),
+                });
             }
             for f in fragments.iter().copied().step_by(3).take(20) {
-                let values = method.live_locals(f);
+                let values = logged_values(method, f);
                 if !values.iter().any(|v| v.1.is_uninitialized()) {
-                    add(Site::Before(f), &|point| ProbeAction::Log {
-                        point,
+                    add(Site::Before(f), &|slot| ProbeAction::Log {
+                        point: LogPoint(slot.0),
                         values: values.clone(),
                     });
                 }
@@ -249,7 +261,7 @@ pub fn versions(
         let mut probes = probes(&method, probe_set, &mut slots);
         if probe_set == ProbeSet::Everything {
             let counting = CounterPlan::place_counters(&method, &armed.points);
-            probes.extend(counting.probes(slots + 4));
+            probes.extend(counting.probes(CounterSlot(slots + 4)));
             slots += 4 + counting.flow.counter_count();
         }
         // Counter blocks have no counters for edit points, so derived counters are tested without

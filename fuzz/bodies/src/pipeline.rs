@@ -24,6 +24,7 @@ use veneer_fragmenter::method::Method;
 use veneer_fragmenter::patch::{self, Edit};
 use veneer_fragmenter::policy::Policy;
 use veneer_fragmenter::version::{self, Bodies, VersionPlan};
+use veneer_names::CounterSlot;
 
 use crate::memory;
 use crate::verifier;
@@ -188,7 +189,7 @@ fn emit(class: &[u8], policy: &Policy, choices: &mut Choices, verifies: bool) {
         let mut probes = probes(&method, &mut slots);
         if edits.is_empty() {
             let counting = CounterPlan::place_counters(&method, &armed.points);
-            probes.extend(counting.probes(slots + 4));
+            probes.extend(counting.probes(CounterSlot(slots + 4)));
             slots += 4 + counting.flow.counter_count();
         }
         methods.push(InstrumentedMethod {
@@ -305,9 +306,15 @@ fn probes(method: &Method, slots: &mut u32) -> Vec<Probe> {
     let probe = |site: Site| {
         *slots += 4;
         let action = match site {
-            Site::Entry => ProbeAction::Start { slot: 0 },
-            Site::Return | Site::Throw => ProbeAction::Stop { slot: 0 },
-            _ => ProbeAction::Count { slot: *slots },
+            Site::Entry => ProbeAction::Start {
+                slot: CounterSlot(0),
+            },
+            Site::Return | Site::Throw => ProbeAction::Stop {
+                slot: CounterSlot(0),
+            },
+            _ => ProbeAction::Count {
+                slot: CounterSlot(*slots),
+            },
         };
         Probe { site, action }
     };

@@ -97,7 +97,7 @@ impl Runtime for Recorder {
         let row = |n: u64| PointRow {
             class: "a.B".into(),
             method: "m(II)Z".into(),
-            fragment: Some(n as u32),
+            fragment: Some(veneer_names::FragmentId(n as u32)),
             what: None,
             to: None,
             line: Some(40),

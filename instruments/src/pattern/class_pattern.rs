@@ -1,7 +1,8 @@
 //! The class part of a pattern: a dotted name with wildcards.
 
-use super::glob::{self, Glob};
+use super::glob::Glob;
 use std::fmt;
+use veneer_text::matches_sequence;
 
 /// A dotted name with wildcards.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -21,7 +22,7 @@ pub(crate) enum PackageElement {
 impl ClassPattern {
     pub(super) fn matches(&self, class: &str) -> bool {
         let segments: Vec<&str> = class.split('.').collect();
-        glob::matches_sequence(
+        matches_sequence(
             &self.elements,
             &segments,
             |step| matches!(step, PackageElement::Gap),

@@ -1,9 +1,9 @@
 //! Types in patterns, such as `(int, *..String[])` and `-> void`, and the types of descriptors.
 
 use super::class_pattern::ClassPattern;
-use super::glob;
 use std::fmt;
 use veneer_names::{FieldDescriptor, MethodDescriptor};
+use veneer_text::matches_sequence;
 
 /// A type in a pattern: the element type and the number of `[]` after it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -35,7 +35,7 @@ impl TypePattern {
 }
 
 pub(super) fn matches_arguments(patterns: &[Argument], types: &[ErasedType]) -> bool {
-    glob::matches_sequence(
+    matches_sequence(
         patterns,
         types,
         |pattern| matches!(pattern, Argument::Any),

@@ -1,10 +1,12 @@
 //! Formats the position of a point as columns of a table.
 
+use veneer_names::FragmentId;
+
 /// Formats the fragment (`f3`) or the edge (`f3->f5`); empty for the whole method.
-pub(super) fn fragment_or_edge(fragment: Option<u32>, to: Option<u32>) -> String {
+pub(super) fn fragment_or_edge(fragment: Option<FragmentId>, to: Option<FragmentId>) -> String {
     match (fragment, to) {
-        (Some(from), Some(to)) => format!("f{from}->f{to}"),
-        (Some(fragment), None) => format!("f{fragment}"),
+        (Some(from), Some(to)) => format!("{from}->{to}"),
+        (Some(fragment), None) => fragment.to_string(),
         _ => String::new(),
     }
 }

@@ -116,6 +116,7 @@ pub struct CallEdge {
     pub site: Site,
     /// The method that was entered.
     pub callee: MethodId,
+    /// The instruction, or the other way in which the method was called.
     pub kind: CallKind,
     /// The number of calls.
     pub count: u64,

@@ -33,6 +33,7 @@ impl ThreadId {
 /// A thread whose contexts were recorded. Two threads are the same if name and number are the same.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Thread {
+    /// The name of the thread (`Thread.getName`).
     pub name: String,
     /// Distinguishes threads of one name.
     pub number: u64,
@@ -130,6 +131,7 @@ pub struct Context {
     pub bci: Option<u16>,
     /// How the activations began.
     pub origin: Origin,
+    /// The costs of all activations in this context.
     pub cost: ContextCost,
 }
 

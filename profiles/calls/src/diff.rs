@@ -17,13 +17,16 @@ use crate::profile::CallProfile;
 /// The identity of a method in any profile.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MethodIdentity {
+    /// Class, name and descriptor.
     pub name: MethodName,
+    /// The loader of the class.
     pub loader: Loader,
 }
 
 /// A method whose costs differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MethodChange {
+    /// The method, which at least one of the profiles has.
     pub method: MethodIdentity,
     /// The costs in the first profile.
     pub before: MethodCost,
@@ -34,16 +37,20 @@ pub struct MethodChange {
 /// The identity of an edge in any profile.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EdgeIdentity {
+    /// The method that contains the call.
     pub caller: MethodIdentity,
     /// The bytecode index of the call.
     pub bci: Option<u16>,
+    /// The method that was entered.
     pub callee: MethodIdentity,
+    /// The kind of the call.
     pub kind: CallKind,
 }
 
 /// An edge whose counts differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EdgeChange {
+    /// The edge, which at least one of the profiles has.
     pub edge: EdgeIdentity,
     /// The line of the call, if one of the profiles knows it.
     pub line: Option<u16>,
@@ -56,7 +63,9 @@ pub struct EdgeChange {
 /// The difference of two profiles. Lists are ordered by the size of the change, greatest first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProfileDiff {
+    /// The methods whose costs differ.
     pub methods: Vec<MethodChange>,
+    /// The edges whose counts differ.
     pub edges: Vec<EdgeChange>,
     /// The common part of the edge weights, from 0 to 1 (Arnold and Ryder, *A framework for reducing
     /// the cost of instrumented code*, PLDI 2001): the sum over all edges of the smaller one of both

@@ -33,7 +33,9 @@ pub struct Arc {
 /// A method with its callers and callees.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
+    /// The method of the table.
     pub method: MethodId,
+    /// Its costs from all callers together.
     pub cost: MethodCost,
     /// The entries that no edge explains.
     pub residue: i128,

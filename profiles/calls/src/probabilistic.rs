@@ -22,7 +22,9 @@ use crate::profile::CallProfile;
 /// The number of bits of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueWidth {
+    /// Values from 0 to 2³² − 1.
     Bits32,
+    /// Values from 0 to 2⁶⁴ − 1.
     Bits64,
 }
 
@@ -182,8 +184,7 @@ impl ContextSearch {
     pub fn find(&self, method: MethodId, value: u64, limits: SearchLimits) -> SearchResult {
         let mut result = SearchResult::default();
         let mut steps = 0;
-        // A step of the search: its method and value, and the step that it calls.
-        let mut all: Vec<(MethodId, u64, Option<(usize, u64)>)> = vec![(method, value, None)];
+        let mut all: Vec<SearchStep> = vec![(method, value, None)];
         let mut current = 0..1;
         for depth in 0..=limits.depth {
             let next = all.len();
@@ -212,8 +213,11 @@ impl ContextSearch {
     }
 }
 
+/// A step of the search: its method and value, and the step that it calls with the site of the call.
+type SearchStep = (MethodId, u64, Option<(usize, u64)>);
+
 /// The stack that begins with a step.
-fn candidate(steps: &[(MethodId, u64, Option<(usize, u64)>)], mut index: usize) -> Candidate {
+fn candidate(steps: &[SearchStep], mut index: usize) -> Candidate {
     let mut candidate = Candidate {
         methods: vec![steps[index].0],
         sites: Vec::new(),

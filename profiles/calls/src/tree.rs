@@ -19,6 +19,7 @@ use crate::selection::Selection;
 pub struct TreeNode {
     /// The number of nodes above.
     pub depth: u32,
+    /// The method of the node.
     pub method: MethodId,
     /// The place of the call: in the method of the node above in the tree of calls, in this method
     /// in the tree of callers.
@@ -34,6 +35,7 @@ pub struct TreeNode {
 /// A tree and what it leaves out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tree {
+    /// The nodes that are shown. A node follows the node above it.
     pub nodes: Vec<TreeNode>,
     /// The number of nodes that were left out because the tree is limited.
     pub omitted: u64,
@@ -214,7 +216,8 @@ impl Tree {
                 }
             }
             let indent = "  ".repeat(node.depth as usize);
-            let label = replace_control_characters(&labels.of(node.method));
+            let label = labels.of(node.method);
+            let label = replace_control_characters(&label);
             let _ = write!(text, "  {indent}{label}");
             match (node.site.line, node.site.bci) {
                 (Some(line), _) => {

@@ -17,12 +17,13 @@
 //! | others | low half: characters of the class name; high half: identity hash of the object |
 
 use veneer_measurements::EventValue;
+use veneer_names::LogPoint;
 
 /// A logged event. The event has no variable names; the log point has them in the same order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DecodedEvent {
-    /// The number of the log point.
-    pub point: u32,
+    /// The log point.
+    pub point: LogPoint,
     /// `System.nanoTime()` when the application thread passed the point.
     pub time_ns: u64,
     /// The Java thread's id.
@@ -68,7 +69,7 @@ pub fn decode_event(bytes: &[u8]) -> DecodedEvent {
         });
     }
     DecodedEvent {
-        point: (word(0) >> 32) as u32,
+        point: LogPoint((word(0) >> 32) as u32),
         time_ns: word(8),
         thread: word(16),
         values,
@@ -91,7 +92,10 @@ mod tests {
             bytes.extend_from_slice(&unit.to_ne_bytes());
         }
         let event = decode_event(&bytes);
-        assert_eq!((event.point, event.time_ns, event.thread), (7, 5, 6));
+        assert_eq!(
+            (event.point, event.time_ns, event.thread),
+            (LogPoint(7), 5, 6)
+        );
         let expected = [
             EventValue::Int(42),
             EventValue::Float(1.5),

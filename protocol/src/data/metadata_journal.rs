@@ -20,6 +20,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use veneer_frequency::CountedGraph;
 use veneer_measurements::{InstrumentId, Measurement};
+use veneer_names::{CounterSlot, FragmentId, LogPoint, PointSlot};
 
 use super::layout::{JOURNAL_FILE, RingLayout, ShardLayout};
 use super::{DataError, RecordError};
@@ -94,8 +95,8 @@ pub enum Record {
     Detached {
         /// The id of the instrument.
         id: InstrumentId,
-        /// The final readings of each point, by the point's first counter.
-        readings: Vec<(u32, Measurement)>,
+        /// The final readings of each point, by the point's slot.
+        readings: Vec<(RecordedSlot, Measurement)>,
     },
     /// The JVM unloaded classes. The readings of the instrument's points in them are final.
     /// From here on the agent reuses the points' counters for other points.
@@ -103,8 +104,8 @@ pub enum Record {
     Finalized {
         /// The id of the instrument.
         id: InstrumentId,
-        /// The final readings of each point, by the point's first counter.
-        readings: Vec<(u32, Measurement)>,
+        /// The final readings of each point, by the point's slot.
+        readings: Vec<(RecordedSlot, Measurement)>,
     },
     /// A flow graph was edited.
     Patch(Patch),
@@ -124,19 +125,19 @@ pub enum Record {
 pub struct PointRecord {
     /// The fragment (basic block or region), unless the point is the whole method.
     #[serde(rename = "f", default, skip_serializing_if = "Option::is_none")]
-    pub fragment: Option<u32>,
+    pub fragment: Option<FragmentId>,
     /// For an edge, the fragment to which the edge leads.
     #[serde(rename = "t", default, skip_serializing_if = "Option::is_none")]
-    pub to: Option<u32>,
+    pub to: Option<FragmentId>,
     /// For an instruction, a description of its effect.
     #[serde(rename = "w", default, skip_serializing_if = "Option::is_none")]
     pub what: Option<String>,
     /// The source line.
     #[serde(rename = "l", default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u16>,
-    /// The point's first counter; for a log, the number of the log point.
+    /// The storage of the point's measurements.
     #[serde(rename = "s")]
-    pub slot: u32,
+    pub slot: RecordedSlot,
     /// The values of the count and total counters when the point was created. The reader
     /// subtracts them, because the agent reuses counters without clearing them.
     #[serde(rename = "b", default, skip_serializing_if = "is_zero")]
@@ -144,6 +145,30 @@ pub struct PointRecord {
     /// Names of the logged variables.
     #[serde(rename = "v", default, skip_serializing_if = "Vec::is_empty")]
     pub values: Vec<String>,
+}
+
+/// The number of a point's first counter, or of the log point for a log. The kind of the instrument
+/// decides which of the two it is, so only [`RecordedSlot::resolve`] reads the number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RecordedSlot(u32);
+
+impl RecordedSlot {
+    /// The counter or the log point of an instrument of this kind.
+    pub fn resolve(self, kind: InstrumentKind) -> PointSlot {
+        match kind {
+            InstrumentKind::Counter | InstrumentKind::Code | InstrumentKind::Timer => {
+                PointSlot::Counter(CounterSlot(self.0))
+            }
+            InstrumentKind::Log => PointSlot::Log(LogPoint(self.0)),
+        }
+    }
+}
+
+impl From<PointSlot> for RecordedSlot {
+    fn from(slot: PointSlot) -> RecordedSlot {
+        RecordedSlot(slot.number())
+    }
 }
 
 fn is_zero(base: &[u64; 2]) -> bool {
@@ -189,6 +214,8 @@ pub struct RecordedPoint {
     pub method: String,
     /// The position in the method.
     pub at: PointRecord,
+    /// The storage of the point's measurements.
+    pub slot: PointSlot,
     /// The flow graph of the `flow` field in [`Record::Installed`].
     pub flow: Option<Arc<CountedGraph>>,
     /// The final readings, if the instrument was detached or the class was unloaded.
@@ -379,8 +406,10 @@ impl JournalContent {
                     InstrumentKind::Timer => ShardLayout::SLOTS - 4,
                     InstrumentKind::Log => RingLayout::MAX_LOG_POINTS - 1,
                 };
-                if let Some(beyond) = points.iter().find(|p| u64::from(p.slot) > last_slot) {
-                    return Err(RecordError::UnknownCounter(beyond.slot));
+                let kind = instrument.kind;
+                let mut numbers = points.iter().map(|p| p.slot.resolve(kind).number());
+                if let Some(beyond) = numbers.find(|n| u64::from(*n) > last_slot) {
+                    return Err(RecordError::UnknownCounter(beyond));
                 }
                 if let Some(flow) = &flow {
                     if flow.nodes > MAX_FLOW_NODES {
@@ -399,6 +428,7 @@ impl JournalContent {
                     .extend(points.into_iter().map(|at| RecordedPoint {
                         class: class.clone(),
                         method: method.clone(),
+                        slot: at.slot.resolve(kind),
                         at,
                         flow: flow.clone(),
                         last: None,
@@ -411,13 +441,13 @@ impl JournalContent {
             Record::Detached { id, readings } => {
                 let instrument = self.instrument(id)?;
                 instrument.attached = false;
-                let last: HashMap<u32, Measurement> = readings.into_iter().collect();
+                let last: HashMap<RecordedSlot, Measurement> = readings.into_iter().collect();
                 for point in instrument.points.iter_mut().filter(|p| p.last.is_none()) {
                     point.last = last.get(&point.at.slot).copied();
                 }
             }
             Record::Finalized { id, readings } => {
-                let last: HashMap<u32, Measurement> = readings.into_iter().collect();
+                let last: HashMap<RecordedSlot, Measurement> = readings.into_iter().collect();
                 let points = &mut self.instrument(id)?.points;
                 for point in points.iter_mut().filter(|p| p.last.is_none()) {
                     point.last = last.get(&point.at.slot).copied();
@@ -450,10 +480,10 @@ mod tests {
     }
 
     fn records() -> Vec<Record> {
-        let counter = |slot| PointRecord {
-            fragment: Some(slot),
+        let counter = |number| PointRecord {
+            fragment: Some(FragmentId(number)),
             what: None,
-            slot,
+            slot: PointSlot::Counter(CounterSlot(number)).into(),
             ..PointRecord::default()
         };
         vec![
@@ -485,7 +515,7 @@ mod tests {
             },
             Record::Detached {
                 id: InstrumentId(1),
-                readings: vec![(2, Measurement::Count { hits: 3 })],
+                readings: vec![(RecordedSlot(2), Measurement::Count { hits: 3 })],
             },
             Record::Ended {},
         ]
@@ -520,6 +550,34 @@ mod tests {
         assert_eq!(one.points[0].last, Some(Measurement::Count { hits: 3 }));
         assert!(catalogue.ended && !catalogue.torn);
         std::fs::remove_dir_all(&directory).unwrap();
+    }
+
+    #[test]
+    fn a_slot_is_a_plain_number_that_the_kind_of_the_instrument_resolves() {
+        let point = PointRecord {
+            fragment: Some(FragmentId(3)),
+            slot: PointSlot::Log(LogPoint(7)).into(),
+            ..PointRecord::default()
+        };
+        let text = r#"{"f":3,"s":7}"#;
+        assert_eq!(serde_json::to_string(&point).unwrap(), text);
+        let slot = serde_json::from_str::<PointRecord>(text).unwrap().slot;
+        assert_eq!(
+            slot.resolve(InstrumentKind::Log),
+            PointSlot::Log(LogPoint(7))
+        );
+        assert_eq!(
+            slot.resolve(InstrumentKind::Timer),
+            PointSlot::Counter(CounterSlot(7))
+        );
+        let readings = Record::Detached {
+            id: InstrumentId(1),
+            readings: vec![(slot, Measurement::Count { hits: 3 })],
+        };
+        assert_eq!(
+            serde_json::to_string(&readings).unwrap(),
+            r#"{"detached":{"id":1,"readings":[[7,{"hits":3}]]}}"#
+        );
     }
 
     #[test]
@@ -570,7 +628,7 @@ mod tests {
         let run = Record::first_record(7, "VM".into(), "17".into(), 1, 2);
         let detached = |id, readings| Record::Detached { id, readings };
         let beyond = PointRecord {
-            slot: u32::MAX,
+            slot: RecordedSlot(u32::MAX),
             ..PointRecord::default()
         };
         let instrument = records()[1].clone();

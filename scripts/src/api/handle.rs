@@ -44,8 +44,12 @@ fn row_map(row: PointRow) -> Dynamic {
     let mut map = Map::new();
     set(&mut map, "class", row.class);
     set(&mut map, "method", row.method);
-    set(&mut map, "fragment", optional(row.fragment.map(int)));
-    set(&mut map, "to", optional(row.to.map(int)));
+    set(
+        &mut map,
+        "fragment",
+        optional(row.fragment.map(|f| int(f.0))),
+    );
+    set(&mut map, "to", optional(row.to.map(|f| int(f.0))));
     set(&mut map, "what", optional(row.what));
     set(&mut map, "line", optional(row.line.map(int)));
     match row.data {
@@ -83,7 +87,11 @@ fn event_map(event: LogEvent) -> Dynamic {
     set(&mut map, "values", values.collect::<Map>());
     set(&mut map, "class", event.class);
     set(&mut map, "method", event.method);
-    set(&mut map, "fragment", optional(event.fragment.map(int)));
+    set(
+        &mut map,
+        "fragment",
+        optional(event.fragment.map(|f| int(f.0))),
+    );
     set(&mut map, "line", optional(event.line.map(int)));
     // `thread` is reserved in Rhai, so a plan could not read it as a property.
     set(&mut map, "thread_id", int(event.thread));

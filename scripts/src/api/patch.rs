@@ -7,6 +7,7 @@ use crate::ownership::Attachment;
 use rhai::{Array, Engine, INT};
 use std::sync::Arc;
 use veneer_instruments::{EditKind, EditSpec, PatchId};
+use veneer_names::FragmentId;
 
 /// The handle of an edit.
 #[derive(Clone, Copy, Debug)]
@@ -14,24 +15,28 @@ struct Patch {
     id: PatchId,
 }
 
+fn fragment(number: INT) -> ApiResult<FragmentId> {
+    fragment_number(number).map(FragmentId)
+}
+
 fn redirect(from: INT, to: INT, target: INT) -> ApiResult<EditKind> {
     Ok(EditKind::Redirect {
-        from: fragment_number(from)?,
-        to: fragment_number(to)?,
-        target: fragment_number(target)?,
+        from: fragment(from)?,
+        to: fragment(to)?,
+        target: fragment(target)?,
     })
 }
 
 fn skip(number: INT) -> ApiResult<EditKind> {
     Ok(EditKind::Skip {
-        fragment: fragment_number(number)?,
+        fragment: fragment(number)?,
     })
 }
 
 fn replace(number: INT, by: INT) -> ApiResult<EditKind> {
     Ok(EditKind::Replace {
-        fragment: fragment_number(number)?,
-        by: fragment_number(by)?,
+        fragment: fragment(number)?,
+        by: fragment(by)?,
     })
 }
 

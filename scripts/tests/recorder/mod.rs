@@ -8,6 +8,7 @@ use veneer_instruments::{
     EventValue, Graph, InstrumentId, InstrumentSpec, InstrumentSummary, LogEvent, Measurement,
     MethodPattern, PatchId, PointRow, RandomSample, RefusalRow, Runtime, Tally, TallyKind,
 };
+use veneer_names::FragmentId;
 use veneer_scripts::{Plan, PlanError, PlanSession};
 
 #[derive(Default)]
@@ -163,7 +164,7 @@ impl Runtime for Recorder {
         let row = |n: u64| PointRow {
             class: "route.Edge".to_owned(),
             method: "isMe(II)Z".to_owned(),
-            fragment: Some(n as u32),
+            fragment: Some(FragmentId(n as u32)),
             what: None,
             to: None,
             line: Some(40),
@@ -176,7 +177,7 @@ impl Runtime for Recorder {
         let event = |time_ns| LogEvent {
             class: "route.Edge".to_owned(),
             method: "isMe(II)Z".to_owned(),
-            fragment: Some(1),
+            fragment: Some(FragmentId(1)),
             line: Some(40),
             thread: 1,
             time_ns,

@@ -5,6 +5,7 @@ use super::*;
 use crate::data::monotonic::monotonic;
 use crate::data::scratch::ScratchDirectory;
 use veneer_instruments::{LinearBuckets, RATE_RING_SECONDS, Rate, Tally, TallyEntry, TallyKey};
+use veneer_names::CounterSlot;
 
 struct Fixture {
     _directory: ScratchDirectory,
@@ -78,7 +79,8 @@ impl Writer<'_> {
         let part = self.header(40);
         assert!(part >= 0, "the table has no thread-local parts");
         let slot = part as u64 / 8 + n * words + value;
-        shards.add_as_java(shards.assign(tid, false), slot as u32, by);
+        let slot = CounterSlot(slot as u32);
+        shards.add_as_java(shards.assign(tid, false), slot, by);
     }
 
     /// Writes a string and returns its number. UTF-16 if a character needs it.

@@ -12,6 +12,7 @@
 
 use crate::data::shards::{SLOTS, Shards};
 use veneer_instruments::TallyKind;
+use veneer_names::CounterSlot;
 
 /// The most words that one table uses among the counters of a thread. Wider tables have no
 /// thread-local parts.
@@ -22,7 +23,7 @@ const MAX_WORDS: u64 = SLOTS / 4;
 /// The thread-local parts of one table.
 pub struct ThreadLocalParts {
     /// The first counter.
-    pub slot: u32,
+    pub slot: CounterSlot,
     /// The sum of each word when the table was last cleared.
     cleared: Vec<i64>,
 }

@@ -35,7 +35,7 @@ impl<'r> Writer<'r> {
     }
 
     /// Logs integers. Returns false and counts a drop if the ring has no room.
-    fn log(&self, point: u32, time: u64, values: &[i64]) -> bool {
+    fn log(&self, point: LogPoint, time: u64, values: &[i64]) -> bool {
         let head = self.word(Layout::HEAD) as u64;
         let size = self.word(Layout::CAPACITY) as u64;
         let need = 32 + values.len() as u64 * (16 + 2 * TEXT);
@@ -56,7 +56,7 @@ impl<'r> Writer<'r> {
             let half = self.rings.file.half_word(self.base + event + offset);
             half.store(value, Ordering::Relaxed);
         };
-        half(4, point);
+        half(4, point.0);
         self.set(event + 8, time);
         self.set(event + 16, 77);
         for (n, value) in values.iter().enumerate() {
@@ -83,31 +83,34 @@ fn times(events: &[DrainedEvent]) -> Vec<u64> {
 #[test]
 fn a_released_ring_is_assigned_again_with_the_events_that_it_holds() {
     let (_directory, rings) = rings();
-    assert!(rings.open_point(1));
+    assert!(rings.open_point(LogPoint(1)));
     let one = Writer::new(&rings);
     let two = Writer::new(&rings);
     assert_ne!(one.base, two.base);
-    assert!(one.log(1, 10, &[5]));
+    assert!(one.log(LogPoint(1), 10, &[5]));
     rings.release(rings.file.address() + one.base as i64);
     let three = Writer::new(&rings);
     assert_eq!(three.base, one.base);
-    assert!(three.log(1, 11, &[6]));
+    assert!(three.log(LogPoint(1), 11, &[6]));
     rings.drain();
-    assert_eq!(times(&rings.last_events(1, 9)), [10, 11]);
+    assert_eq!(times(&rings.last_events(LogPoint(1), 9)), [10, 11]);
 }
 
 #[test]
 fn drained_events_have_their_values_and_are_counted_by_point() {
     let (_directory, rings) = rings();
-    assert!(rings.open_point(3));
+    assert!(rings.open_point(LogPoint(3)));
     let writer = Writer::new(&rings);
-    assert!(writer.log(3, 100, &[-1, 2]));
-    assert!(writer.log(2, 101, &[]));
-    assert_eq!(rings.event_count(3), 0, "not drained yet");
+    assert!(writer.log(LogPoint(3), 100, &[-1, 2]));
+    assert!(writer.log(LogPoint(2), 101, &[]));
+    assert_eq!(rings.event_count(LogPoint(3)), 0, "not drained yet");
     rings.drain();
     rings.drain();
-    assert_eq!([1, 2, 3].map(|point| rings.event_count(point)), [0, 1, 1]);
-    let event = rings.last_events(3, 1).remove(0);
+    assert_eq!(
+        [1, 2, 3].map(|point| rings.event_count(LogPoint(point))),
+        [0, 1, 1]
+    );
+    let event = rings.last_events(LogPoint(3), 1).remove(0);
     assert_eq!((event.time_ns, event.thread), (100, 77));
     assert!(matches!(
         event.values[..],
@@ -120,7 +123,7 @@ fn drained_events_have_their_values_and_are_counted_by_point() {
 #[test]
 fn events_are_drained_once_each_while_the_ring_wraps_around() {
     let (_directory, rings) = rings();
-    assert!(rings.open_point(1));
+    assert!(rings.open_point(LogPoint(1)));
     let writer = Writer::new(&rings);
     let mut seen = 0;
     let mut time = 0;
@@ -135,12 +138,12 @@ fn events_are_drained_once_each_while_the_ring_wraps_around() {
     while (writer.word(Layout::HEAD) as u64) < end {
         // The size of 48 + 16 k does not divide the size of the data.
         for values in [1, 2, 5, 0, 3] {
-            assert!(writer.log(1, time, &vec![time as i64; values]));
+            assert!(writer.log(LogPoint(1), time, &vec![time as i64; values]));
             time += 1;
         }
         if time % drain_every == 0 {
             rings.drain();
-            let (events, count) = rings.events_since(1, seen);
+            let (events, count) = rings.events_since(LogPoint(1), seen);
             assert_eq!(times(&events), (seen..time).collect::<Vec<u64>>());
             assert_eq!(count, time);
             let texts = |e: &DrainedEvent| {
@@ -153,28 +156,28 @@ fn events_are_drained_once_each_while_the_ring_wraps_around() {
         }
     }
     rings.drain();
-    assert_eq!(rings.event_count(1), time);
+    assert_eq!(rings.event_count(LogPoint(1)), time);
     assert_eq!(writer.word(Layout::TAIL), writer.word(Layout::HEAD));
 }
 
 #[test]
 fn events_that_a_thread_logs_during_drains_arrive_whole_and_in_order() {
     let (_directory, rings) = rings();
-    assert!(rings.open_point(1));
+    assert!(rings.open_point(LogPoint(1)));
     // The ring has room for all of them, also if no drain happens meanwhile.
     let all = if cfg!(miri) { 100 } else { 3000 };
     std::thread::scope(|scope| {
         let logging = scope.spawn(|| {
             let writer = Writer::new(&rings);
             for time in 0..all {
-                assert!(writer.log(1, time, &[time as i64, -(time as i64)]));
+                assert!(writer.log(LogPoint(1), time, &[time as i64, -(time as i64)]));
             }
         });
         let mut seen = 0;
         loop {
             let has_ended = logging.is_finished();
             rings.drain();
-            let (events, count) = rings.events_since(1, seen);
+            let (events, count) = rings.events_since(LogPoint(1), seen);
             assert_eq!(times(&events), (seen..count).collect::<Vec<u64>>());
             for event in events {
                 let time = event.time_ns as i64;
@@ -196,15 +199,26 @@ fn events_that_a_thread_logs_during_drains_arrive_whole_and_in_order() {
 #[cfg_attr(miri, ignore = "Miri needs minutes for 5,000 events")]
 fn a_full_ring_drops_events_and_counts_them_by_point() {
     let (_directory, rings) = rings();
-    assert!(rings.open_point(2));
+    assert!(rings.open_point(LogPoint(2)));
     let writer = Writer::new(&rings);
-    let written = (0..).take_while(|n| writer.log(1, *n, &[0])).count() as u64;
-    assert!(!writer.log(2, 0, &[0]));
-    assert_eq!([1, 2].map(|point| rings.dropped_at(point)), [1, 1]);
+    let written = (0..)
+        .take_while(|n| writer.log(LogPoint(1), *n, &[0]))
+        .count() as u64;
+    assert!(!writer.log(LogPoint(2), 0, &[0]));
+    assert_eq!(
+        [1, 2].map(|point| rings.dropped_at(LogPoint(point))),
+        [1, 1]
+    );
     assert_eq!(rings.dropped(), 2);
     rings.drain();
-    assert_eq!((rings.event_count(1), rings.event_count(2)), (written, 0));
-    assert!(writer.log(1, 0, &[0]), "there is room again");
+    assert_eq!(
+        (
+            rings.event_count(LogPoint(1)),
+            rings.event_count(LogPoint(2))
+        ),
+        (written, 0)
+    );
+    assert!(writer.log(LogPoint(1), 0, &[0]), "there is room again");
     assert!((DATA - 200..=DATA).contains(&(written * 48)));
 }
 
@@ -212,26 +226,38 @@ fn a_full_ring_drops_events_and_counts_them_by_point() {
 #[cfg_attr(miri, ignore = "Miri needs minutes for 4,000 events")]
 fn a_point_keeps_its_newest_events_only() {
     let (_directory, rings) = rings();
-    assert!(rings.open_point(1));
+    assert!(rings.open_point(LogPoint(1)));
     let writer = Writer::new(&rings);
     let all = MAX_KEPT_EVENTS as u64 + 10;
     for time in 0..all {
-        assert!(writer.log(1, time, &[]));
+        assert!(writer.log(LogPoint(1), time, &[]));
         if time % 1000 == 0 {
             rings.drain();
         }
     }
     rings.drain();
-    assert_eq!(times(&rings.last_events(1, 3)), [all - 3, all - 2, all - 1]);
-    assert_eq!(rings.last_events(1, usize::MAX).len(), MAX_KEPT_EVENTS);
+    assert_eq!(
+        times(&rings.last_events(LogPoint(1), 3)),
+        [all - 3, all - 2, all - 1]
+    );
+    assert_eq!(
+        rings.last_events(LogPoint(1), usize::MAX).len(),
+        MAX_KEPT_EVENTS
+    );
     // A reader that has seen 4 events gets those that are kept, and learns that 6 are missing.
-    let (events, count) = rings.events_since(1, 4);
+    let (events, count) = rings.events_since(LogPoint(1), 4);
     assert_eq!((events.len() as u64, count), (all - 10, all));
     assert_eq!(events[0].time_ns, 10);
-    assert_eq!(times(&rings.events_since(1, all - 2).0), [all - 2, all - 1]);
-    assert_eq!(rings.events_since(1, all).0.len(), 0);
     assert_eq!(
-        (rings.events_since(9, 5).0.len(), rings.events_since(9, 5).1),
+        times(&rings.events_since(LogPoint(1), all - 2).0),
+        [all - 2, all - 1]
+    );
+    assert_eq!(rings.events_since(LogPoint(1), all).0.len(), 0);
+    assert_eq!(
+        (
+            rings.events_since(LogPoint(9), 5).0.len(),
+            rings.events_since(LogPoint(9), 5).1
+        ),
         (0, 5)
     );
 }
@@ -239,11 +265,11 @@ fn a_point_keeps_its_newest_events_only() {
 #[test]
 fn the_event_log_has_the_positions_of_the_events() {
     let (directory, rings) = rings();
-    assert!(rings.open_point(1));
+    assert!(rings.open_point(LogPoint(1)));
     let _other = Writer::new(&rings);
     let writer = Writer::new(&rings);
     for time in 0..3 {
-        assert!(writer.log(1, time, &[4]));
+        assert!(writer.log(LogPoint(1), time, &[4]));
     }
     rings.drain();
     let bytes = std::fs::read(directory.join(EVENT_LOG_FILES[1])).expect("the event log");
@@ -260,17 +286,21 @@ fn the_event_log_has_the_positions_of_the_events() {
 #[test]
 fn a_damaged_length_costs_the_content_of_the_ring_and_no_more() {
     let (_directory, rings) = rings();
-    assert!(rings.open_point(1));
+    assert!(rings.open_point(LogPoint(1)));
     let writer = Writer::new(&rings);
     for damaged in [4, 36, 41, DATA as u32, u32::MAX] {
-        let before = rings.event_count(1);
-        assert!(writer.log(1, 1, &[0]));
+        let before = rings.event_count(LogPoint(1));
+        assert!(writer.log(LogPoint(1), 1, &[0]));
         let second = writer.word(Layout::HEAD) as u64;
-        assert!(writer.log(1, 2, &[0]));
+        assert!(writer.log(LogPoint(1), 2, &[0]));
         let length = rings.file.half_word(writer.base + HEADER + second % DATA);
         length.store(damaged, Ordering::Relaxed);
         rings.drain();
-        assert_eq!(rings.event_count(1), before + 1, "length {damaged}");
+        assert_eq!(
+            rings.event_count(LogPoint(1)),
+            before + 1,
+            "length {damaged}"
+        );
         assert_eq!(writer.word(Layout::TAIL), writer.word(Layout::HEAD));
     }
 }
@@ -278,14 +308,14 @@ fn a_damaged_length_costs_the_content_of_the_ring_and_no_more() {
 #[test]
 fn points_beyond_the_table_have_no_metrics() {
     let (_directory, rings) = rings();
-    assert!(!rings.open_point(Layout::MAX_LOG_POINTS as u32));
-    assert!(rings.open_point(Layout::MAX_LOG_POINTS as u32 - 1));
-    rings.drop_one(Layout::MAX_LOG_POINTS as u32);
-    rings.drop_one(Layout::MAX_LOG_POINTS as u32 - 1);
+    assert!(!rings.open_point(LogPoint(Layout::MAX_LOG_POINTS as u32)));
+    assert!(rings.open_point(LogPoint(Layout::MAX_LOG_POINTS as u32 - 1)));
+    rings.drop_one(LogPoint(Layout::MAX_LOG_POINTS as u32));
+    rings.drop_one(LogPoint(Layout::MAX_LOG_POINTS as u32 - 1));
     assert_eq!(rings.dropped(), 1);
     let writer = Writer::new(&rings);
-    assert!(writer.log(u32::MAX, 1, &[]));
+    assert!(writer.log(LogPoint(u32::MAX), 1, &[]));
     rings.drain();
-    assert_eq!(rings.event_count(u32::MAX), 0);
-    assert_eq!(rings.last_events(u32::MAX, 1).len(), 1);
+    assert_eq!(rings.event_count(LogPoint(u32::MAX)), 0);
+    assert_eq!(rings.last_events(LogPoint(u32::MAX), 1).len(), 1);
 }

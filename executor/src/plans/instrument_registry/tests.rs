@@ -4,6 +4,7 @@ use super::*;
 use std::time::Duration;
 use veneer_frequency::{CountedGraph, Edge, Endpoint};
 use veneer_instruments::{AdviceKind, DEFAULT_MAX_POINTS, InstrumentKind, PointSelector};
+use veneer_names::LogPoint;
 
 pub fn spec(kind: InstrumentKind) -> InstrumentSpec {
     InstrumentSpec {
@@ -39,7 +40,7 @@ pub fn point(class: u32, method: u32, slot: u32) -> InstalledPoint {
         to: None,
         what: None,
         line: Some(7),
-        slot,
+        slot: PointSlot::Counter(CounterSlot(slot)),
         step: PlannedAction::Count,
         values: Vec::new(),
         base: [0, 0],
@@ -54,13 +55,22 @@ pub fn point(class: u32, method: u32, slot: u32) -> InstalledPoint {
     }
 }
 
+/// A point of a log in the class `C<class>`.
+pub fn log_point(class: u32, method: u32, number: u32) -> InstalledPoint {
+    let mut log = point(class, method, 0);
+    (log.step, log.key.step) = (PlannedAction::Log, PlannedAction::Log);
+    log.slot = PointSlot::Log(LogPoint(number));
+    log
+}
+
 fn hits(hits: u64) -> Measurement {
     Measurement::Count { hits }
 }
 
 /// Every point has as many hits as the number of its counter.
 fn readings(points: &[InstalledPoint]) -> Vec<Measurement> {
-    points.iter().map(|p| hits(u64::from(p.slot))).collect()
+    let all = points.iter();
+    all.map(|p| hits(u64::from(p.slot.number()))).collect()
 }
 
 fn block(method: u32, first: u32) -> Arc<CounterBlock> {
@@ -73,7 +83,11 @@ fn block(method: u32, first: u32) -> Arc<CounterBlock> {
     };
     let flow = CountedGraph::new(2, &[edge(a, b), edge(b, a), edge(a, a)]);
     assert!(flow.counter_count() > 0);
-    Arc::new(CounterBlock::for_graph(MethodId(method), first, &flow))
+    Arc::new(CounterBlock::for_graph(
+        MethodId(method),
+        CounterSlot(first),
+        &flow,
+    ))
 }
 
 fn add(table: &mut InstrumentTable, points: Vec<InstalledPoint>) -> InstrumentId {
@@ -165,13 +179,15 @@ fn an_instrument_without_points_or_with_one_is_folded_to_itself() {
 #[test]
 fn points_of_unloaded_methods_become_final_and_the_others_stay_live() {
     let mut table = InstrumentTable::default();
-    let mut log = point(1, 10, 3);
-    (log.step, log.key.step) = (PlannedAction::Log, PlannedAction::Log);
+    let log = log_point(1, 10, 3);
     let id = add(&mut table, vec![point(1, 10, 100), point(2, 20, 200), log]);
     let finals = table.finalize(&|method: MethodId| method.0 == 10, &readings);
     assert_eq!(finals.len(), 1);
     let found: Vec<_> = finals[0].points.iter().map(|p| (p.slot, p.width)).collect();
-    assert_eq!((finals[0].instrument, found), (id, vec![(100, 1)]));
+    assert_eq!(
+        (finals[0].instrument, found),
+        (id, vec![(CounterSlot(100), 1)])
+    );
     assert_eq!(finals[0].points[0].data, hits(100));
     let state: Vec<_> = points(&mut table, id)
         .iter()
@@ -305,30 +321,29 @@ fn counters_of_unloaded_methods_are_reusable_by_width() {
     let mut single = table.free_by_width.remove(&1).unwrap_or_default();
     let blocks = table.free_by_width.remove(&shared.width);
     if shared.width == 1 {
-        single.retain(|slot| *slot != 500);
+        single.retain(|slot| *slot != CounterSlot(500));
     } else {
-        assert_eq!(blocks, Some(vec![500]));
+        assert_eq!(blocks, Some(vec![CounterSlot(500)]));
     }
     single.sort_unstable();
-    assert_eq!(single, [7, 8, 60]);
-    assert_eq!(table.free_by_width.remove(&4), Some(vec![40]));
+    assert_eq!(single, [7, 8, 60].map(CounterSlot));
+    assert_eq!(table.free_by_width.remove(&4), Some(vec![CounterSlot(40)]));
     assert!(table.free_by_width.is_empty());
     let left: Vec<_> = table.free_by_key.values().flatten().copied().collect();
-    assert_eq!(left, [70]);
+    assert_eq!(left, [CounterSlot(70)]);
     assert!(points(&mut table, attached).iter().all(|p| p.row.is_none()));
 }
 
 #[test]
 fn counters_of_a_detached_instrument_are_reusable_at_the_same_point_only() {
     let mut table = InstrumentTable::default();
-    let mut log = point(1, 10, 3);
-    (log.step, log.key.step) = (PlannedAction::Log, PlannedAction::Log);
+    let log = log_point(1, 10, 3);
     let mut unloaded = point(3, 30, 9);
     unloaded.is_unloaded = true;
     let id = add(&mut table, vec![point(1, 10, 100), log, unloaded]);
     detach(&mut table, id);
     let key = point(1, 10, 0).key;
-    assert_eq!(table.free_by_key.get(&key), Some(&vec![100]));
+    assert_eq!(table.free_by_key.get(&key), Some(&vec![CounterSlot(100)]));
     assert_eq!(
         table.free_by_key.len(),
         1,
@@ -358,12 +373,15 @@ fn a_counter_block_is_in_quarantine_until_its_versions_are_collected() {
     let id = add(&mut table, all);
     detach(&mut table, id);
     let firsts = |table: &InstrumentTable| -> Vec<u32> {
-        table.quarantine.iter().map(|row| row.first).collect()
+        table.quarantine.iter().map(|row| row.first.0).collect()
     };
     assert_eq!(firsts(&table), [500, 600]);
     table.release_quarantined(|_| false);
     assert_eq!((firsts(&table).len(), table.free_by_width.len()), (2, 0));
-    table.release_quarantined(|row| row.first == 500);
+    table.release_quarantined(|row| row.first == CounterSlot(500));
     assert_eq!(firsts(&table), [600]);
-    assert_eq!(table.free_by_width.get(&one.width), Some(&vec![500]));
+    assert_eq!(
+        table.free_by_width.get(&one.width),
+        Some(&vec![CounterSlot(500)])
+    );
 }

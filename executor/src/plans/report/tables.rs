@@ -9,10 +9,8 @@ use std::cmp::{Ordering, Reverse};
 use crate::agent::Agent;
 use crate::data::aggregations::TableLabel;
 use serde_json::Value;
-use veneer_instruments::{
-    LinearBuckets, RATE_WINDOW_SECONDS, Tally, TallyEntry, TallyKey, TallyKind, bucket_start,
-};
-use veneer_protocol::{Bucket, EntryMetrics, SecondCount, Table, TableEntry, TableKind};
+use veneer_instruments::{Tally, TallyEntry, TallyKey, TallyKind};
+use veneer_protocol::{Table, TableEntry, TableKind};
 
 /// The most bytes of JSON, by estimate, of all entries of a report. The rest of the message is left
 /// to everything else.
@@ -67,7 +65,7 @@ fn sized_table(number: u32, kind: TallyKind, label: TableLabel, now: Tally) -> O
             attached: false,
             entries,
             omitted,
-            rest: rest(&now.rest, kind),
+            rest: now.rest.metrics_of_rest(kind),
         },
         bytes: MAX_TABLES_BYTES - room,
     })
@@ -141,7 +139,7 @@ fn fitting_entries(
         *room -= bytes;
         shown.push(TableEntry {
             keys: entry.keys.iter().map(key).collect(),
-            figures: figures(&entry, kind),
+            figures: entry.metrics(kind),
         });
     }
     let omitted = count - shown.len() as u64;
@@ -180,114 +178,10 @@ fn key(key: &TallyKey) -> Value {
     }
 }
 
-/// The metrics of an entry, by the kind of its table.
-fn figures(entry: &TallyEntry, kind: TallyKind) -> EntryMetrics {
-    let TallyEntry {
-        count,
-        sum,
-        min,
-        max,
-        ..
-    } = *entry;
-    match kind {
-        TallyKind::Sums => EntryMetrics::Sums {
-            count,
-            sum,
-            min,
-            max,
-        },
-        TallyKind::Histogram => EntryMetrics::Distribution {
-            count,
-            sum,
-            min,
-            max,
-            buckets: filled_buckets(&entry.buckets),
-        },
-        TallyKind::Linear(linear) => EntryMetrics::Distribution {
-            count,
-            sum,
-            min,
-            max,
-            buckets: linear_buckets(&entry.buckets, linear),
-        },
-        TallyKind::Rate => {
-            let rate = entry.rate.clone().unwrap_or_default();
-            let second = |(ago, count)| SecondCount { ago, count };
-            EntryMetrics::Rate {
-                count,
-                whole: rate.complete_seconds(RATE_WINDOW_SECONDS),
-                seconds: rate.counts_by_age().into_iter().map(second).collect(),
-            }
-        }
-        TallyKind::Distinct => EntryMetrics::Distinct {
-            count,
-            distinct: entry.distinct,
-        },
-        TallyKind::Top => EntryMetrics::UpperBound {
-            count,
-            error: entry.error,
-        },
-        TallyKind::Last | TallyKind::Sample => {
-            let at = entry.at.unwrap_or_default();
-            EntryMetrics::Occurrence {
-                number: at.number,
-                time_ns: at.time_ns,
-                thread: at.thread_id,
-            }
-        }
-        TallyKind::Count | TallyKind::Numbers | TallyKind::Objects | TallyKind::PerObject => {
-            EntryMetrics::Count { count }
-        }
-    }
-}
-
-/// The metrics of the values that found no entry. For some kinds only their number is known.
-fn rest(rest: &TallyEntry, kind: TallyKind) -> EntryMetrics {
-    let kind = match kind {
-        TallyKind::Last | TallyKind::Sample | TallyKind::Top | TallyKind::Distinct => {
-            TallyKind::Count
-        }
-        kind => kind,
-    };
-    figures(rest, kind)
-}
-
-/// All buckets of a linear histogram, including empty ones, so that a reader knows their bounds.
-fn linear_buckets(counts: &[u64], linear: LinearBuckets) -> Vec<Bucket> {
-    let bucket = |(range, count): (Option<(i64, i64)>, &u64)| {
-        let (from, to) = range?;
-        let count = *count;
-        Some(Bucket { from, to, count })
-    };
-    linear.ranges().zip(counts).filter_map(bucket).collect()
-}
-
-/// The buckets of an exponential histogram that are not empty, in ascending order. The last element
-/// of `counts` is the bucket of negative values.
-fn filled_buckets(counts: &[u64]) -> Vec<Bucket> {
-    let bound = |start: u64| i64::try_from(start).unwrap_or(i64::MAX);
-    let bucket = |(n, count): (usize, &u64)| match bucket_start(n) {
-        Some(from) => Bucket {
-            from: bound(from),
-            to: bucket_start(n + 1).map_or(i64::MAX, |next| bound(next) - 1),
-            count: *count,
-        },
-        None => Bucket {
-            from: i64::MIN,
-            to: -1,
-            count: *count,
-        },
-    };
-    let filled = counts.iter().enumerate().filter(|(_, count)| **count > 0);
-    let mut buckets: Vec<Bucket> = filled.map(bucket).collect();
-    buckets.sort_by_key(|bucket| bucket.from);
-    buckets
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use veneer_instruments::{HISTOGRAM_BUCKETS, Occurrence, Rate};
+    use veneer_instruments::{EntryMetrics, LinearBuckets, Occurrence, Rate};
 
     fn entry(key: i64, count: u64) -> TallyEntry {
         TallyEntry {
@@ -416,45 +310,6 @@ mod tests {
             seconds: vec![(8, 1), (9, 1)],
         });
         assert_eq!(bytes(&one, TallyKind::Rate), 2 * SECOND_BYTES);
-    }
-
-    #[test]
-    fn buckets_of_a_histogram_are_ascending_with_negative_values_first() {
-        let mut counts = vec![0; HISTOGRAM_BUCKETS];
-        for (n, count) in [
-            (HISTOGRAM_BUCKETS - 1, 2),
-            (0, 1),
-            (5, 7),
-            (HISTOGRAM_BUCKETS - 2, 3),
-        ] {
-            counts[n] = count;
-        }
-        let found: Vec<_> = filled_buckets(&counts)
-            .iter()
-            .map(|b| (b.from, b.to, b.count))
-            .collect();
-        let largest = (i64::MAX - (1 << 60), i64::MAX, 3);
-        assert_eq!(found[..3], [(i64::MIN, -1, 2), (0, 0, 1), (5, 5, 7)]);
-        assert_eq!(
-            (found[3].1, found[3].2, found.len()),
-            (largest.1, largest.2, 4)
-        );
-    }
-
-    #[test]
-    fn linear_buckets_include_empty_ones_and_have_their_bounds() {
-        let linear = LinearBuckets::new(-10, 5, 2).expect("buckets");
-        let found: Vec<_> = linear_buckets(&[4, 0, 1, 2], linear)
-            .iter()
-            .map(|b| (b.from, b.to, b.count))
-            .collect();
-        let expected = [
-            (i64::MIN, -11, 4),
-            (-10, -6, 0),
-            (-5, -1, 1),
-            (0, i64::MAX, 2),
-        ];
-        assert_eq!(found, expected);
     }
 
     #[test]

@@ -164,7 +164,9 @@ impl RuntimeHandle {
 }
 
 /// The edit that an error names if the spec has none.
-const NO_EDIT: EditKind = EditKind::Skip { fragment: 0 };
+const NO_EDIT: EditKind = EditKind::Skip {
+    fragment: FragmentId(0),
+};
 
 /// Name and descriptor of a target.
 fn method_label(target: &Target) -> Option<String> {
@@ -194,22 +196,12 @@ fn failing_edit(spec: &EditSpec, edits: &[Edit], method: &Method, armed: &ArmedC
 
 /// The edits of a spec, in the form of the rewriter.
 fn edits_of(spec: &EditSpec) -> Vec<Edit> {
-    let f = FragmentId;
     spec.edits
         .iter()
         .map(|e| match *e {
-            EditKind::Redirect { from, to, target } => Edit::Redirect {
-                from: f(from),
-                to: f(to),
-                target: f(target),
-            },
-            EditKind::Skip { fragment } => Edit::Skip {
-                fragment: f(fragment),
-            },
-            EditKind::Replace { fragment, by } => Edit::Replace {
-                fragment: f(fragment),
-                by: f(by),
-            },
+            EditKind::Redirect { from, to, target } => Edit::Redirect { from, to, target },
+            EditKind::Skip { fragment } => Edit::Skip { fragment },
+            EditKind::Replace { fragment, by } => Edit::Replace { fragment, by },
         })
         .collect()
 }

@@ -7,7 +7,6 @@ use crate::classes::retransform;
 use crate::data::rings::DrainedEvent;
 use crate::plans::instrument_registry::{InstalledPoint, InstrumentTable};
 use crate::plans::readings::installed_points;
-use crate::weaving::planned_probe::PlannedAction;
 use veneer_instruments::{
     ArmedClass, ArmedMethod, Graph, InstrumentId, InstrumentSummary, LogEvent, MethodPattern,
     RandomSample,
@@ -20,8 +19,11 @@ impl RuntimeHandle {
         agent.rings.drain();
         let points = installed_points(agent, id);
         let mut events: Vec<LogEvent> = Vec::new();
-        for point in points.iter().filter(|p| p.step == PlannedAction::Log) {
-            let drained = agent.rings.last_events(point.slot, last).into_iter();
+        for point in &points {
+            let Some(log) = point.slot.log_point() else {
+                continue;
+            };
+            let drained = agent.rings.last_events(log, last).into_iter();
             events.extend(drained.map(|e| event(point, e, agent.nano_began)));
         }
         newest(events, last)

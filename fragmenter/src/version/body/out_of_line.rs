@@ -18,6 +18,7 @@ use crate::runtime;
 use crate::types::Type;
 use crate::version::plan::Bodies;
 use crate::version::weave::CounterChange;
+use veneer_names::LocalSlot;
 
 impl BodyEmitter<'_, '_> {
     /// Emits only the returns, for activations that are suspended before one. Such an activation
@@ -35,7 +36,7 @@ impl BodyEmitter<'_, '_> {
             let state = self.point_state(i);
             self.frame_at(label, state);
             self.emit_check(i)?;
-            let has = |slot: u16| p.locals.iter().any(|l| l.0 == slot);
+            let has = |slot: LocalSlot| p.locals.iter().any(|l| l.0 == slot.0);
             // The activation reaches the end of a fragment into which it was not counted here, so
             // its external exit from the previous version is taken back.
             self.count_external_exit(p.fragment, CounterChange::Decrement)?;
@@ -161,7 +162,7 @@ impl BodyEmitter<'_, '_> {
             }
             refs.build_frame(&mut self.a, p, self.slots.temp);
             for (slot, local) in self.slots.timers.clone() {
-                self.e.push_int(&mut self.a, slot as i32)?;
+                self.e.push_int(&mut self.a, slot.0 as i32)?;
                 self.a.local(LLOAD, local);
                 self.e
                     .frame_call(&mut self.a, "keep", "(IJ)Ljava/lang/invoke/VeneerFrame;")?;

@@ -8,6 +8,7 @@ use crate::types::{State, Type};
 use crate::version::plan::{Bodies, VersionPlan};
 use crate::version::promoted_loops::{PromotedLoop, promoted_loops};
 use indexmap::IndexMap;
+use veneer_names::CounterSlot;
 
 /// The slots of the version's own local variables.
 pub(in crate::version) struct Slots {
@@ -16,10 +17,10 @@ pub(in crate::version) struct Slots {
     /// The frame from which to resume. The local is null once the activation has reached its
     /// position.
     pub frame: Option<u16>,
-    pub(super) timers: IndexMap<u32, u16>,
+    pub(super) timers: IndexMap<CounterSlot, u16>,
     /// Locals that hold the byte offset of a counter: the counter of external exits from the
     /// fragment that currently runs. The key is the number of the first such counter.
-    pub(super) exit_counters: IndexMap<u32, u16>,
+    pub(super) exit_counters: IndexMap<CounterSlot, u16>,
     /// Loops whose counters are locals.
     pub promoted: Vec<PromotedLoop>,
     /// First unused slot, for short-lived values.
@@ -75,12 +76,12 @@ impl Slots {
     }
 
     /// The local that holds a counter, if the counter is promoted.
-    pub fn promoted(&self, slot: u32) -> Option<u16> {
+    pub fn promoted(&self, slot: CounterSlot) -> Option<u16> {
         let found = self.promoted.iter().find_map(|l| l.counters.get(&slot));
         found.copied()
     }
 
-    pub fn timer(&self, slot: u32) -> Result<u16, Refusal> {
+    pub fn timer(&self, slot: CounterSlot) -> Result<u16, Refusal> {
         self.timers
             .get(&slot)
             .copied()
@@ -114,7 +115,7 @@ impl Slots {
 /// counters.
 pub(super) fn external_counters<'p>(
     plan: &'p VersionPlan,
-) -> impl Iterator<Item = (u32, u32)> + 'p {
+) -> impl Iterator<Item = (CounterSlot, CounterSlot)> + 'p {
     plan.probes.iter().filter_map(|p| match p.action {
         ProbeAction::CountExternalEdge {
             arrivals,

@@ -20,6 +20,7 @@ use crate::profile::CallProfile;
 /// Why nothing was read.
 #[derive(Debug, Error)]
 pub enum ReadError {
+    /// The input failed.
     #[error("the file cannot be read: {0}")]
     Io(#[from] io::Error),
     /// The header is missing, damaged, or that of another format.
@@ -59,14 +60,19 @@ pub enum Ending {
 /// The kinds of damage of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Damage {
+    /// The checksum of the chunk differs from that in its header.
     #[error("its checksum is wrong")]
     Checksum,
+    /// The length in the header exceeds [`MAX_CHUNK_BYTES`](super::MAX_CHUNK_BYTES).
     #[error("it claims to be longer than a chunk can be")]
     TooLong,
+    /// A record ends early, or names something that does not precede it.
     #[error("a record in it is malformed")]
     Record,
+    /// The end record counts other records than the file has.
     #[error("the number of its records is not that of the file")]
     Count,
+    /// The chunk follows the end record.
     #[error("it follows the end")]
     AfterEnd,
 }
@@ -76,6 +82,7 @@ pub enum Damage {
 pub struct ReadResult {
     /// The records up to the end or to the first damaged chunk.
     pub profile: CallProfile,
+    /// Whether the file was read to its end.
     pub ending: Ending,
     /// The number of chunks of unknown kinds, which a newer version wrote.
     pub unknown_chunks: u64,

@@ -168,7 +168,7 @@ pub fn write(selection: &Selection, mut to: impl Write) -> Result<(), OutputErro
     let mut numbers: HashMap<Option<ThreadId>, usize> = HashMap::new();
     // The thread of each node, and its stack there without and with the line of its own call.
     let mut places: Vec<(usize, usize)> = Vec::with_capacity(nodes.len());
-    let mut stacks: HashMap<(Option<usize>, usize, usize), usize> = HashMap::new();
+    let mut stacks = StackIndex::new();
     for node in &nodes {
         let number = match node.parent {
             Some(parent) => places[parent].0,
@@ -213,12 +213,15 @@ pub fn write(selection: &Selection, mut to: impl Write) -> Result<(), OutputErro
     Ok(())
 }
 
+/// The stacks by caller, frame and thread.
+type StackIndex = HashMap<(Option<usize>, usize, usize), usize>;
+
 /// The stack of a node in its thread. Nodes with equal frames and callers have one stack.
 fn stack_of(
     selection: &Selection,
     labels: &Labels,
     tables: &mut ThreadTables,
-    (stacks, thread): (&mut HashMap<(Option<usize>, usize, usize), usize>, usize),
+    (stacks, thread): (&mut StackIndex, usize),
     prefix: Option<usize>,
     node: &StackNode,
 ) -> usize {

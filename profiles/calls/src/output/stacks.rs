@@ -11,6 +11,7 @@ use crate::selection::Selection;
 pub struct StackNode {
     /// The position of the caller in the list. It is smaller than that of this node.
     pub parent: Option<usize>,
+    /// The innermost method of the stack.
     pub method: MethodId,
     /// The line in the caller at which the call is, if it is known.
     pub call_line: Option<u16>,

@@ -36,19 +36,7 @@ pub fn parse(text: &str) -> Result<Query, QueryError> {
         end,
     };
     let (source, at) = parser.source()?;
-    let mut query = Query {
-        source,
-        without: Vec::new(),
-        under: Vec::new(),
-        directly_under: Vec::new(),
-        threads: Vec::new(),
-        between: None,
-        conditions: Vec::new(),
-        keys: Vec::new(),
-        show: Vec::new(),
-        sort: None,
-        top: None,
-    };
+    let mut query = Query::new(source);
     let mut sort = None;
     while !parser.tokens.is_empty() {
         parser.sign(".", "`.` and a step")?;

@@ -129,6 +129,23 @@ pub struct Query {
 }
 
 impl Query {
+    /// A query of all nodes of a source, without columns.
+    pub fn new(source: Source) -> Query {
+        Query {
+            source,
+            without: Vec::new(),
+            under: Vec::new(),
+            directly_under: Vec::new(),
+            threads: Vec::new(),
+            between: None,
+            conditions: Vec::new(),
+            keys: Vec::new(),
+            show: Vec::new(),
+            sort: None,
+            top: None,
+        }
+    }
+
     /// The columns of the result.
     pub fn columns(&self) -> Vec<ResultColumn> {
         let column = |show: &Show| ResultColumn {

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::ops::ControlFlow;
 
 use thiserror::Error;
+use veneer_text::matches_wildcard;
 
 use super::columns::{Cell, RowView, kind_text};
 use super::groups::Groups;
@@ -209,31 +210,8 @@ impl Selection {
 
 fn is_thread_selected(query: &Query, names: &Names, thread: u32) -> bool {
     let name = names.thread_name(thread);
-    let matches = |wanted: &String| wanted.parse() == Ok(thread) || glob(wanted, &name);
+    let matches = |wanted: &String| wanted.parse() == Ok(thread) || matches_wildcard(wanted, &name);
     query.threads.is_empty() || query.threads.iter().any(matches)
-}
-
-/// Whether a name matches a pattern in which `*` is any text.
-fn glob(pattern: &str, name: &str) -> bool {
-    let mut parts = pattern.split('*');
-    let first = parts.next().unwrap_or_default();
-    let Some(mut rest) = name.strip_prefix(first) else {
-        return false;
-    };
-    let mut parts = parts.peekable();
-    if parts.peek().is_none() {
-        return rest.is_empty();
-    }
-    while let Some(part) = parts.next() {
-        if parts.peek().is_none() {
-            return rest.ends_with(part);
-        }
-        match rest.find(part) {
-            Some(at) => rest = &rest[at + part.len()..],
-            None => return false,
-        }
-    }
-    true
 }
 
 /// The interval of the query in ticks.

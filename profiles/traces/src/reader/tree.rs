@@ -182,6 +182,17 @@ pub trait Visitor {
     }
 }
 
+/// An event of a thread.
+#[derive(Clone, Copy)]
+struct TreeEvent<'w> {
+    kind: u8,
+    id: u64,
+    /// The time in ticks.
+    time: u64,
+    /// The words of its arguments.
+    words: &'w [u64],
+}
+
 /// A reading of the thread's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CpuReading {
@@ -229,7 +240,14 @@ impl TreeBuilder {
             }
             match reader.step()? {
                 Step::Event { kind, id, time } => {
-                    self.event(kind, id, time, reader.argument_words(), names, visitor);
+                    let words = reader.argument_words();
+                    let event = TreeEvent {
+                        kind,
+                        id,
+                        time,
+                        words,
+                    };
+                    self.event(event, names, visitor);
                 }
                 step @ Step::Segment { .. } => {
                     is_first = false;
@@ -272,59 +290,39 @@ impl TreeBuilder {
 
     /// Handles one event.
     #[inline]
-    pub fn event(
-        &mut self,
-        event: u8,
-        id: u64,
-        time: u64,
-        words: &[u64],
-        names: &Names,
-        visitor: &mut impl Visitor,
-    ) {
-        self.now = time;
-        if !words.is_empty()
-            && let Some(cpu_ns) = last_value(words, argument::CPU)
+    fn event(&mut self, event: TreeEvent<'_>, names: &Names, visitor: &mut impl Visitor) {
+        self.now = event.time;
+        if !event.words.is_empty()
+            && let Some(cpu_ns) = last_value(event.words, argument::CPU)
         {
-            let ticks = time;
+            let ticks = event.time;
             self.reading = Some(CpuReading { ticks, cpu_ns });
         }
-        if event < FIRST_INSTANT {
-            self.begin_node(event, id, words, names, visitor);
-        } else if event == kind::EXIT || event == kind::THROW {
-            let ending = match event {
-                kind::EXIT => Ending::Exit,
-                _ => Ending::Throw,
-            };
-            self.end_node(ending, words, names, visitor);
-        } else {
-            self.other_event(event, id, words, names, visitor);
+        match event.kind {
+            ..FIRST_INSTANT => self.begin_node(event, names, visitor),
+            kind::EXIT => self.end_node(Ending::Exit, event.words, names, visitor),
+            kind::THROW => self.end_node(Ending::Throw, event.words, names, visitor),
+            _ => self.other_event(event, names, visitor),
         }
     }
 
-    fn begin_node(
-        &mut self,
-        event: u8,
-        id: u64,
-        words: &[u64],
-        names: &Names,
-        visitor: &mut impl Visitor,
-    ) {
-        if event > kind::CLASS_LOAD {
+    fn begin_node(&mut self, event: TreeEvent<'_>, names: &Names, visitor: &mut impl Visitor) {
+        if event.kind > kind::CLASS_LOAD {
             self.findings.unknown_kinds += 1;
         }
-        let slot = self.slot(event, id, names);
-        let (start_cpu, start_allocated) =
-            (self.cpu_now(names), last_value(words, argument::ALLOCATED));
+        let slot = self.slot(event, names);
+        let start_cpu = self.cpu_now(names);
+        let start_allocated = last_value(event.words, argument::ALLOCATED);
         if let Some(parent) = self.open.last_mut() {
             parent.children += 1;
         }
         self.open.push(OpenNode {
             number: self.next_number,
-            kind: event,
+            kind: event.kind,
             slot,
-            id,
+            id: event.id,
             start: self.now,
-            words: words.to_vec(),
+            words: event.words.to_vec(),
             start_cpu,
             start_allocated,
             ..OpenNode::default()
@@ -334,15 +332,15 @@ impl TreeBuilder {
     }
 
     /// The frame of an event of a kind whose id is a frame.
-    fn slot(&mut self, event: u8, id: u64, names: &Names) -> FrameSlot {
+    fn slot(&mut self, event: TreeEvent<'_>, names: &Names) -> FrameSlot {
         let has_frame = matches!(
-            event,
+            event.kind,
             kind::ENTRY | kind::COMPILATION | kind::MARK | kind::DEOPTIMISATION
         );
         if !has_frame {
             return UNKNOWN_FRAME;
         }
-        let slot = names.slot(id);
+        let slot = names.slot(event.id);
         self.findings.unknown_frames += u64::from(slot == UNKNOWN_FRAME);
         slot
     }
@@ -416,49 +414,35 @@ impl TreeBuilder {
         visitor.leave(&node, &self.open);
     }
 
-    fn other_event(
-        &mut self,
-        event: u8,
-        id: u64,
-        words: &[u64],
-        names: &Names,
-        visitor: &mut impl Visitor,
-    ) {
-        match event {
+    fn other_event(&mut self, event: TreeEvent<'_>, names: &Names, visitor: &mut impl Visitor) {
+        match event.kind {
             kind::SWITCH => {}
-            kind::OMITTED => self.omit(id, words, names),
-            kind::LOST => self.lose(words, names, visitor),
-            FIRST_INSTANT..FIRST_LONG => self.instant(event, id, words, names, visitor),
+            kind::OMITTED => self.omit(event, names),
+            kind::LOST => self.lose(event.words, names, visitor),
+            FIRST_INSTANT..FIRST_LONG => self.instant(event, names, visitor),
             FIRST_LONG..FIRST_LONG_INSTANT => {
                 // A later version closes a node with another kind of end.
                 self.findings.unknown_kinds += 1;
-                self.end_node(Ending::Exit, words, names, visitor);
+                self.end_node(Ending::Exit, event.words, names, visitor);
             }
             _ => {
                 self.findings.unknown_kinds += 1;
-                self.instant(event, id, words, names, visitor);
+                self.instant(event, names, visitor);
             }
         }
     }
 
-    fn instant(
-        &mut self,
-        event: u8,
-        id: u64,
-        words: &[u64],
-        names: &Names,
-        visitor: &mut impl Visitor,
-    ) {
-        if event > kind::LOST && event < FIRST_LONG {
+    fn instant(&mut self, event: TreeEvent<'_>, names: &Names, visitor: &mut impl Visitor) {
+        if event.kind > kind::LOST && event.kind < FIRST_LONG {
             self.findings.unknown_kinds += 1;
         }
         let node = Node {
             number: self.next_number,
             parent: self.open.last().map(|parent| parent.number),
             depth: u32::try_from(self.open.len()).unwrap_or(u32::MAX),
-            kind: event,
-            slot: self.slot(event, id, names),
-            id,
+            kind: event.kind,
+            slot: self.slot(event, names),
+            id: event.id,
             start: self.now,
             end: self.now,
             self_ticks: 0,
@@ -472,17 +456,19 @@ impl TreeBuilder {
             self_cost_ps: 0,
             spread_ps: 0,
             ending: Ending::Exit,
-            words: words.to_vec(),
+            words: event.words.to_vec(),
         };
         self.next_number += 1;
         visitor.instant(&node, &self.open);
     }
 
     /// Calls that the recorder left out inside the innermost node.
-    fn omit(&mut self, id: u64, words: &[u64], names: &Names) {
-        let count = ints(words).next().unwrap_or(0).max(0) as u64;
+    fn omit(&mut self, event: TreeEvent<'_>, names: &Names) {
+        let count = ints(event.words).next().unwrap_or(0).max(0) as u64;
         self.findings.omitted_calls = self.findings.omitted_calls.saturating_add(count);
-        let probe = u32::try_from(id).ok().and_then(|id| names.probes.get(&id));
+        let probe = u32::try_from(event.id)
+            .ok()
+            .and_then(|id| names.probes.get(&id));
         if let Some(node) = self.open.last_mut() {
             node.omitted = node.omitted.saturating_add(count);
             let each = probe.map_or(0, |p| p.inside_ps.saturating_add(p.outside_ps));

@@ -1,33 +1,19 @@
-//! The dry run: runs a plan's top level without a JVM. The tests of the documentation use the dry
-//! run. `veneer run --strict` does not: the command only parses the plans, and the agent refuses a
-//! plan that fails in the JVM before the application starts.
-//!
-//! The runtime in this module accepts every instrument and edit, has no measured data, and discards
+//! A runtime without a JVM: it accepts every instrument and edit, has no measured data, and discards
 //! output.
 
-use crate::error::PlanError;
-use crate::plan::Plan;
-use crate::scheduler::PlanSession;
-use parking_lot::Mutex;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use veneer_instruments::{
     ArmedMethod, AttachError, AttachSummary, EditSpec, Graph, InstrumentId, InstrumentSpec,
     InstrumentSummary, LogEvent, MethodPattern, PatchId, PointRow, RandomSample, RefusalRow,
     Runtime, Tally, TallyKind,
 };
+use veneer_scripts::{Plan, PlanError, PlanSession};
 
-impl Plan {
-    /// Runs the plan's top level without a JVM: every attachment succeeds, and all measured data
-    /// are empty. The dry run finds misspelt functions, wrong arguments and malformed patterns
-    /// before the application starts. A top level that needs measured data or ids of other plans
-    /// (`h.rows()[0]`, `detach("i7")`) fails in a dry run.
-    ///
-    /// # Errors
-    /// The errors that loading the plan into a JVM would also report.
-    pub fn dry_run(&self) -> Result<(), PlanError> {
-        let session = PlanSession::new(Arc::new(NoJvm::default()));
-        session.load(self.clone()).map(drop)
-    }
+/// Runs the plan's top level. Every attachment succeeds, and all measured data are empty. A top
+/// level that needs measured data or ids of other plans (`h.rows()[0]`, `detach("i7")`) fails.
+pub fn dry_run(plan: &Plan) -> Result<(), PlanError> {
+    let session = PlanSession::new(Arc::new(NoJvm::default()));
+    session.load(plan.clone()).map(drop)
 }
 
 #[derive(Default)]
@@ -38,7 +24,7 @@ struct NoJvm {
 
 impl Runtime for NoJvm {
     fn attach(&self, spec: InstrumentSpec) -> Result<AttachSummary, AttachError> {
-        let mut instruments = self.instruments.lock();
+        let mut instruments = self.instruments.lock().unwrap();
         let id = InstrumentId(u32::try_from(instruments.len()).unwrap_or(u32::MAX));
         instruments.push(InstrumentSummary {
             id,
@@ -59,7 +45,7 @@ impl Runtime for NoJvm {
     }
 
     fn detach(&self, id: InstrumentId) -> Result<(), AttachError> {
-        let mut instruments = self.instruments.lock();
+        let mut instruments = self.instruments.lock().unwrap();
         let summary = instruments.iter_mut().find(|summary| summary.id == id);
         let summary = summary.ok_or(AttachError::UnknownInstrument { id })?;
         summary.attached = false;
@@ -75,7 +61,7 @@ impl Runtime for NoJvm {
     }
 
     fn edit(&self, _: EditSpec) -> Result<PatchId, AttachError> {
-        let mut patches = self.patches.lock();
+        let mut patches = self.patches.lock().unwrap();
         let id = PatchId(*patches);
         *patches += 1;
         Ok(id)
@@ -108,7 +94,7 @@ impl Runtime for NoJvm {
     }
 
     fn instruments(&self) -> Vec<InstrumentSummary> {
-        self.instruments.lock().clone()
+        self.instruments.lock().unwrap().clone()
     }
 
     fn stale_activation_count(&self) -> u64 {
