@@ -25,16 +25,19 @@
 
 pub mod agent;
 pub mod attach;
+pub mod attach_command;
 pub mod classes;
+pub mod compiled_methods;
 pub mod connection;
 pub mod diagnostics;
 mod embedded_agent;
 mod hang;
 pub mod load;
 pub mod machine;
-mod perfdata;
+pub mod perfdata;
 pub mod process_stat;
 pub mod target;
+pub mod thread_dump;
 pub mod tls;
 pub mod token;
 pub mod version;

@@ -1,9 +1,12 @@
-//! Reads two of the performance counters that HotSpot keeps in `/tmp/hsperfdata_<user>/<pid>`.
+//! Reads some of the performance counters that HotSpot keeps in `/tmp/hsperfdata_<user>/<pid>`.
 //!
 //! * `sun.rt.jvmCapabilities` is a string of digits. The first digit is `1` if the JVM accepts
 //!   attach requests. The client reads it before it sends SIGQUIT, because a JVM with
 //!   `-XX:+DisableAttachMechanism` would print a thread dump into the application's output.
 //! * `sun.rt.javaCommand` is the main class or jar of the JVM, with the program's arguments.
+//! * `sun.rt.safepointTime` and `sun.rt.safepointSyncTime` are the ticks in which threads were
+//!   stopped, or waited for the last thread to stop.
+//! * `sun.gc.collector.N.time` are the ticks in which collections stopped all threads.
 //!
 //! ```text
 //!   entry:  u32 length, u32 name offset, u32 vector length,
@@ -16,11 +19,21 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::time::Duration;
 
 use crate::target::Target;
 
 const CAPABILITIES_COUNTER: &[u8] = b"sun.rt.jvmCapabilities\0";
 const JAVA_COMMAND_COUNTER: &[u8] = b"sun.rt.javaCommand\0";
+const FREQUENCY_COUNTER: &[u8] = b"sun.os.hrt.frequency\0";
+/// The counters of the time in which all threads were stopped.
+const SAFEPOINT_COUNTERS: [&[u8]; 2] = [b"sun.rt.safepointTime\0", b"sun.rt.safepointSyncTime\0"];
+/// The counters of the pauses of collections. The last one is that of G1's concurrent cycle.
+const COLLECTION_COUNTERS: [&[u8]; 3] = [
+    b"sun.gc.collector.0.time\0",
+    b"sun.gc.collector.1.time\0",
+    b"sun.gc.collector.2.time\0",
+];
 /// Size of an entry before its name, in bytes.
 const ENTRY_HEADER_BYTES: usize = 20;
 /// Position of the field "data offset" in an entry.
@@ -36,6 +49,42 @@ pub fn attach_supported(target: &Target) -> Option<bool> {
 /// shows them.
 pub fn command(target: &Target) -> Option<String> {
     counter_text(&read_file(target)?, JAVA_COMMAND_COUNTER)
+}
+
+/// The time in which all threads of a JVM were stopped since its start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PauseTimes {
+    /// The time at all safepoints, with the wait for the last thread. Collections are included.
+    pub safepoints: Duration,
+    /// The pauses of collections.
+    pub collections: Duration,
+}
+
+/// Reads the time in which all threads of a JVM were stopped. `None` if the JVM keeps no counters
+/// (`-XX:-UsePerfData`).
+pub fn pause_times(target: &Target) -> Option<PauseTimes> {
+    read_pause_times(&read_file(target)?)
+}
+
+fn read_pause_times(bytes: &[u8]) -> Option<PauseTimes> {
+    let frequency = counter_number(bytes, FREQUENCY_COUNTER).filter(|f| *f > 0)?;
+    let seconds = |ticks: u64| Duration::try_from_secs_f64(ticks as f64 / frequency as f64).ok();
+    let sum = |counters: &[&[u8]]| {
+        let ticks = counters.iter().filter_map(|c| counter_number(bytes, c));
+        ticks.fold(0u64, u64::saturating_add)
+    };
+    // A JVM without the first counter has no counters of safepoints.
+    counter_number(bytes, SAFEPOINT_COUNTERS[0])?;
+    Some(PauseTimes {
+        safepoints: seconds(sum(&SAFEPOINT_COUNTERS))?,
+        collections: seconds(sum(&COLLECTION_COUNTERS))?,
+    })
+}
+
+/// The number of a counter with 8 bytes.
+fn counter_number(bytes: &[u8], counter: &[u8]) -> Option<u64> {
+    let data = counter_data(bytes, counter)?.first_chunk::<8>()?;
+    Some(u64::from_ne_bytes(*data))
 }
 
 /// The content of the JVM's performance counter file.
@@ -91,7 +140,13 @@ mod tests {
 
     fn file(digit: u8) -> Vec<u8> {
         let mut bytes = vec![7; 13];
-        let data = ENTRY_HEADER_BYTES + CAPABILITIES_COUNTER.len() + 1;
+        add(&mut bytes, CAPABILITIES_COUNTER, &[digit]);
+        bytes
+    }
+
+    /// Adds an entry to a file.
+    fn add(bytes: &mut Vec<u8>, counter: &[u8], value: &[u8]) {
+        let data = ENTRY_HEADER_BYTES + counter.len() + 1;
         for field in [
             data as u32 + 64,
             ENTRY_HEADER_BYTES as u32,
@@ -101,10 +156,28 @@ mod tests {
         ] {
             bytes.extend_from_slice(&field.to_ne_bytes());
         }
-        bytes.extend_from_slice(CAPABILITIES_COUNTER);
+        bytes.extend_from_slice(counter);
         bytes.push(0);
-        bytes.push(digit);
-        bytes
+        bytes.extend_from_slice(value);
+    }
+
+    #[test]
+    fn pauses_are_the_sums_of_their_counters_in_seconds() {
+        let mut bytes = Vec::new();
+        for (counter, ticks) in [
+            (FREQUENCY_COUNTER, 1000u64),
+            (SAFEPOINT_COUNTERS[1], 500),
+            (COLLECTION_COUNTERS[0], 250),
+        ] {
+            add(&mut bytes, counter, &ticks.to_ne_bytes());
+        }
+        assert_eq!(read_pause_times(&bytes), None, "no counter of safepoints");
+        add(&mut bytes, SAFEPOINT_COUNTERS[0], &2000u64.to_ne_bytes());
+        let times = PauseTimes {
+            safepoints: Duration::from_millis(2500),
+            collections: Duration::from_millis(250),
+        };
+        assert_eq!(read_pause_times(&bytes), Some(times));
     }
 
     #[test]

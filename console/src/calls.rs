@@ -28,7 +28,7 @@ use replaced_file::replace_file;
 #[derive(Debug, Error)]
 enum CallsError {
     #[error("name a process id, or show, diff or merge")]
-    NoJvm,
+    MissingProcess,
     #[error("the profile has no times, because no contexts were recorded; use --by count")]
     NoTimes,
     #[error("the profile has no allocations, because they were not recorded; use --by count")]
@@ -46,7 +46,7 @@ pub fn run(arguments: CallsArguments) -> Result<u8> {
         (Some(CallsCommand::Diff(arguments)), _) => compare(&arguments),
         (Some(CallsCommand::Merge(arguments)), _) => merge(&arguments),
         (None, Some(arguments)) => record::run(&arguments),
-        (None, None) => Err(CallsError::NoJvm.into()),
+        (None, None) => Err(CallsError::MissingProcess.into()),
     }
 }
 

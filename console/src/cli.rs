@@ -5,6 +5,7 @@ mod control;
 mod export;
 mod generated;
 mod memory;
+mod search;
 mod shell;
 mod top;
 mod trace;
@@ -24,6 +25,7 @@ pub use memory::{
     CacheArgument, KeyOfAccess, MemoryArguments, MemoryCommand, SampleArgument, ShowArguments,
     SimulateArguments,
 };
+pub use search::SearchArguments;
 pub use shell::ShellArguments;
 pub use trace::{
     RowFormat, TraceArguments, TraceCommand, TraceDiffArguments, TraceExportArguments,
@@ -45,7 +47,8 @@ use values::{PIDS, ValueError, address, pid, resolve_host, seconds};
 const EXIT_CODES: &str = "\
 Exit codes:
   0  success (`run`: the exit code of COMMAND, whatever it is)
-  1  `exec`: the program failed; `check`: a class did not pass
+  1  `exec`: the program failed; `count`, `time`, `watch`, `hist`: no method matched;
+     `check`: a class did not pass
   2  Veneer could not do what was asked; one line on standard error gives the reason";
 
 const RUN: &str = "\
@@ -78,6 +81,7 @@ Examples:
   echo 'instruments()' | veneer exec 4711
   veneer exec 4711 --json hot.rhai | jq .
   veneer exec 4711 --hold hot.rhai
+  veneer exec 4711 tree.rhai --set 'methods=shop..*' --for 10
   veneer exec --connect 127.0.0.1:4712 --token-file t -e 'instruments()'
   veneer exec --connect shop7:4712 --token-file t --cert cert.pem -e 'instruments()'
                                              (with `veneer relay` on shop7)
@@ -85,9 +89,19 @@ Examples:
 The instruments and edits of a program stay attached after its top level has ended without an error.
 If this command is killed before that, the agent detaches them. With --hold they stay attached only
 while this command runs: until Ctrl-C, or until the JVM has received nothing from this command for
-SECONDS. With --hold this command also prints the output of the program's callbacks.
+SECONDS. With --hold this command also prints the output of the program's callbacks, and Ctrl-C runs
+those of `at_exit` first. A FILE that does not exist may be the name of a plan that ships with
+Veneer: `veneer plans` lists them.
 
 Exit codes: 0 success, 1 the program failed, 2 the JVM could not be reached.";
+
+const PLANS: &str = "\
+Examples:
+  veneer plans
+  veneer plans slow.rhai
+  veneer exec 4711 --hold slow.rhai --set 'methods=shop.Desk::serve(..)' --set ms=20
+
+Exit codes: 0 success, 2 no plan has this name.";
 
 const ASK: &str = "\
 Examples:
@@ -95,7 +109,10 @@ Examples:
   veneer count 4711 'shop.Desk::serve(..)' --by order.user.name --if 'order.total > 900'
   veneer time  4711 'shop..*Dao::*(..)' --for 10
   veneer watch 4711 'shop.Desk::serve(..)' order.id order.total --if 'order.user == null'
-  veneer count 4711 'java.util.ArrayList::grow(..)' --by 'stack()' --for 10
+  veneer watch 4711 'shop.Desk::serve(..)' order.id result elapsed --if 'elapsed > 100' -n 20
+  veneer count 4711 'shop..*' --at 'calls:java.util.ArrayList::add(..)' --by 'stack()' --for 10
+  veneer time  4711 'shop.Desk::serve(..)' --by order.user.name --if 'elapsed > 100'
+  veneer hist  4711 'shop.Desk::serve(..)'
   veneer hist  4711 'shop.Cart::add(..)' items.len --by this.country --at exits
   veneer count 4711 4712 'shop.Desk::serve(..)' --merge --for 10
   veneer time  --match 'shop.*' 'shop..*Dao::*(..)'
@@ -105,9 +122,14 @@ too), elements and lengths: `order.user.name`, `parts[0]`, `parts.len`, `this`. 
 yields null or 0. The operators are + - * / %, comparisons, && || and !. The functions are
 starts_with, ends_with, contains, class_of, identity, thread_name, thread_id, one_in, and stack,
 which yields the callers. The expression is compiled into the methods and removed when the command
-ends.
+ends. Without --at, `elapsed` is the duration of a call in milliseconds, `result` the value that it
+returns, and `exception` whether it ends by an exception; with these, the other names have the
+values of the entry. `hist` without EXPR shows durations in microseconds.
 
-Exit codes: 0 success, 1 the JVM refused the question, 2 the JVM could not be reached.";
+A pattern may also be written `com.shop` (all classes below), `com.shop.Desk.serve` or `Desk#serve`.
+
+Exit codes: 0 success, 1 the JVM refused the question or no method matched, 2 the JVM could not be
+reached.";
 
 const LIST: &str = "\
 Examples:
@@ -203,6 +225,8 @@ pub enum Command {
     Doctor(DoctorArguments),
     /// Run a Rhai program in the agent of a running JVM. The agent is loaded first if necessary.
     Exec(ExecArguments),
+    /// List the plans that ship with Veneer, or print one.
+    Plans(PlansArguments),
     /// Enter Rhai at a prompt, and run it in a running JVM.
     Shell(ShellArguments),
     /// Answer a question about a running JVM with one line.
@@ -213,6 +237,8 @@ pub enum Command {
     List(ListArguments),
     /// Watch the hottest methods of a running JVM, and inspect them.
     Top(TopArguments),
+    /// Find the bottlenecks of a running JVM: where its threads spend their time, and why.
+    Search(SearchArguments),
     /// Export the metrics of a running JVM to other programs: Prometheus, OpenTelemetry, flame
     /// graphs, Perfetto.
     Export(ExportArguments),
@@ -317,6 +343,9 @@ pub struct ExecArguments {
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true, default_missing_value = "10",
           value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub hold: Option<u64>,
+    /// Keep running for this many seconds, then end the program as Ctrl-C does under --hold.
+    #[arg(long = "for", value_name = "SECONDS", value_parser = seconds)]
+    pub seconds: Option<f64>,
     /// If this command loads the agent: prove that all emitted code does what the original does
     /// (see `run --check`).
     #[arg(long, conflicts_with = "connect")]
@@ -331,6 +360,13 @@ pub struct ExecArguments {
     /// The file with the token for the control port.
     #[arg(long, value_name = "F", requires = "connect")]
     pub token_file: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = PLANS)]
+pub struct PlansArguments {
+    /// The name of a plan, such as `hot.rhai`: print its text.
+    pub name: Option<String>,
 }
 
 /// The name and the value of a plan parameter.
@@ -358,7 +394,8 @@ pub enum Question {
     Time(AskArguments),
     /// Print values at each call of methods of a running JVM.
     Watch(AskArguments),
-    /// Show the distribution of a value at calls of methods of a running JVM.
+    /// Show the distribution of a value at calls of methods of a running JVM; without a value, of
+    /// the calls' durations.
     Hist(AskArguments),
 }
 
@@ -377,7 +414,7 @@ impl Question {
         match self {
             Question::Count(_) | Question::Time(_) => (0, 0),
             Question::Watch(_) => (1, 4),
-            Question::Hist(_) => (1, 1),
+            Question::Hist(_) => (0, 1),
         }
     }
 
@@ -422,9 +459,12 @@ pub struct AskArguments {
     /// Interval between two outputs [default: 1; into a file with --for: only at the end].
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub every: Option<f64>,
-    /// Maximum number of rows in a table.
-    #[arg(long, value_name = "N", default_value_t = 20)]
-    pub rows: u32,
+    /// Maximum number of rows in a table [default: 20].
+    #[arg(long, value_name = "N")]
+    pub rows: Option<u32>,
+    /// End after this many values (`watch`).
+    #[arg(short = 'n', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub number: Option<u32>,
     /// Print the answer as JSON, one object a line.
     #[arg(long)]
     pub json: bool,
@@ -578,6 +618,9 @@ fn policy() -> impl TypedValueParser<Value = Policy> {
 }
 
 #[cfg(test)]
+pub(crate) mod examples;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use clap::CommandFactory;
@@ -605,6 +648,17 @@ mod tests {
         assert!(texts.len() > 40, "{} texts", texts.len());
         for line in texts.iter().flat_map(|text| text.lines()) {
             assert!(veneer_text::display_width(line) <= 100, "{line}");
+        }
+    }
+
+    #[test]
+    fn all_examples_of_the_help_are_accepted() {
+        let all = examples::all();
+        assert!(all.len() > 40, "{}", all.len());
+        for words in all {
+            if let Err(error) = Cli::try_parse_from(&words) {
+                panic!("{words:?}: {error}");
+            }
         }
     }
 

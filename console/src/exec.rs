@@ -3,10 +3,15 @@
 
 use std::io::{self, Read, Write};
 use std::path::Path;
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use veneer_client::{Client, ControlError, LoadOptions, Target, load, token};
+use signal_hook::consts::SIGINT;
+use signal_hook::flag;
+use veneer_client::{Client, ControlError, LoadOptions, RequestSender, Target, load, token};
 use veneer_protocol::{PlanSource, Reply, Request};
 
 use crate::cli::{ExecArguments, settings};
@@ -15,6 +20,12 @@ use crate::{modules, plans};
 
 /// Exit code if the Rhai program failed.
 pub const EXIT_PROGRAM_FAILED: u8 = 1;
+/// Exit code after a second Ctrl-C: 128 and the number of SIGINT, as a shell has it.
+const EXIT_INTERRUPTED: i32 = 130;
+/// The lease of a program that `--for` holds, in seconds.
+const DEFAULT_LEASE_SECONDS: u64 = 10;
+/// The time between two checks for Ctrl-C and for the end of `--for`.
+const END_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Runs the program and returns the exit code.
 pub fn run(arguments: ExecArguments) -> Result<u8> {
@@ -45,7 +56,11 @@ pub fn run(arguments: ExecArguments) -> Result<u8> {
         )?,
         (None, ..) => bail!("name a process id, or --connect and --token-file"),
     };
-    let hold = arguments.hold.map(|seconds| seconds * 1000);
+    let held_seconds = match arguments.seconds {
+        Some(_) => Some(arguments.hold.unwrap_or(DEFAULT_LEASE_SECONDS)),
+        None => arguments.hold,
+    };
+    let hold = held_seconds.map(|seconds| seconds * 1000);
     client.send(&Request::Exec {
         name,
         source,
@@ -55,6 +70,7 @@ pub fn run(arguments: ExecArguments) -> Result<u8> {
     })?;
     if let Some(lease) = hold {
         client.keep_renewing(Duration::from_millis(lease / 4))?;
+        end_later(client.sender(), arguments.seconds)?;
     }
     let mut held = false;
     let mut stdout = io::stdout().lock();
@@ -78,7 +94,8 @@ pub fn run(arguments: ExecArguments) -> Result<u8> {
                     writeln!(stdout, "{value}")?;
                 }
                 stdout.flush()?;
-                if hold.is_none() {
+                // The second reply answers `end`.
+                if hold.is_none() || held {
                     return Ok(0);
                 }
                 held = true;
@@ -92,6 +109,24 @@ pub fn run(arguments: ExecArguments) -> Result<u8> {
         }
         stdout.flush()?;
     }
+}
+
+/// Ends the held program after this many seconds and at Ctrl-C, so that its callbacks of `at_exit`
+/// print. A second Ctrl-C ends this command at once.
+fn end_later(requests: RequestSender, seconds: Option<f64>) -> Result<()> {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    flag::register_conditional_shutdown(SIGINT, EXIT_INTERRUPTED, interrupted.clone())?;
+    flag::register(SIGINT, interrupted.clone())?;
+    let end = seconds.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds));
+    let wait = move || {
+        while !interrupted.load(Ordering::Relaxed) && end.is_none_or(|end| Instant::now() < end) {
+            thread::sleep(END_POLL_INTERVAL);
+        }
+        // If the connection is closed, the main thread sees the end of the JVM.
+        let _ = requests.send(&Request::End {});
+    };
+    thread::Builder::new().name("end".into()).spawn(wait)?;
+    Ok(())
 }
 
 fn program(arguments: &ExecArguments) -> Result<PlanSource> {

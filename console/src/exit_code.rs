@@ -1,4 +1,7 @@
-//! The exit code that several commands share.
+//! The exit codes that several commands share.
 
 /// Veneer could not do what was asked.
 pub const EXIT_FAILED: u8 = 2;
+
+/// The JVM refused a question, or the question matched no method.
+pub const EXIT_REFUSED: u8 = 1;

@@ -8,6 +8,7 @@
 //!        ├─ shell ──┤
 //!        ├─ ps  attach  detach  patches  doctor ─┤
 //!        ├─ top ────┤
+//!        ├─ search ─┤     veneer_search
 //!        ├─ export ─┤     veneer_export
 //!        ├─ refusals┘     table
 //!        ├─ report ── post_mortem
@@ -21,7 +22,8 @@
 //! Exit codes:
 //! - `run` ends with the application's own exit code.
 //! - 0: success.
-//! - 1: the Rhai program of `exec` failed, `check` found a fault, or `trace diff` a difference.
+//! - 1: the Rhai program of `exec` failed, a question matched no method, `check` found a fault, or
+//!   `trace diff` a difference.
 //! - 2: Veneer could not do what was asked.
 
 mod ask;
@@ -57,7 +59,9 @@ mod remote;
 mod report;
 mod reports;
 mod run;
+mod search;
 mod shell;
+mod shipped_plans;
 mod status;
 mod table;
 mod targets;
@@ -86,10 +90,12 @@ fn main() -> ExitCode {
         Command::Relay(arguments) => relay::run(arguments),
         Command::Doctor(arguments) => doctor::run(arguments),
         Command::Exec(arguments) => exec::run(arguments),
+        Command::Plans(arguments) => shipped_plans::run(arguments),
         Command::Shell(arguments) => shell::run(arguments),
         Command::Ask(question) => ask::run(question),
         Command::List(arguments) => list::run(arguments),
         Command::Top(arguments) => top::run(arguments),
+        Command::Search(arguments) => search::run(arguments),
         Command::Export(arguments) => export::run(arguments),
         Command::Refusals(arguments) => refusals::run(arguments),
         Command::Report(arguments) => report::run(arguments),

@@ -43,6 +43,12 @@ pub fn print_error(message: &dyn std::fmt::Display) {
     let _ = writeln!(stream, "{on}veneer:{off} {message}");
 }
 
+/// Prints information about an answer to standard error, so that standard output has the answer only.
+pub fn print_note(message: &dyn std::fmt::Display) {
+    // As for errors: nothing could report the failure.
+    let _ = writeln!(io::stderr().lock(), "{message}");
+}
+
 /// How to write to standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {

@@ -10,6 +10,7 @@ use veneer_protocol::PlanSource;
 use veneer_scripts::Plan;
 
 use crate::modules::{self, ModuleError};
+use crate::shipped_plans;
 
 /// Maximum size of a plan in bytes. A larger file is certainly not a plan.
 const MAX_PLAN_BYTES: u64 = 4 << 20;
@@ -17,7 +18,7 @@ const MAX_PLAN_BYTES: u64 = 4 << 20;
 /// Why a plan cannot be used.
 #[derive(Debug, Error)]
 pub enum PlanFileError {
-    #[error("the plan {path} cannot be read: {source}; check its name and permissions", path = .path.display())]
+    #[error("the plan {path} cannot be read: {source}; check its name and permissions (`veneer plans` lists those that ship with Veneer)", path = .path.display())]
     Unreadable {
         /// The path as the user wrote it.
         path: PathBuf,
@@ -36,6 +37,8 @@ pub enum PlanFileError {
     Module(#[from] ModuleError),
 }
 
+/// Reads a plan from its file. If there is no such file, a plan that ships with Veneer may have the
+/// name.
 pub fn read(path: &Path, settings: &BTreeMap<String, String>) -> Result<PlanSource, PlanFileError> {
     let unreadable = |source| PlanFileError::Unreadable {
         path: path.to_owned(),
@@ -45,7 +48,15 @@ pub fn read(path: &Path, settings: &BTreeMap<String, String>) -> Result<PlanSour
         path: path.to_owned(),
         what,
     };
-    let meta = fs::metadata(path).map_err(unreadable)?;
+    let meta = match fs::metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let shipped = path.to_str().and_then(shipped_plans::find);
+            return shipped
+                .map(|plan| plan.source(settings))
+                .ok_or_else(|| unreadable(error));
+        }
+        meta => meta.map_err(unreadable)?,
+    };
     if meta.is_dir() {
         return Err(not_text("a directory"));
     }

@@ -53,6 +53,14 @@ fn write(to: &mut impl Write, rows: &[RefusalRow], style: Style) -> io::Result<(
             *methods += 1;
         }
     }
+    let cells: Vec<[String; 3]> = counts
+        .into_iter()
+        .map(|(reason, (classes, methods))| {
+            [reason.to_owned(), classes.to_string(), methods.to_string()]
+        })
+        .collect();
+    table::write(to, ["reason", "classes", "methods"], &cells, style)?;
+    writeln!(to)?;
     let cells: Vec<[String; 4]> = rows
         .iter()
         .map(|row| {
@@ -63,15 +71,7 @@ fn write(to: &mut impl Write, rows: &[RefusalRow], style: Style) -> io::Result<(
             [&row.class, method, &row.reason, &row.detail].map(String::from)
         })
         .collect();
-    table::write(to, ["class", "method", "reason", "detail"], &cells, style)?;
-    writeln!(to)?;
-    let cells: Vec<[String; 3]> = counts
-        .into_iter()
-        .map(|(reason, (classes, methods))| {
-            [reason.to_owned(), classes.to_string(), methods.to_string()]
-        })
-        .collect();
-    table::write(to, ["reason", "classes", "methods"], &cells, style)
+    table::write(to, ["class", "method", "reason", "detail"], &cells, style)
 }
 
 #[cfg(test)]
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_come_first_then_counts_by_reason() {
+    fn counts_by_reason_come_first() {
         let rows = [
             refusal("a.B", "m()V", "MethodTooLarge"),
             refusal("a.C", "", "Damaged"),
@@ -102,11 +102,11 @@ mod tests {
         write(&mut text, &rows, style).unwrap();
         let text = String::from_utf8(text).unwrap();
         assert!(
-            text.contains("a.C    (whole class)  Damaged         because\n"),
+            text.ends_with("a.C    n()V           MethodTooLarge  because\n"),
             "{text}"
         );
         assert!(
-            text.ends_with("Damaged         1        0\nMethodTooLarge  0        2\n"),
+            text.starts_with("reason          classes  methods\nDamaged         1        0\nMethodTooLarge  0        2\n\nclass"),
             "{text}"
         );
     }

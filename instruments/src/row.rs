@@ -16,6 +16,11 @@ pub struct InstrumentSummary {
     pub plan: String,
     /// The number of methods that contain the instrument so far.
     pub methods: usize,
+    /// The number of classes that contain the instrument so far; 0 if the points are no longer kept
+    /// one by one.
+    pub classes: usize,
+    /// The number of methods that the patterns have selected so far, with points or without.
+    pub matched: usize,
     /// The number of points at which the instrument acts so far.
     pub points: usize,
     /// False after the instrument was detached. Its data remain readable.

@@ -98,7 +98,7 @@ fn timers_and_methods_as_a_whole() {
 1 m 01 s      1  1 m 01 s  1 m 01 s  1 m 01 s  a.B    slow()      4
  2.35 ms  1,000   2.35 µs    900 ns   1.00 ms  a.B    quick()     3
     0 ns      0         -         -         -  a.B    never()     5
-1 m 01 s in 3 rows
+3 rows
 ",
     );
 }

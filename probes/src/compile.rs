@@ -9,6 +9,7 @@
 
 mod call;
 pub mod invoke;
+mod kept;
 mod method;
 mod opcode;
 mod operation;
@@ -62,18 +63,7 @@ pub fn computational_type(ty: &Ty) -> ComputationalType {
 
 /// Compiles a probe for one point.
 pub fn compile(code: &ProbeCode, scope: &dyn Scope) -> Result<ProbeMethod, ProbeError> {
-    let mut compiler = Compiler {
-        scope,
-        reads: Vec::new(),
-        own: Vec::new(),
-        visible: Vec::new(),
-        entered: None,
-        steps: Vec::new(),
-        labels: 0,
-        is_unreachable: false,
-        depth: 0,
-        max_depth: 0,
-    };
+    let mut compiler = Compiler::new(scope);
     compiler.block(&code.body)?;
     compiler.step(ProbeStep::Return, 0, 0);
     compiler.finish()
@@ -115,6 +105,23 @@ type ProbeResult<T> = Result<T, ProbeError>;
 
 fn refuse<T>(place: SourcePosition, reason: Reason) -> ProbeResult<T> {
     Err(ProbeError { place, reason })
+}
+
+impl<'s> Compiler<'s> {
+    fn new(scope: &'s dyn Scope) -> Self {
+        Compiler {
+            scope,
+            reads: Vec::new(),
+            own: Vec::new(),
+            visible: Vec::new(),
+            entered: None,
+            steps: Vec::new(),
+            labels: 0,
+            is_unreachable: false,
+            depth: 0,
+            max_depth: 0,
+        }
+    }
 }
 
 impl Compiler<'_> {

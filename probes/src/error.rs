@@ -19,7 +19,7 @@ pub struct ProbeError {
 #[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
 pub enum Reason {
     /// The variable is not live at the point, or its type is unknown there.
-    #[error("`{name}` cannot be read here{}", among("these can", live))]
+    #[error("`{name}` cannot be read here{}", readable(live))]
     NotLive {
         /// The name of the variable.
         name: String,
@@ -141,6 +141,13 @@ pub enum Reason {
         /// The exceeded limit, as text for the message.
         what: String,
     },
+}
+
+fn readable(live: &[String]) -> String {
+    match live {
+        [] => ", where no variable is live".to_owned(),
+        some => format!("; readable here: {}", some.join(", ")),
+    }
 }
 
 fn among(word: &str, names: &[String]) -> String {

@@ -47,5 +47,5 @@ pub use compile::{ProbeMethod, compile};
 pub use error::{ProbeError, Reason};
 pub use scope::{Field, Scope};
 pub use step::{Callee, Label, ProbeStep};
-pub use tree::{Expr, ExprKind, Operator, ProbeCode, SourcePosition, Statement};
+pub use tree::{Expr, ExprKind, KeptStacks, Operator, ProbeCode, SourcePosition, Statement};
 pub use ty::Ty;

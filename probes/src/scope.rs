@@ -18,6 +18,14 @@ pub trait Scope {
     /// Returns the descriptor of a variable that is live at the point. If the class of the variable
     /// is unknown, the descriptor is `Ljava/lang/Object;`.
     fn variable(&self, name: &str) -> Option<String>;
+    /// Returns the descriptor of a parameter of the method, or of `this`, as [`Scope::variable`]
+    /// does at the entry of the method. `None` if the method has no such parameter.
+    fn parameter(&self, name: &str) -> Option<String> {
+        let _ = name;
+        None
+    }
+    /// Returns the class, name and descriptor of the method: `shop.Desk::serve(I)V`.
+    fn method_label(&self) -> String;
     /// Returns the names of all variables that are live at the point.
     fn live(&self) -> Vec<String>;
     /// Returns an instance field of a class (internal name) or of one of its superclasses. Returns

@@ -54,6 +54,9 @@ impl fmt::Display for Statement {
                 values,
                 ..
             } => write!(f, "t{table}.{operation}({});", List(values)),
+            Self::Keep { stacks, value } => {
+                write!(f, "t{}.keep({value});", stacks.numbers)
+            }
             Self::Return => f.write_str("return;"),
         }
     }
@@ -77,6 +80,7 @@ impl fmt::Display for Expr {
             ExprKind::Invoke(of, name, values) => write!(f, "{of}.{name}({})", List(values)),
             ExprKind::PerObjectValue { table, object } => write!(f, "t{table}.get({object})"),
             ExprKind::StackOperation { table, operation } => write!(f, "t{table}.{operation}()"),
+            ExprKind::Kept { stacks, like } => write!(f, "t{}.kept({like})", stacks.numbers),
         }
     }
 }

@@ -39,7 +39,10 @@ impl ProbeCode {
                         collect(otherwise, into);
                     }
                     Statement::For { body, .. } => collect(body, into),
-                    Statement::Let { .. } | Statement::Assign { .. } | Statement::Return => {}
+                    Statement::Let { .. }
+                    | Statement::Assign { .. }
+                    | Statement::Keep { .. }
+                    | Statement::Return => {}
                 }
             }
         }
@@ -96,8 +99,26 @@ pub enum Statement {
         /// The position of the call in the plan.
         place: SourcePosition,
     },
+    /// `kept.push(value)`: pushes a value of any type on one of the plan's stacks.
+    Keep {
+        /// The two stacks of the value.
+        stacks: KeptStacks,
+        /// The pushed value.
+        value: Expr,
+    },
     /// `return;`
     Return,
+}
+
+/// The two stacks of a `per_call()`. A value is on the stack that suits its type, so the type
+/// determines the stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct KeptStacks {
+    /// The number of the stack of integers. Truth values and the bits of floating-point numbers are
+    /// integers.
+    pub numbers: u32,
+    /// The number of the stack of objects.
+    pub objects: u32,
 }
 
 /// An expression with its position.
@@ -157,6 +178,14 @@ pub enum ExprKind {
         table: u32,
         /// The operation: `pop` or `top` for numbers, `take` or `peek` for objects.
         operation: String,
+    },
+    /// `kept.pop(like)`: the last value that the thread has pushed with [`Statement::Keep`].
+    Kept {
+        /// The two stacks of the value.
+        stacks: KeptStacks,
+        /// The expression that was pushed at the entry of the method. It is not evaluated: only its
+        /// type is used.
+        like: Box<Expr>,
     },
 }
 

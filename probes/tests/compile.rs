@@ -7,7 +7,9 @@ use veneer_names::{MethodDescriptor, raw};
 use veneer_probes::compile::invoke::format_types;
 use veneer_probes::compile::{MAX_LOCAL_SLOTS, MAX_STEPS};
 use veneer_probes::step::{Callee, ComputationalType, HelperClass};
-use veneer_probes::tree::{Expr, ExprKind, Operator, ProbeCode, SourcePosition, Statement};
+use veneer_probes::tree::{
+    Expr, ExprKind, KeptStacks, Operator, ProbeCode, SourcePosition, Statement,
+};
 use veneer_probes::{Field, Label, ProbeError, ProbeMethod, ProbeStep, Reason, Scope, Ty, compile};
 
 /// A point with the variables `long total`, `int[] lines`, `Order order` with `User user`, `double
@@ -28,6 +30,17 @@ impl Scope for Shop {
             _ => return None,
         };
         Some(descriptor.into())
+    }
+
+    fn parameter(&self, name: &str) -> Option<String> {
+        match name {
+            "order" | "paid" | "share" | "count" => self.variable(name),
+            _ => None,
+        }
+    }
+
+    fn method_label(&self) -> String {
+        "a.B::m(I)V".into()
     }
 
     fn live(&self) -> Vec<String> {
@@ -351,7 +364,7 @@ fn compile_errors_have_positions() {
     let cases = [
         (
             read("cost"),
-            "3:7: `cost` cannot be read here: these can total, sum, paid, text, lines, order",
+            "3:7: `cost` cannot be read here; readable here: total, sum, paid, text, lines, order",
         ),
         (
             expression(ExprKind::Field(read("order").into(), "price".into())),
@@ -371,7 +384,7 @@ fn compile_errors_have_positions() {
         ),
         (
             expression(ExprKind::Call("println".into(), vec![])),
-            "3:7: `println` has no compiled form here: there are starts_with, ends_with, contains, identity, class_of, is_a, thread_id, thread_name, one_in, per_second, stack, now_ns, to_int, to_float, as_a, here",
+            "3:7: `println` has no compiled form here: there are starts_with, ends_with, contains, identity, class_of, is_a, thread_id, thread_name, one_in, per_second, stack, now_ns, to_int, to_float, as_a, here, site_id, method_hash",
         ),
         (
             cast(read("order"), "shop.Late"),
@@ -612,6 +625,83 @@ fn statements() -> impl Strategy<Value = Vec<Statement>> {
         ]
     });
     prop::collection::vec(nested, 0..4)
+}
+
+/// The helpers that a probe calls, in order.
+fn helpers(body: Vec<Statement>) -> Result<Vec<&'static str>, String> {
+    let compiled = compiled(body).map_err(|error| error.to_string())?;
+    well_formed(&compiled);
+    let helper = |step: &ProbeStep| match step {
+        ProbeStep::Helper { name, .. } => Some(*name),
+        _ => None,
+    };
+    Ok(compiled.steps.iter().filter_map(helper).collect())
+}
+
+#[test]
+fn a_kept_value_is_on_the_stack_of_its_type() {
+    let stacks = KeptStacks {
+        numbers: 4,
+        objects: 5,
+    };
+    let user = || expression(ExprKind::Field(read("order").into(), "user".into()));
+    let above = || {
+        binary(
+            Operator::Greater,
+            read("count"),
+            expression(ExprKind::Int(3)),
+        )
+    };
+    for (value, pushed, popped) in [
+        (read("count"), &["push"][..], &["pop"][..]),
+        (read("share"), &["bits", "push"], &["pop", "fromBits"]),
+        (read("paid"), &["push"], &["pop", "differ"]),
+        (above(), &["less", "push"], &["pop", "differ"]),
+        (user(), &["objectIn", "keep"], &["take"]),
+    ] {
+        let keep = Statement::Keep {
+            stacks,
+            value: value.clone(),
+        };
+        assert_eq!(helpers(vec![keep]).as_deref(), Ok(pushed), "{value}");
+        let like = value.clone().into();
+        let value = expression(ExprKind::Kept { stacks, like });
+        let name = "x".into();
+        let pop = Statement::Let { name, value };
+        assert_eq!(helpers(vec![pop]).as_deref(), Ok(popped));
+    }
+}
+
+#[test]
+fn only_parameters_can_be_kept_and_an_object_that_was_kept_has_no_fields() {
+    let stacks = KeptStacks {
+        numbers: 4,
+        objects: 5,
+    };
+    let pop = |like: Expr| {
+        expression(ExprKind::Kept {
+            stacks,
+            like: like.into(),
+        })
+    };
+    let of = |value: Expr| {
+        let name = "x".into();
+        helpers(vec![Statement::Let { name, value }]).unwrap_err()
+    };
+    // `total` is a local variable that is live at this point, and no parameter.
+    assert!(of(pop(read("total"))).contains("`total` cannot be read here"));
+    let field = ExprKind::Field(pop(read("order")).into(), "user".into());
+    assert!(of(expression(field)).contains("java.lang.Object has no field `user`"));
+}
+
+#[test]
+fn the_number_of_a_method_is_a_constant() {
+    let value = expression(ExprKind::Call("method_hash".into(), Vec::new()));
+    let name = "x".into();
+    let compiled = compiled(vec![Statement::Let { name, value }]).unwrap();
+    let hash = veneer_probes::function::method_hash("a.B::m(I)V");
+    assert!(compiled.steps.contains(&ProbeStep::Long(hash)) && hash > 0);
+    assert_ne!(hash, veneer_probes::function::method_hash("a.B::m(J)V"));
 }
 
 proptest! {

@@ -91,6 +91,9 @@ pub enum Request {
     },
     /// Keeps the attachments of this connection's inputs after the connection ends. No reply.
     Keep {},
+    /// Ends the held program of this connection: runs its callbacks of `at_exit`, and detaches its
+    /// instruments and patches. The reply is `done`, after the last print.
+    End {},
     /// Renews the lease of held attachments. No reply.
     Renew {},
     /// Asks for the classes and methods that the agent refused to instrument, with reasons.
@@ -203,6 +206,7 @@ mod tests {
             ),
             (Request::Keep {}, r#"{"keep":{}}"#),
             (Request::Renew {}, r#"{"renew":{}}"#),
+            (Request::End {}, r#"{"end":{}}"#),
             (Request::Status {}, r#"{"status":{}}"#),
             (Request::Detach(DetachTarget::All), r#"{"detach":"all"}"#),
             (

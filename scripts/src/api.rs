@@ -13,7 +13,7 @@ mod selection;
 mod structure;
 mod tally;
 mod tally_row;
-mod timing;
+pub(crate) mod timing;
 
 use crate::component::Components;
 use crate::context::PlanContext;

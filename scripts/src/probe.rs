@@ -16,7 +16,7 @@ mod names;
 mod statement;
 mod table_operation;
 
-pub(crate) use names::CaptureScope;
+pub(crate) use names::{CaptureScope, CapturedTable};
 
 use names::{Binding, ProbeNames, ProbeResult, captured_binding, refuse};
 use rhai::{AST, FnPtr, Position, Stmt};

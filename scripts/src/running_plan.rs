@@ -1,5 +1,6 @@
 //! A plan with the engine that runs it, and the calls of its callbacks.
 
+use crate::api::timing::Timer;
 use crate::context::{CallbackSlot, PlanContext};
 use crate::error::{PlanError, PlanStage};
 use crate::plan::Plan;
@@ -85,14 +86,15 @@ impl RunningPlan {
         function.call_raw(&context, None, none)
     }
 
-    /// Formats a value as `print` does; `()` is empty. With `rows`, a value that has a table is
+    /// Formats a value as `print` does; `()` and the handle of a callback are empty. With `rows`, a value that has a table is
     /// shown as a table with this number of rows.
     pub(crate) fn show(
         &self,
         value: Dynamic,
         rows: Option<u32>,
     ) -> Result<String, Box<EvalAltResult>> {
-        if value.is_unit() {
+        // A plan whose last statement registers a callback has no result.
+        if value.is_unit() || value.is::<Timer>() {
             return Ok(String::new());
         }
         if let Some(rows) = rows {

@@ -97,6 +97,34 @@ impl PlanSession {
         state.next
     }
 
+    /// Ends a plan instance before the JVM ends: runs its callbacks of `at_exit` in order of
+    /// registration, and unloads it. Callbacks that are registered during these calls are dropped.
+    pub fn end(&self, load: u64) {
+        let at_exit: Vec<CallbackCall> = {
+            let mut state = self.state.lock();
+            let calls = std::mem::take(&mut state.at_exit).into_iter();
+            let (calls, left) =
+                calls.partition(|call: &CallbackCall| call.running_plan.context.load == load);
+            state.at_exit = left;
+            calls
+        };
+        self.run_at_exit(at_exit);
+        self.unload(load);
+    }
+
+    /// Runs callbacks of `at_exit` and prints their errors.
+    fn run_at_exit(&self, calls: Vec<CallbackCall>) {
+        for call in calls {
+            if call.is_cancelled() {
+                continue;
+            }
+            if let Err(error) = call.run() {
+                self.runtime.print(&error.to_string());
+            }
+            drop(call.running_plan.context.take_callbacks());
+        }
+    }
+
     /// Unloads a plan instance: cancels its callbacks, including those of `at_exit`, detaches
     /// everything that it has attached, and removes its analyser.
     pub fn unload(&self, load: u64) {
@@ -395,15 +423,7 @@ impl PlanSession {
             state.timers.clear();
             std::mem::take(&mut state.at_exit)
         };
-        for call in at_exit {
-            if call.is_cancelled() {
-                continue;
-            }
-            if let Err(error) = call.run() {
-                self.runtime.print(&error.to_string());
-            }
-            drop(call.running_plan.context.take_callbacks());
-        }
+        self.run_at_exit(at_exit);
         for (context, analyser) in self.components.last_reports() {
             if context.is_detached() {
                 continue;

@@ -68,6 +68,39 @@ fn closures_become_trees() {
 }
 
 #[test]
+fn values_of_a_call_are_kept_by_expression() {
+    let (result, recorder) = recorder::run(
+        "let k = per_call(); let t = tally(); let m = methods(\"a.B\");
+         m.before(|p| k.push(p.order.total));
+         m.after(|p| { let v = k.pop(p.order.total); t.count(v, method_hash()); k.pop(p.n); });",
+    );
+    result.unwrap_or_else(|error| panic!("{error}"));
+    let calls = recorder.calls();
+    let attached: Vec<&str> = calls
+        .iter()
+        .filter_map(|c| c.strip_prefix("attach "))
+        .collect();
+    assert_eq!(
+        attached,
+        [
+            "|p| { t0.keep(p.order.total); } before method of a.B",
+            "|p| { let v = t0.kept(p.order.total); t2.count(v, method_hash()); let  dropped = t0.kept(p.n); } after method of a.B",
+        ]
+    );
+    for (code, said) in [
+        ("t.count(k)", "a per_call() takes"),
+        ("k.push()", "a per_call() takes"),
+        ("t.count(k.pop(p.a).b)", "a per_call() takes"),
+    ] {
+        let plan = format!(
+            "let k = per_call(); let t = tally(); methods(\"a.B\").after(|p| {{ {code} }});"
+        );
+        let error = recorder::run(&plan).0.unwrap_err().to_string();
+        assert!(error.contains(said), "{code}: {error}");
+    }
+}
+
+#[test]
 fn unsafe_calls_allows_later_method_calls() {
     let of = |head: &str, closure: &str| {
         let plan = format!("{head} let t = tally(); methods(\"a.B\").before({closure});");

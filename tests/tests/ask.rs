@@ -42,6 +42,80 @@ const QUESTIONS: &[(&[&str], &[&str])] = &[
         &["hist", "Orders::handle(..)", "cost / 100", "--at", "exits"],
         &["1,000 values, 9.5 on average, 0 … 20"],
     ),
+    (
+        &[
+            "hist",
+            "Orders::handle(..)",
+            "round",
+            "--by",
+            "order.express",
+        ],
+        &["true", "500 values, 499.0 on average, 0 … 998", "false"],
+    ),
+    (
+        &[
+            "count",
+            "Orders::handle(..)",
+            "--by",
+            "round",
+            "--rows",
+            "1",
+        ],
+        &["1,000 in 1,000 entries, of which 1 are shown"],
+    ),
+];
+
+/// The words of a command that measures calls, and for each row the key, or the name of the method
+/// if there is no key, and the number of calls.
+const CALLS: &[(&[&str], &[(&str, u64)])] = &[
+    (
+        &["time", "Orders::handle(..)", "--by", "order.user.name"],
+        &[("ann", 334), ("bob", 333), ("null", 333)],
+    ),
+    (
+        &[
+            "time",
+            "Orders::handle(..)",
+            "--by",
+            "order.express",
+            "--if",
+            "round % 4 != 1",
+        ],
+        &[("true", 500), ("false", 250)],
+    ),
+    (
+        &["time", "Orders::handle(..)", "--by", "order.rate"],
+        &[("0.5", 500), ("1.5", 500)],
+    ),
+    (
+        &[
+            "time",
+            "Orders::handle(..)",
+            "--if",
+            "order.total >= 900 && elapsed >= 0",
+        ],
+        &[("handle(LOrders$Order;I)J", 100)],
+    ),
+    (
+        &[
+            "time",
+            "Orders::handle(..)",
+            "--if",
+            "order.user.name == \"bob\"",
+        ],
+        &[("handle(LOrders$Order;I)J", 333)],
+    ),
+    (
+        &[
+            "count",
+            "Orders::handle(..)",
+            "--by",
+            "round / 500",
+            "--if",
+            "elapsed >= 0",
+        ],
+        &[("0", 500), ("1", 500)],
+    ),
 ];
 
 #[test]
@@ -52,7 +126,7 @@ fn one_line_commands_are_exact_and_leave_nothing_attached() -> Outcome {
         let sum = live.line("sum ")?;
         let attached = |live: &Live| live.value("instruments().filter(|i| i.attached).len()");
         for (words, expected) in QUESTIONS {
-            let out = run_during_round(&mut live, words, &sum, &attached)?;
+            let out = run_during_round(&mut live, words, &sum, &attached, 1)?;
             for line in *expected {
                 let words: Vec<&str> = line.split_whitespace().collect();
                 let hit = |text: &str| {
@@ -68,6 +142,7 @@ fn one_line_commands_are_exact_and_leave_nothing_attached() -> Outcome {
             &["count", "Orders::handle(..)", "--json"],
             &sum,
             &attached,
+            1,
         )?;
         let last: serde_json::Value = serde_json::from_str(out.lines().last().unwrap_or_default())?;
         assert_eq!(last["rows"][0]["hits"], 1000, "{out}");
@@ -76,21 +151,25 @@ fn one_line_commands_are_exact_and_leave_nothing_attached() -> Outcome {
             &["time", "Orders::handle(..)", "--json"],
             &sum,
             &attached,
+            3,
         )?;
         let last: serde_json::Value = serde_json::from_str(out.lines().last().unwrap_or_default())?;
         assert_eq!(last["rows"][0]["count"], 1000, "{out}");
+        assert_eq!(last["rows"][0]["class"], "Orders", "{out}");
         let output = live.stop()?;
         assert_eq!((output.code, output.err.as_str()), (0, ""));
         Ok(())
     })
 }
 
-/// Runs the command during one run of the program, and returns its output.
+/// Runs the command during one run of the program, which begins when this number of instruments is
+/// attached. Returns its output.
 fn run_during_round(
     live: &mut Live,
     words: &[&str],
     sum: &str,
     attached: &dyn Fn(&Live) -> Result<String, veneer_tests::live::LiveError>,
+    instruments: u32,
 ) -> Result<String, Box<dyn std::error::Error>> {
     let pid = live.pid().to_string();
     let (first, rest) = words.split_first().ok_or("no words")?;
@@ -99,11 +178,195 @@ fn run_during_round(
         .args(rest)
         .args(["--for", "2"]);
     let running = thread::spawn(move || command.run());
-    until("a question", || attached(live), |n| n == "1")?;
+    let instruments = instruments.to_string();
+    until("a question", || attached(live), |n| *n == instruments)?;
     live.say("run")?;
     assert_eq!(live.line("sum ")?, sum);
     let output: Output = running.join().map_err(|_| "the command's thread")??;
     Ok(output.succeeded("the question")?.out)
+}
+
+#[test]
+fn times_have_keys_conditions_and_self_times() -> Outcome {
+    on_each_jdk_with("instruments", |programs| {
+        let mut live = Live::start(&run(&[], &programs.java("Orders").args(["live"])))?;
+        live.say("run")?;
+        let sum = live.line("sum ")?;
+        let attached = |live: &Live| live.value("instruments().filter(|i| i.attached).len()");
+        for (words, expected) in CALLS {
+            until("the end of a question", || attached(&live), |n| n == "0")?;
+            let words = [*words, &["--json"]].concat();
+            let out = run_during_round(&mut live, &words, &sum, &attached, 2)?;
+            let last: serde_json::Value =
+                serde_json::from_str(out.lines().last().unwrap_or_default())?;
+            let rows = last["rows"].as_array().ok_or("no rows")?;
+            let name = |row: &serde_json::Value| match &row["keys"][0] {
+                serde_json::Value::Null => match row["method"].as_str() {
+                    Some(method) => method.to_owned(),
+                    None => "null".to_owned(),
+                },
+                serde_json::Value::String(text) => text.clone(),
+                other => other.to_string(),
+            };
+            let mut found: Vec<(String, u64)> = rows
+                .iter()
+                .map(|row| (name(row), row["count"].as_u64().unwrap_or(0)))
+                .collect();
+            found.sort();
+            let mut expected: Vec<(String, u64)> = expected
+                .iter()
+                .map(|(name, n)| (name.to_string(), *n))
+                .collect();
+            expected.sort();
+            assert_eq!(found, expected, "{words:?}: {out}");
+            for row in rows.iter().filter(|row| row["total_ns"].is_u64()) {
+                // `handle` calls no selected method, so its self time is its time.
+                assert_eq!(row["self_ns"], row["total_ns"], "{words:?}: {out}");
+            }
+        }
+        until("the end of a question", || attached(&live), |n| n == "0")?;
+        // `all` calls `handle`: its self time is what is left of its time, and not negative.
+        let words = ["time", "Orders::*(..)", "--json"];
+        let out = run_during_round(&mut live, &words, &sum, &attached, 3)?;
+        let last: serde_json::Value = serde_json::from_str(out.lines().last().unwrap_or_default())?;
+        let rows = last["rows"].as_array().ok_or("no rows")?;
+        let of = |method: &str, figure: &str| {
+            let row = rows.iter().find(|row| {
+                row["method"]
+                    .as_str()
+                    .is_some_and(|name| name.starts_with(method))
+            });
+            row.and_then(|row| row[figure].as_u64())
+        };
+        assert_eq!(
+            (of("all(", "count"), of("handle(", "count")),
+            (Some(1), Some(1000)),
+            "{out}"
+        );
+        let (all, own) = (of("all(", "total_ns"), of("all(", "self_ns"));
+        assert!(own > Some(0) && own < all, "{out}");
+        let output = live.stop()?;
+        assert_eq!((output.code, output.err.as_str()), (0, ""));
+        Ok(())
+    })
+}
+
+#[test]
+fn durations_are_shown_and_values_end_after_a_number() -> Outcome {
+    on_each_jdk_with("instruments", |programs| {
+        let mut live = Live::start(&run(&[], &programs.java("Orders").args(["live"])))?;
+        live.say("run")?;
+        let sum = live.line("sum ")?;
+        let attached = |live: &Live| live.value("instruments().filter(|i| i.attached).len()");
+        let out = run_during_round(
+            &mut live,
+            &["hist", "Orders::handle(..)"],
+            &sum,
+            &attached,
+            2,
+        )?;
+        assert!(out.contains("1,000 values"), "{out}");
+        until("the end of a question", || attached(&live), |n| n == "0")?;
+        let words = [
+            "watch",
+            "Orders::handle(..)",
+            "round",
+            "elapsed",
+            "--if",
+            "elapsed >= 0 && round > 6",
+            "-n",
+            "3",
+        ];
+        let out = run_during_round(&mut live, &words, &sum, &attached, 2)?;
+        let lines: Vec<&str> = out.lines().collect();
+        assert_eq!(lines.len(), 3, "{out}");
+        for (line, round) in lines.iter().zip(7..) {
+            assert!(
+                line.contains(&format!(": round = {round}, elapsed = ")),
+                "{out}"
+            );
+        }
+        until("the end of a question", || attached(&live), |n| n == "0")?;
+        let words = ["count", "Orders::handle(..)", "--every", "0.5", "--json"];
+        let out = run_during_round(&mut live, &words, &sum, &attached, 1)?;
+        assert!(out.lines().count() >= 3, "{out}");
+        let output = live.stop()?;
+        assert_eq!((output.code, output.err.as_str()), (0, ""));
+        Ok(())
+    })
+}
+
+#[test]
+fn a_question_without_a_point_ends_with_the_reason_and_code_one() -> Outcome {
+    on_each_jdk_with("instruments", |programs| {
+        let mut live = Live::start(&run(&[], &programs.java("Orders").args(["live"])))?;
+        live.say("run")?;
+        live.line("sum ")?;
+        let pid = live.pid().to_string();
+        for (words, code, expected) in [
+            (
+                &["count", &pid, "Orders::*(..)"][..],
+                0,
+                &[" methods in 1 class"][..],
+            ),
+            (
+                &["count", &pid, "Orders#handle"],
+                0,
+                &[
+                    "`Orders#handle` is read as `*..Orders::handle`",
+                    "attached: 1 method in 1 class",
+                ],
+            ),
+            (
+                &["count", &pid, "Orders.handle"],
+                0,
+                &["attached: 1 method in 1 class"],
+            ),
+            (
+                &["count", &pid, "no.such"],
+                1,
+                &[
+                    "`no.such` is read as `no.such..*`",
+                    "attached: 0 methods",
+                    "no loaded method matches",
+                ],
+            ),
+            (
+                &["time", &pid, "Order::handle(..)"],
+                1,
+                &["near it: Orders", "attached: 0 methods"],
+            ),
+            (
+                &["count", &pid, "Orders::handle(..)", "--at", "throws"],
+                1,
+                &["attached: nothing; 1 method matches, and it has no such point"],
+            ),
+            (
+                &["count", &pid, "java.util.ArrayList::grow(..)"],
+                1,
+                &[
+                    "is never armed",
+                    "(OnCellPath)",
+                    "--at 'calls:java.util.ArrayList::grow(..)'",
+                ],
+            ),
+        ] {
+            let output = veneer().args(words).args(["--for", "0.2"]).run()?;
+            assert_eq!(output.code, code, "{words:?}: {output:?}");
+            for part in expected {
+                assert!(
+                    output.err.contains(part),
+                    "{words:?}: `{part}` is not in {}",
+                    output.err
+                );
+            }
+            let warnings = output.err.matches("matches no method").count();
+            assert!(warnings <= 1, "{words:?}: {}", output.err);
+        }
+        let output = live.stop()?;
+        assert_eq!((output.code, output.err.as_str()), (0, ""));
+        Ok(())
+    })
 }
 
 #[test]
@@ -132,13 +395,34 @@ fn invalid_one_line_commands_are_rejected_with_a_reason() -> Outcome {
             (
                 &["count", &pid, "Orders::handle(..)", "--if", "order.total +"],
                 1,
-                "count",
+                "--if 'order.total +'",
+            ),
+            (
+                &[
+                    "time",
+                    &pid,
+                    "Orders::handle(..)",
+                    "--by",
+                    "round",
+                    "--if",
+                    "elapsed > 3 && cost > 1",
+                ],
+                1,
+                "--if 'elapsed > 3 && cost > 1' at the entry of Orders::handle(",
             ),
             (&["count", "1", "Orders::handle(..)"], 2, "1"),
         ] {
             let output = veneer().args(words).run()?;
             assert_eq!(output.code, code, "{words:?}: {}", output.err);
             assert!(output.err.contains(expected), "{words:?}: {}", output.err);
+            for generated in ["methods(", "let ", "LOrders"] {
+                assert!(!output.err.contains(generated), "{words:?}: {}", output.err);
+            }
+            assert!(
+                output.err.matches('^').count() <= 1,
+                "{words:?}: {}",
+                output.err
+            );
         }
         let output = live.stop()?;
         assert_eq!((output.code, output.err.as_str()), (0, ""));

@@ -253,7 +253,7 @@ const PROBES: &[(&str, &str, &str)] = &[
 const REFUSED: &[(&str, &str)] = &[
     (
         "handle.before(|p| t.count(p.nothing))",
-        "`nothing` cannot be read here: these can order, round",
+        "`nothing` cannot be read here; readable here: order, round",
     ),
     (
         "handle.before(|p| t.count(p.order.nothing))",

@@ -13,7 +13,7 @@ use crate::output::Style;
 use crate::table;
 
 /// Measurements that are added.
-const SUMS: [&str; 4] = ["hits", "count", "total_ns", "sum"];
+const SUMS: [&str; 5] = ["hits", "count", "total_ns", "self_ns", "sum"];
 /// Measurements of which the minimum or the maximum is kept.
 const MINIMA: [&str; 2] = ["min", "min_ns"];
 const MAXIMA: [&str; 2] = ["max", "max_ns"];
@@ -154,7 +154,8 @@ fn cells(row: &Value) -> [String; 3] {
     [first, place, more.skip(skip).collect::<Vec<_>>().join(", ")]
 }
 
-fn key(key: &Value) -> String {
+/// Formats a key for readers.
+pub fn key(key: &Value) -> String {
     match key {
         Value::String(text) => text.clone(),
         Value::Null => "()".into(),

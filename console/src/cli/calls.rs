@@ -101,7 +101,7 @@ pub struct CallsRecordArguments {
 #[derive(Debug, Subcommand)]
 pub enum CallsCommand {
     /// Show a file of a call graph, or convert it for another program.
-    Show(CallsShowArguments),
+    Show(Box<CallsShowArguments>),
     /// Compare two files of call graphs.
     Diff(CallsDiffArguments),
     /// Add several files of call graphs.

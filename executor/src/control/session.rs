@@ -242,6 +242,9 @@ impl ClientSession {
                 self.updates = None;
                 return ControlFlow::Continue(());
             }
+            Request::End {} => Reply::Failed {
+                message: "this connection holds no program".into(),
+            },
             // Reading the request has renewed the lease. `keep` has no effect outside a prompt.
             Request::Renew {} | Request::Keep {} => return ControlFlow::Continue(()),
             Request::Exec { .. } | Request::Input { .. } => Reply::Failed {
@@ -375,6 +378,7 @@ impl ClientSession {
                 self.submit(PlanJob::Input(typed, outbox.clone()), outbox);
             }
             Request::Keep {} => self.submit(PlanJob::Keep(outbox.clone()), outbox),
+            Request::End {} => self.submit(PlanJob::End(outbox.clone()), outbox),
             other => return self.answer(other),
         }
         ControlFlow::Continue(())

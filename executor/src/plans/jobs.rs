@@ -34,6 +34,9 @@ pub enum PlanJob {
     Input(ReplInput, Arc<Outbox>),
     /// Keep what this client attaches at its REPL prompt when the client disconnects.
     Keep(Arc<Outbox>),
+    /// A client ends its held program: run the callbacks of `at_exit`, detach what the program has
+    /// attached, and answer.
+    End(Arc<Outbox>),
     /// A client is gone: detach what its program or its REPL inputs have attached.
     ClientGone(Arc<Outbox>),
     /// The JVM has collected class loaders: forget their classes.

@@ -114,6 +114,14 @@ impl PlanLoop {
             } => self.execute(&plan, self.instance(&plan, &owner, hold), &outbox),
             PlanJob::Input(input, outbox) => self.repl.run(agent, &self.session, &input, &outbox),
             PlanJob::Keep(outbox) => self.repl.keep_attachments(&outbox),
+            PlanJob::End(outbox) => {
+                if let Some(instance) = outbox.instance() {
+                    self.session.end(instance);
+                    agent.output.disconnect(instance);
+                }
+                let value = String::new();
+                outbox.send(Reply::Done { value });
+            }
             PlanJob::ClientGone(outbox) => {
                 self.repl.close(agent, &self.session, &outbox);
                 if let Some(instance) = outbox.instance() {

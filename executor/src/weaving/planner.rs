@@ -40,7 +40,7 @@ use veneer_fragmenter::{Refusal, readable};
 use veneer_instruments::{
     AdviceKind, AttachError, InstructionKind, InstrumentKind, InstrumentSpec, PointSelector,
 };
-use veneer_names::{LocalSlot, java_form};
+use veneer_names::{LocalSlot, MethodDescriptor, java_form};
 use veneer_probes::error::Reason;
 
 /// The name in reports of the point of a late timer. Its times are lower bounds.
@@ -369,7 +369,11 @@ impl<'a> Planner<'a> {
             };
             let site = sites[0].0;
             let values = self.logged_values(site)?;
-            let Ok(code) = self.compile_at(site, &[]) else {
+            let result: Vec<Operand> = match self.spec.place {
+                PointSelector::Exits => self.returned_value(fragment).into_iter().collect(),
+                _ => Vec::new(),
+            };
+            let Ok(code) = self.compile_at(site, &result) else {
                 continue;
             };
             points.push(PlannedProbe {
@@ -404,6 +408,10 @@ impl<'a> Planner<'a> {
                     (Site::After(f), PlannedAction::Stop),
                 ]
             }
+            // Before the return itself, the returned value is on the operand stack.
+            (InstrumentKind::Code(_), PointSelector::Exits) => {
+                vec![(Site::At(self.last_instruction(position.fragment).0), step)]
+            }
             _ if is_exit || self.spec.when == AdviceKind::After => vec![(Site::After(f), step)],
             // The variables of a line have their values at the beginning of the line, not of the
             // fragment.
@@ -411,6 +419,20 @@ impl<'a> Planner<'a> {
                 Some(pc) => vec![(Site::At(pc), step)],
                 None => vec![(Site::Before(f), step)],
             },
+        })
+    }
+
+    /// The value that a fragment returns: the top of the operand stack before its return. `None` if
+    /// the method returns nothing.
+    fn returned_value(&self, fragment: &Fragment) -> Option<Operand> {
+        let returns = is_return(self.last_instruction(fragment).1);
+        let result = MethodDescriptor::parse(&self.method.descriptor)
+            .ok()?
+            .result()?;
+        returns.then(|| Operand {
+            name: "result".into(),
+            depth: 0,
+            is_boolean: result.as_str() == "Z",
         })
     }
 

@@ -525,6 +525,39 @@ impl Scope for SiteScope<'_> {
         })
     }
 
+    fn parameter(&self, name: &str) -> Option<String> {
+        let method = self.method;
+        let is_named = |slot: u16| {
+            let known = method.variable_name(LocalSlot(slot), 0);
+            known == name || format!("local{slot}") == name || known == "this" && name == "self"
+        };
+        let mut slot = 0;
+        let mut descriptor = None;
+        if !method.is_static() {
+            descriptor = is_named(0).then(|| type_descriptor(&method.class));
+            slot = 1;
+        }
+        for parameter in MethodDescriptor::parse(&method.descriptor)
+            .ok()?
+            .parameters()
+        {
+            if is_named(slot) {
+                descriptor = Some(parameter.as_str().to_owned());
+            }
+            slot += parameter.slots();
+        }
+        if let Some(class) = descriptor.as_deref().and_then(class_in) {
+            self.resolve(self.host, class);
+        }
+        descriptor
+    }
+
+    fn method_label(&self) -> String {
+        let method = self.method;
+        let class = java_form(&method.class);
+        format!("{class}::{}{}", method.name, method.descriptor)
+    }
+
     fn live(&self) -> Vec<String> {
         let operands = self.operands().map(|(operand, _)| operand.name.clone());
         let variables = self.variables();

@@ -52,6 +52,10 @@ impl Scope for EmptyScope {
         None
     }
 
+    fn method_label(&self) -> String {
+        String::new()
+    }
+
     fn live(&self) -> Vec<String> {
         Vec::new()
     }

@@ -16,7 +16,10 @@
 //! | `invokedynamic`                              | the host's bootstrap method, with its lookup  |
 //!
 //! 1. In constructors, and in every method of a class file before version 53.
-//! 2. In `<clinit>`. Before version 53, other methods that contain such a store are refused.
+//! 2. In `<clinit>`. Other methods that contain such a store are refused.
+//!
+//! From version 53 on, the JVM throws at stores to final fields in all other methods. These methods are
+//! refused too.
 
 use super::emitter::Emitter;
 use crate::bootstrap::{self, BootstrapMethod};
@@ -50,6 +53,16 @@ const INVOKE_INTERFACE_KIND: u8 = 9;
 
 const BIND: &str = "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;ILjava/lang/Class;Ljava/lang/Class;Ljava/lang/String;)Ljava/lang/invoke/CallSite;";
 const RELINK: &str = "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;Ljava/lang/Class;Ljava/lang/String;Ljava/lang/invoke/MethodHandle;[Ljava/lang/Object;)Ljava/lang/invoke/CallSite;";
+
+/// The refusal of a method that stores to a final field of its class although only constructors and
+/// `<clinit>` may (JVMS §6.5, `putfield` and `putstatic`). The JVM throws an `IllegalAccessError` at
+/// the store, and the error names the class that contains the store.
+fn store_that_fails(method: &Method, field: &str) -> Refusal {
+    Refusal::BrokenClass(format!(
+        "{} stores to the final field {field}, which the JVM does not allow there",
+        method.name
+    ))
+}
 
 impl Emitter<'_> {
     /// Appends an instruction in the form that the version needs. The caller handles branches.
@@ -256,12 +269,15 @@ impl Emitter<'_> {
             if any_method_may_store {
                 return Err(Refusal::StaticFinal(name));
             }
+            return Err(store_that_fails(method, &name));
         }
         if op == PUTFIELD
             && own
-            && (method.is_constructor() || any_method_may_store)
             && self.declared_flag(&name, &descriptor, false) == Some(access::FINAL)
         {
+            if !method.is_constructor() && !any_method_may_store {
+                return Err(store_that_fails(method, &name));
+            }
             let setter = format!("(L{};{descriptor})V", self.host_name);
             return self.call_bound_site(a, BoundAccess::PutFinal, &name, &setter, &class);
         }

@@ -195,6 +195,8 @@ impl Runtime for Recorder {
                 kind: spec.kind.to_string(),
                 plan: spec.plan.clone(),
                 methods: 1,
+                classes: 1,
+                matched: 1,
                 points: 2,
                 attached: state.attached.contains(&id),
             }

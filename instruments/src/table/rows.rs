@@ -17,8 +17,8 @@ use super::text::{self, format_count, format_duration};
 use crate::{Measurement, PointRow};
 use veneer_text::{ColumnFormat, TextTable};
 
-/// Renders the `n` heaviest rows of one instrument as a table. The last line shows the totals of
-/// all rows. The kind of the data determines the columns; rows of different kinds get separate
+/// Renders the `n` heaviest rows of one instrument as a table. The last line shows the number of rows
+/// and, except for timers, the total of all rows. The kind of the data determines the columns; rows of different kinds get separate
 /// tables.
 pub fn render_rows(rows: &[PointRow], n: usize) -> String {
     let mut tables = Vec::new();
@@ -34,7 +34,7 @@ pub fn render_rows(rows: &[PointRow], n: usize) -> String {
         tables.push(table(&chosen, n));
     }
     if tables.is_empty() {
-        return "no points yet: nothing that matches has been loaded".to_owned();
+        return "no points yet: no loaded class has a point that matches".to_owned();
     }
     tables.join("\n\n")
 }
@@ -107,12 +107,12 @@ fn table(rows: &[&PointRow], n: usize) -> String {
         cells.extend(has_what.then(|| row.what.clone().unwrap_or_default()));
         table.push_row(cells);
     }
-    let sum = match rows.first().map(|row| &row.data) {
-        Some(Measurement::Time { .. }) => format_duration(total),
-        _ => format_count(total),
-    };
     let unit = if rows.len() == 1 { "row" } else { "rows" };
-    let mut foot = format!("{sum} in {} {unit}", format_count(rows.len() as u64));
+    let mut foot = format!("{} {unit}", format_count(rows.len() as u64));
+    // The time of a call is also part of the time of its caller, so a sum of times has no meaning.
+    if !rows.first().is_some_and(|row| is_time(&row.data)) {
+        foot = format!("{} in {foot}", format_count(total));
+    }
     if rows.len() > n {
         foot.push_str(&format!(", of which {} are shown", format_count(n as u64)));
     }

@@ -26,6 +26,11 @@ impl Compiler<'_> {
             self.step(ProbeStep::Long(self.scope.site_id()), 0, 2);
             return Ok(Ty::Long);
         }
+        if (name, values.len()) == ("method_hash", 0) {
+            let hash = function::method_hash(&self.scope.method_label());
+            self.step(ProbeStep::Long(hash), 0, 2);
+            return Ok(Ty::Long);
+        }
         if let ("as_a", [value, class]) = (name, values) {
             return self.cast(value, class);
         }

@@ -55,6 +55,7 @@ impl Compiler<'_> {
                 values,
                 place,
             } => self.aggregate(*table, operation, values, *place)?,
+            Statement::Keep { stacks, value } => self.keep(*stacks, value)?,
             Statement::Return => self.step(ProbeStep::Return, 0, 0),
         }
         Ok(())

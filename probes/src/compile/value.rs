@@ -120,6 +120,7 @@ impl Compiler<'_> {
             ExprKind::StackOperation { table, operation } => {
                 self.read_stack(*table, operation, e.place)?
             }
+            ExprKind::Kept { stacks, like } => self.kept(*stacks, like)?,
             // `hoist` replaces method calls, so only an expression that was not hoisted contains
             // one.
             ExprKind::Invoke(_, name, _) => return refuse(e.place, unknown_function(name)),

@@ -5,12 +5,14 @@
 //!         │             ├─ exceptions
 //!         │             ├─ class loading
 //!         │             └─ interpreted
-//!         └─ waiting ───┬─ monitor      (synchronized)
-//!                       ├─ lock         (java.util.concurrent)
-//!                       ├─ sleep
-//!                       ├─ park         (queues, pools, conditions)
-//!                       └─ input-output ─┬─ file
-//!                                        └─ socket
+//!         ├─ waiting ───┬─ monitor      (synchronized)
+//!         │             ├─ lock         (java.util.concurrent)
+//!         │             ├─ sleep
+//!         │             ├─ park         (queues, pools, conditions)
+//!         │             ├─ collections  (pauses for garbage collections)
+//!         │             └─ input-output ─┬─ file
+//!         │                              └─ socket
+//!         └─ statement                  (JDBC)
 //! ```
 //!
 //! A probe measures a cause at a place only if its parent holds there, and a cause is reported only
@@ -45,16 +47,21 @@ pub enum Cause {
     Sleep,
     /// Parked or waiting for a condition, a queue or a pool.
     Park,
+    /// Stopped by the JVM for garbage collections.
+    Collections,
     /// Waiting for input or output.
     InputOutput,
     /// Waiting for a file.
     File,
     /// Waiting for a socket.
     Socket,
+    /// In a statement of a database (JDBC). A driver waits for the database, and a database inside
+    /// the JVM computes; both are time of the statement.
+    Statement,
 }
 
 /// All causes, each after its parent.
-pub const CAUSES: [Cause; 14] = [
+pub const CAUSES: [Cause; 16] = [
     Cause::Time,
     Cause::Processor,
     Cause::Allocation,
@@ -66,9 +73,11 @@ pub const CAUSES: [Cause; 14] = [
     Cause::Lock,
     Cause::Sleep,
     Cause::Park,
+    Cause::Collections,
     Cause::InputOutput,
     Cause::File,
     Cause::Socket,
+    Cause::Statement,
 ];
 
 impl Cause {
@@ -76,13 +85,16 @@ impl Cause {
     pub fn parent(self) -> Option<Cause> {
         match self {
             Cause::Time => None,
-            Cause::Processor | Cause::Waiting => Some(Cause::Time),
+            Cause::Processor | Cause::Waiting | Cause::Statement => Some(Cause::Time),
             Cause::Allocation | Cause::Exceptions | Cause::ClassLoading | Cause::Interpreted => {
                 Some(Cause::Processor)
             }
-            Cause::Monitor | Cause::Lock | Cause::Sleep | Cause::Park | Cause::InputOutput => {
-                Some(Cause::Waiting)
-            }
+            Cause::Monitor
+            | Cause::Lock
+            | Cause::Sleep
+            | Cause::Park
+            | Cause::Collections
+            | Cause::InputOutput => Some(Cause::Waiting),
             Cause::File | Cause::Socket => Some(Cause::InputOutput),
         }
     }
@@ -118,9 +130,11 @@ impl Cause {
             Cause::Lock => "lock",
             Cause::Sleep => "sleep",
             Cause::Park => "park",
+            Cause::Collections => "collections",
             Cause::InputOutput => "input-output",
             Cause::File => "file",
             Cause::Socket => "socket",
+            Cause::Statement => "statement",
         }
     }
 
@@ -141,6 +155,6 @@ mod tests {
             assert_eq!(Cause::from_name(cause.name()), Some(cause));
         }
         assert!(Cause::Socket.is_a(Cause::Waiting) && !Cause::Socket.is_a(Cause::Processor));
-        assert_eq!(Cause::Time.children().count(), 2);
+        assert_eq!(Cause::Time.children().count(), 3);
     }
 }

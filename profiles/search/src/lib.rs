@@ -9,7 +9,7 @@
 //!                                          │
 //!                                          ▼
 //!                       Outcome: findings, ruled out, not looked at, cost
-//!                       as JSON (schema 1), sentences, a text tree, DOT
+//!                       as JSON (schema 1), sentences, a text tree, DOT, SVG
 //! ```
 //!
 //! The crate has no clock, no thread, no input and no output. A live driver, a replay of recorded
@@ -50,6 +50,7 @@ pub mod sentence;
 pub mod settings;
 pub mod share;
 pub mod share_test;
+mod svg;
 mod tally;
 
 pub use search::Search;

@@ -1,5 +1,5 @@
 //! The coloured call graph of a search (Fig. 3 of Brear et al., 2003), as a text tree and in the
-//! DOT language of Graphviz. `dot -Tsvg` makes a picture of the latter.
+//! DOT language of Graphviz. `svg.rs` draws the tree.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -8,13 +8,56 @@ use crate::hypothesis::Hypothesis;
 use crate::place::MethodId;
 use crate::search::Search;
 
+/// The most steps by which a row is indented. Deeper rows have the same indentation.
+pub(crate) const MAX_INDENT: usize = 40;
+
 /// The state of a method in the call graph.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum NodeState {
-    /// The method exceeds the threshold by this share.
+pub(crate) enum NodeState {
+    /// The method has this share, which exceeds the threshold.
     Holds(f64),
     RuledOut(f64),
     Open,
+}
+
+impl NodeState {
+    /// Returns the colour in the form that DOT has for hue, saturation and value. Methods above the
+    /// threshold are red, the stronger the larger their share; undecided methods are grey.
+    fn dot_color(self) -> String {
+        match self {
+            NodeState::Holds(share) => format!("0.0 {:.2} 1.0", saturation(share)),
+            NodeState::RuledOut(_) => "white".to_string(),
+            NodeState::Open => "gray90".to_string(),
+        }
+    }
+
+    /// Returns the share in words.
+    pub(crate) fn text(self) -> String {
+        match self {
+            NodeState::Holds(share) | NodeState::RuledOut(share) => {
+                format!("{:.1} %", share * 100.0)
+            }
+            NodeState::Open => "undecided".to_string(),
+        }
+    }
+}
+
+/// Returns the saturation of the red of a method above the threshold, from 0.2 to 1.
+pub(crate) fn saturation(share: f64) -> f64 {
+    0.2 + 0.8 * share.clamp(0.0, 1.0)
+}
+
+/// One row of the call graph as an indented tree.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct TreeRow {
+    pub(crate) name: String,
+    pub(crate) state: NodeState,
+    /// The number of callers between a top and the method.
+    pub(crate) depth: usize,
+    /// The row of the caller.
+    pub(crate) caller: Option<usize>,
+    /// Whether an earlier row shows the same method with its callees.
+    pub(crate) is_repeated: bool,
 }
 
 impl Search {
@@ -46,37 +89,58 @@ impl Search {
         tops
     }
 
+    /// Returns the call graph of the examined methods as a tree. A method with several callers has
+    /// its callees below the first one.
+    pub(crate) fn tree(&self) -> Vec<TreeRow> {
+        let mut rows: Vec<TreeRow> = Vec::new();
+        let mut shown = BTreeSet::new();
+        let mut stack: Vec<(MethodId, usize, Option<usize>)> = self
+            .tops()
+            .into_iter()
+            .rev()
+            .map(|m| (m, 0, None))
+            .collect();
+        // The stack is explicit, because a program's recursion can be 10,000 methods deep.
+        while let Some((method, depth, caller)) = stack.pop() {
+            let Some(state) = self.node_state(method) else {
+                continue;
+            };
+            let is_new = shown.insert(method);
+            if is_new {
+                let row = Some(rows.len());
+                stack.extend(self.examined_callees(method).map(|m| (m, depth + 1, row)));
+            }
+            rows.push(TreeRow {
+                name: self.method_name(method),
+                state,
+                depth,
+                caller,
+                is_repeated: !is_new,
+            });
+        }
+        rows
+    }
+
     /// Returns the call graph of the examined methods as an indented text. `*` marks a method that
     /// exceeds the threshold, `-` one that was ruled out, and `?` an undecided one. A method with
     /// several callers is shown below the first one; other callers show its name and `…`.
     pub fn text_tree(&self) -> String {
         let mut text = String::new();
-        let mut shown = BTreeSet::new();
-        let mut stack: Vec<(MethodId, usize)> =
-            self.tops().into_iter().rev().map(|m| (m, 0)).collect();
-        // The stack is explicit, because a program's recursion can be 10,000 methods deep.
-        while let Some((method, depth)) = stack.pop() {
-            let Some(state) = self.node_state(method) else {
-                continue;
-            };
-            let (mark, share) = match state {
-                NodeState::Holds(share) => ("*", format!("{:.1} %", share * 100.0)),
-                NodeState::RuledOut(share) => ("-", format!("{:.1} %", share * 100.0)),
+        for row in self.tree() {
+            let (mark, share) = match row.state {
+                NodeState::Holds(_) => ("*", row.state.text()),
+                NodeState::RuledOut(_) => ("-", row.state.text()),
                 NodeState::Open => ("?", String::new()),
             };
-            let name = self.method_name(method);
-            let is_new = shown.insert(method);
-            let again = if is_new { "" } else { " …" };
+            let again = if row.is_repeated { " …" } else { "" };
             let line = format!(
-                "{mark} {:indent$}{name}{again}  {share}",
+                "{mark} {:indent$}{}{again}  {share}",
                 "",
-                indent = 2 * depth.min(40)
+                row.name,
+                indent = 2 * row.depth.min(MAX_INDENT)
             );
             text.push_str(line.trim_end());
             text.push('\n');
-            if is_new {
-                stack.extend(self.examined_callees(method).map(|m| (m, depth + 1)));
-            }
         }
         text
     }
@@ -100,8 +164,7 @@ impl Search {
         all.into_iter().map(|(_, callee)| callee)
     }
 
-    /// Returns the call graph of the examined methods in the DOT language. Methods above the
-    /// threshold are red, the stronger the larger their share; undecided methods are grey.
+    /// Returns the call graph of the examined methods in the DOT language of Graphviz.
     pub fn dot(&self) -> String {
         let mut text = String::from(
             "digraph search {\n  node [shape=box, style=filled, fontname=\"sans-serif\"];\n",
@@ -109,19 +172,8 @@ impl Search {
         let nodes = self.candidates.iter().filter(|c| c.hypothesis.is_node());
         let methods: BTreeSet<MethodId> = nodes.map(|c| c.hypothesis.place.method()).collect();
         for method in &methods {
-            let (color, share) = match self.node_state(*method) {
-                Some(NodeState::Holds(share)) => {
-                    // Hue 0 is red; the saturation grows with the share.
-                    (format!("0.0 {:.2} 1.0", 0.2 + 0.8 * share.min(1.0)), share)
-                }
-                Some(NodeState::RuledOut(share)) => ("white".to_string(), share),
-                Some(NodeState::Open) | None => ("gray90".to_string(), f64::NAN),
-            };
-            let share = if share.is_nan() {
-                "undecided".to_string()
-            } else {
-                format!("{:.1} %", share * 100.0)
-            };
+            let state = self.node_state(*method).unwrap_or(NodeState::Open);
+            let (color, share) = (state.dot_color(), state.text());
             let name = self
                 .method_name(*method)
                 .replace('\\', "\\\\")

@@ -29,9 +29,11 @@ fn spent(cause: Cause) -> &'static str {
         Cause::Lock => "is spent waiting for a lock of java.util.concurrent",
         Cause::Sleep => "is spent sleeping",
         Cause::Park => "is spent waiting for a condition, a queue or a pool",
+        Cause::Collections => "is spent waiting for garbage collections",
         Cause::InputOutput => "is spent waiting for input or output",
         Cause::File => "is spent waiting for a file",
         Cause::Socket => "is spent waiting for a socket",
+        Cause::Statement => "is spent in statements of a database (JDBC)",
     }
 }
 

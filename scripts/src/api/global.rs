@@ -35,6 +35,8 @@ fn summary_map(summary: InstrumentSummary) -> Dynamic {
         ("kind", summary.kind.into()),
         ("plan", summary.plan.into()),
         ("methods", int(summary.methods).into()),
+        ("classes", int(summary.classes).into()),
+        ("matched", int(summary.matched).into()),
         ("points", int(summary.points).into()),
         ("attached", summary.attached.into()),
     ])
@@ -112,6 +114,12 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<PlanContext>) {
     engine.register_fn("unsafe_calls", move |allowed: bool| {
         plan.calls.store(allowed, Ordering::Relaxed);
     });
+    engine.register_fn(
+        "method_hash",
+        |class: ImmutableString, method: ImmutableString| {
+            veneer_probes::function::method_hash(&format!("{class}::{method}"))
+        },
+    );
     engine.register_fn("pid", || int(std::process::id()));
     let plan = context.clone();
     engine.register_fn("detach_all", move || detach_all(&plan));

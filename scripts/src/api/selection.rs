@@ -4,10 +4,10 @@
 use super::convert::{ApiResult, api_error, downcast_element, number};
 use super::handle::InstrumentHandle;
 use super::instrument::InstrumentBuilder;
-use super::tally::TableHandle;
+use super::tally::{KeptHandle, TableHandle};
 use crate::context::PlanContext;
 use crate::ownership::Attachment;
-use crate::probe;
+use crate::probe::{self, CapturedTable};
 use rhai::{
     Array, Dynamic, Engine, EvalAltResult, FnPtr, INT, ImmutableString, NativeCallContext, Position,
 };
@@ -209,10 +209,12 @@ fn code(
     closure: &FnPtr,
 ) -> ApiResult<InstrumentBuilder> {
     let table = |value: &Dynamic| {
-        value
-            .clone()
-            .try_cast::<TableHandle>()
-            .map(|t| (t.number, t.kind))
+        let one = value.clone().try_cast::<TableHandle>();
+        let one = one.map(|table| CapturedTable::One(table.number, table.kind));
+        one.or_else(|| {
+            let kept = value.clone().try_cast::<KeptHandle>();
+            kept.map(|kept| CapturedTable::PerCall(kept.0))
+        })
     };
     let around = probe::CaptureScope {
         table: &table,

@@ -8,6 +8,7 @@ use parking_lot::Mutex;
 use rhai::{Array, Engine, INT, ImmutableString, Map};
 use std::sync::Arc;
 use veneer_instruments::{LinearBuckets, Runtime, Tally, TallyKind, merge_tables, table};
+use veneer_probes::tree::KeptStacks;
 
 /// A table. Clones refer to the same table. When the last clone is dropped, the plan can read the
 /// table no more.
@@ -37,6 +38,10 @@ impl Drop for OwnTable {
         self.runtime.drop_table(self.number);
     }
 }
+
+/// The stacks of a `per_call()`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KeptHandle(pub(crate) KeptStacks);
 
 /// The default capacity, in combinations of keys.
 const DEFAULT_ENTRIES: u32 = 1_000;
@@ -223,6 +228,13 @@ fn register_values(engine: &mut Engine, context: &Arc<PlanContext>) {
     );
     let plan = context.clone();
     engine.register_fn("per_thread", move |(): ()| stack(&plan, TallyKind::Objects));
+    engine.register_type_with_name::<KeptHandle>("PerCall");
+    let plan = context.clone();
+    engine.register_fn("per_call", move || -> ApiResult<KeptHandle> {
+        let numbers = stack(&plan, TallyKind::Numbers)?.number;
+        let objects = stack(&plan, TallyKind::Objects)?.number;
+        Ok(KeptHandle(KeptStacks { numbers, objects }))
+    });
     let of_objects = |context: &Arc<PlanContext>| {
         let context = context.clone();
         move |default: INT, objects: INT| -> ApiResult<TableHandle> {

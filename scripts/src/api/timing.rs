@@ -11,7 +11,7 @@ use veneer_instruments::table::format_count;
 
 /// The handle of a registered callback, which can be cancelled.
 #[derive(Clone, Debug)]
-struct Timer {
+pub(crate) struct Timer {
     cancelled: Arc<AtomicBool>,
 }
 

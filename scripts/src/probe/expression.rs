@@ -5,7 +5,10 @@ use super::table_operation::{PER_OBJECT_USAGE, stack_operation};
 use rhai::{ASTFlags, Expr, FnCallExpr, Position};
 use veneer_instruments::TallyKind;
 use veneer_probes::function;
-use veneer_probes::tree::{self, ExprKind, Operator};
+use veneer_probes::tree::{self, ExprKind, KeptStacks, Operator};
+
+/// The message for a wrong use of a `per_call()`.
+pub(super) const PER_CALL_USAGE: &str = "a per_call() takes .push(value) at the entry of a method, and gives the value with .pop(value) at its exits";
 
 const STACK_USAGE: &str = "a per_thread(…) gives values with .pop() and .top()";
 
@@ -56,6 +59,7 @@ impl ProbeNames<'_> {
                         ),
                     );
                 }
+                Some(Binding::PerCall(_)) => return refuse(at, PER_CALL_USAGE),
                 Some(Binding::Unsupported(ty)) => {
                     return refuse(
                         at,
@@ -72,6 +76,9 @@ impl ProbeNames<'_> {
             Expr::FnCall(call, _) => return self.call(call, None, at),
             Expr::Dot(b, flags, _) if self.is_point(&b.lhs) => {
                 return self.access_chain(None, &b.rhs, false, flags.contains(ASTFlags::BREAK), at);
+            }
+            Expr::Dot(b, ..) if self.kept_stacks(&b.lhs).is_some() => {
+                return self.kept(&b.lhs, &b.rhs, at);
             }
             Expr::Dot(b, flags, _) if self.is_own(&b.lhs) => {
                 return self.stack_read(&b.lhs, &b.rhs, flags.contains(ASTFlags::BREAK), at);
@@ -125,6 +132,31 @@ impl ProbeNames<'_> {
 
     fn is_point(&self, e: &Expr) -> bool {
         matches!(e, Expr::Variable(v, ..) if self.find(&v.1) == Some(&Binding::Point))
+    }
+
+    /// Returns the stacks of a `per_call()`, if the expression is its name.
+    pub(super) fn kept_stacks(&self, e: &Expr) -> Option<KeptStacks> {
+        match e {
+            Expr::Variable(v, ..) => match self.find(&v.1) {
+                Some(Binding::PerCall(stacks)) => Some(*stacks),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Converts `kept.pop(like)`. No access can follow, because a popped object has no known class.
+    fn kept(&self, of: &Expr, rest: &Expr, at: Position) -> ProbeResult<tree::Expr> {
+        let (Some(stacks), Expr::MethodCall(call, _)) = (self.kept_stacks(of), rest) else {
+            return refuse(at, PER_CALL_USAGE);
+        };
+        let ([like], "pop") = (&call.args[..], call.name.as_str()) else {
+            return refuse(at, PER_CALL_USAGE);
+        };
+        let like = self.value(like)?.into();
+        let place = self.source_position(at);
+        let kind = ExprKind::Kept { stacks, like };
+        Ok(tree::Expr { kind, place })
     }
 
     fn is_own(&self, e: &Expr) -> bool {

@@ -3,7 +3,7 @@
 use crate::source_map::SourceMap;
 use rhai::{Dynamic, INT, ImmutableString, Position};
 use veneer_instruments::TallyKind;
-use veneer_probes::tree::{ExprKind, SourcePosition};
+use veneer_probes::tree::{ExprKind, KeptStacks, SourcePosition};
 
 /// The reason why a closure has no compiled form, with its position.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,14 +21,23 @@ pub(super) fn refuse<T>(position: Position, message: impl Into<String>) -> Probe
 
 /// The environment of a closure.
 pub(crate) struct CaptureScope<'a> {
-    /// Returns the number and kind of the table, if a value of the plan is a table.
-    pub(crate) table: &'a dyn Fn(&Dynamic) -> Option<(u32, TallyKind)>,
+    /// Returns the table that a value of the plan is, if it is one.
+    pub(crate) table: &'a dyn Fn(&Dynamic) -> Option<CapturedTable>,
     /// Returns the value that a module has under a name.
     pub(crate) constant: &'a dyn Fn(&str, &str) -> Option<Dynamic>,
     /// The source texts of the plan.
     pub(crate) source_map: &'a SourceMap,
     /// Whether the closure may call methods of the application.
     pub(crate) calls: bool,
+}
+
+/// A table that a closure captures.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum CapturedTable {
+    /// One table, with its number and kind.
+    One(u32, TallyKind),
+    /// The two stacks of a `per_call()`.
+    PerCall(KeptStacks),
 }
 
 /// The meaning of a name in a closure.
@@ -38,6 +47,8 @@ pub(super) enum Binding {
     Point,
     /// A table of the plan, by number.
     Table(u32, TallyKind),
+    /// The stacks of a `per_call()`.
+    PerCall(KeptStacks),
     /// A captured value.
     Constant(ExprKind),
     /// A variable that the closure declares.
@@ -72,11 +83,13 @@ impl ProbeNames<'_> {
 /// Returns the binding of a captured variable.
 pub(super) fn captured_binding(
     value: &Dynamic,
-    table: &dyn Fn(&Dynamic) -> Option<(u32, TallyKind)>,
+    table: &dyn Fn(&Dynamic) -> Option<CapturedTable>,
 ) -> Binding {
     let value = value.flatten_clone();
-    if let Some((table, kind)) = table(&value) {
-        return Binding::Table(table, kind);
+    match table(&value) {
+        Some(CapturedTable::One(table, kind)) => return Binding::Table(table, kind),
+        Some(CapturedTable::PerCall(stacks)) => return Binding::PerCall(stacks),
+        None => {}
     }
     let shape = if let Some(n) = value.clone().try_cast::<INT>() {
         ExprKind::Int(n)

@@ -1,5 +1,6 @@
 //! Converts statements.
 
+use super::expression::PER_CALL_USAGE;
 use super::names::{Binding, ProbeNames, ProbeResult, refuse};
 use super::table_operation::{stack_operation, table_operation};
 use rhai::{ASTFlags, Expr, Stmt};
@@ -133,6 +134,26 @@ impl ProbeNames<'_> {
             Expr::Stmt(block) => {
                 out.extend(self.block(block.iter())?);
                 return Ok(());
+            }
+            Expr::Dot(b, ..) if self.kept_stacks(&b.lhs).is_some() => {
+                let (Some(stacks), Expr::MethodCall(call, _)) = (self.kept_stacks(&b.lhs), &b.rhs)
+                else {
+                    return refuse(e.position(), PER_CALL_USAGE);
+                };
+                match (&call.args[..], call.name.as_str()) {
+                    ([value], "push") => {
+                        let value = self.value(value)?;
+                        out.push(Statement::Keep { stacks, value });
+                        return Ok(());
+                    }
+                    // The value is dropped, because only the effect on the stack matters.
+                    ([_], "pop") => {
+                        let (name, value) = (" dropped".into(), self.value(e)?);
+                        out.push(Statement::Let { name, value });
+                        return Ok(());
+                    }
+                    _ => return refuse(e.position(), PER_CALL_USAGE),
+                }
             }
             Expr::Dot(b, ..) => {
                 if let (Expr::Variable(v, ..), Expr::MethodCall(call, _)) = (&b.lhs, &b.rhs)

@@ -403,6 +403,12 @@ pub(super) const GROUPS: &[Group] = &[
                 description: "A stack for each thread, with room for 32 values.",
             },
             Function {
+                name: "per_call",
+                usage: "per_call()",
+                returns: "stack",
+                description: "Values of any type that a call keeps from its entry to its exits, at most 32 in each thread.",
+            },
+            Function {
                 name: "count",
                 usage: "table.count(key, …), with up to four keys, in code at a point",
                 returns: "",
@@ -449,6 +455,18 @@ pub(super) const GROUPS: &[Group] = &[
                 usage: "per_thread(…).pop(), in code at a point",
                 returns: "int or object",
                 description: "Removes and returns the top value of the stack; 0 or `()` if the stack is empty.",
+            },
+            Function {
+                name: "push",
+                usage: "per_call().push(value), in code at the entry of a method",
+                returns: "",
+                description: "Keeps the value of an expression of the parameters.",
+            },
+            Function {
+                name: "pop",
+                usage: "per_call().pop(value), in code after a method",
+                returns: "the kept value",
+                description: "Removes and returns the value that was kept. The argument is the expression that was kept; it is not evaluated, and gives the type only. An object has no readable fields, because its class is not known.",
             },
             Function {
                 name: "top",
@@ -661,6 +679,12 @@ pub(super) const GROUPS: &[Group] = &[
                 usage: "names(\"shop.De\")",
                 returns: "array of strings",
                 description: "At most 200 completions of the text: names of loaded classes, up to the next dot; after `::`, names of the class's methods.",
+            },
+            Function {
+                name: "method_hash",
+                usage: "method_hash(class, method), with the texts that rows have",
+                returns: "int",
+                description: "The number by which tables know a method: 63 bits of a hash of its class, name and descriptor.",
             },
             Function {
                 name: "pid",

@@ -32,6 +32,8 @@ impl Runtime for NoJvm {
             kind: spec.kind.to_string(),
             plan: spec.plan,
             methods: 0,
+            classes: 0,
+            matched: 0,
             points: 0,
             attached: true,
         });

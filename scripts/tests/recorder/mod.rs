@@ -297,6 +297,8 @@ impl Runtime for Recorder {
                     kind: spec.kind.to_string(),
                     plan: spec.plan.clone(),
                     methods: 1,
+                    classes: 1,
+                    matched: 1,
                     points: 2,
                     attached: *attached,
                 });

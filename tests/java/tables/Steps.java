@@ -10,6 +10,7 @@ import java.util.concurrent.CountDownLatch;
  * <li>`hold`: a thread begins a call of `held`.
  * <li>`release`: the call of `held` returns.
  * <li>`collect`: collects the objects and classes that are unreachable.
+ * <li>`stop`: ends the program.
  * </ul>
  */
 public class Steps {
@@ -57,6 +58,9 @@ public class Steps {
                     holder.join();
                 }
                 case "collect" -> System.gc();
+                case "stop" -> {
+                    return;
+                }
                 default -> throw new IllegalArgumentException(line);
             }
             System.out.println("done " + seen);

@@ -17,6 +17,7 @@ use crate::weaving::versions;
 use crate::weaving::weaver::{self, weave_class};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use veneer_fragmenter::cell_path::selects_only_cell_path;
 use veneer_instruments::{
     AttachError, AttachSummary, InstrumentId, InstrumentKind, InstrumentSpec, MethodPattern,
 };
@@ -178,6 +179,10 @@ impl RuntimeHandle {
             return;
         }
         for pattern in patterns {
+            if !pattern.has_subtypes() && selects_only_cell_path(&pattern.class_text()) {
+                attached.warnings.push(format!("`{pattern}` selects nothing: {} is never armed, because the JVM needs it to run Veneer's own code (OnCellPath); select its calls in your own methods: methods(…).calls(\"{pattern}\")", pattern.class_text()));
+                continue;
+            }
             let retention = match is_late && pattern.has_annotations() {
                 true => {
                     "; of classes that were there before the agent, the JVM knows only annotations of retention RUNTIME"

@@ -7,6 +7,7 @@ use crate::classes::retransform;
 use crate::data::rings::DrainedEvent;
 use crate::plans::instrument_registry::{InstalledPoint, InstrumentTable};
 use crate::plans::readings::installed_points;
+use std::collections::HashSet;
 use veneer_instruments::{
     ArmedClass, ArmedMethod, Graph, InstrumentId, InstrumentSummary, LogEvent, MethodPattern,
     RandomSample,
@@ -98,6 +99,13 @@ fn summaries(table: &InstrumentTable) -> Vec<InstrumentSummary> {
         kind: i.spec.kind.to_string(),
         plan: i.spec.plan.clone(),
         methods: i.method_count(),
+        classes: i
+            .points
+            .iter()
+            .map(|p| &p.class)
+            .collect::<HashSet<_>>()
+            .len(),
+        matched: i.tried.len(),
         points: i.points.len(),
         attached: i.attached,
     })

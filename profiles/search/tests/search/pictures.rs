@@ -23,6 +23,10 @@ fn a_result_is_read_as_sentences_tree_dot_and_json() {
     let dot = simulation.search.dot();
     assert!(dot.starts_with("digraph search {") && dot.ends_with("}\n"));
     assert!(dot.contains("label=\"Program.audit\\n"), "{dot}");
+    let svg = simulation.search.svg();
+    assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
+    assert!(svg.contains(">Program.audit  "), "{svg}");
+    assert_eq!(svg.matches("<rect ").count(), tree.lines().count());
     let json = serde_json::to_string(&outcome).expect("plain data");
     for key in [
         "schema",

@@ -80,9 +80,10 @@ impl<'t> EventReader<'t> {
         self.at = 0;
     }
 
-    /// Whether the next step begins another segment.
+    /// Whether the next step begins another segment. Skips words before it that make no step.
     #[inline]
-    pub fn is_before_segment(&self) -> bool {
+    pub fn is_before_segment(&mut self) -> bool {
+        self.skip_silent_words();
         kind_of(self.word()) == 0 && self.next < self.places.len()
     }
 
@@ -94,43 +95,58 @@ impl<'t> EventReader<'t> {
     /// Reads the next event, or the beginning of the next segment.
     #[inline]
     pub fn step(&mut self) -> std::io::Result<Step> {
+        self.skip_silent_words();
+        let word = self.word();
+        if kind_of(word) == 0 {
+            return self.begin_segment();
+        }
+        let id = self.take_event(word);
+        Ok(Step::Event {
+            kind: kind_of(word),
+            id,
+            time: self.time,
+        })
+    }
+
+    /// Skips arguments that belong to no event, and events that only advance the time.
+    #[inline]
+    fn skip_silent_words(&mut self) {
         loop {
             let word = self.word();
-            let event = kind_of(word);
-            if event == 0 {
-                return self.begin_segment();
-            }
-            self.at += WORD;
-            if event >= FIRST_ARGUMENT {
-                self.findings.stray_arguments += 1;
-                continue;
-            }
-            self.time = self.time.saturating_add(delta_of(word));
-            let mut id = match event < FIRST_LONG {
-                true => id_of(word),
-                false => 0,
-            };
-            if !self.argument_words.is_empty() {
-                self.argument_words.clear();
-            }
-            while kind_of(self.word()) >= FIRST_ARGUMENT {
-                let word = self.word();
-                self.at += WORD;
-                match kind_of(word) {
-                    argument::ID => id = value_of(word),
-                    _ => self.argument_words.push(word),
+            match kind_of(word) {
+                kind::TIME => {
+                    self.take_event(word);
                 }
+                event if event >= FIRST_ARGUMENT => {
+                    self.at += WORD;
+                    self.findings.stray_arguments += 1;
+                }
+                _ => return,
             }
-            if event == kind::TIME {
-                continue;
-            }
-            let time = self.time;
-            return Ok(Step::Event {
-                kind: event,
-                id,
-                time,
-            });
         }
+    }
+
+    /// Takes an event, which begins with `word`, and its arguments. Returns its id.
+    #[inline]
+    fn take_event(&mut self, word: u64) -> u64 {
+        self.at += WORD;
+        self.time = self.time.saturating_add(delta_of(word));
+        let mut id = match kind_of(word) < FIRST_LONG {
+            true => id_of(word),
+            false => 0,
+        };
+        if !self.argument_words.is_empty() {
+            self.argument_words.clear();
+        }
+        while kind_of(self.word()) >= FIRST_ARGUMENT {
+            let word = self.word();
+            self.at += WORD;
+            match kind_of(word) {
+                argument::ID => id = value_of(word),
+                _ => self.argument_words.push(word),
+            }
+        }
+        id
     }
 
     /// The arguments of the latest event.

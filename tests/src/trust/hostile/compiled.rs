@@ -189,13 +189,40 @@ pub fn difference(plain: &Output, output: &Output) -> Option<String> {
         lines(plain, output)
     );
     // The messages of a plan, or the stack trace of a call from another thread.
-    let errors: Vec<&str> = output.err.lines().take(40).collect();
-    Some(format!("{text}\n{}", errors.join("\n")))
+    Some(format!("{text}\n{}", first_errors(&output.err)))
+}
+
+/// The first lines of error output, and of the rest the causes of exceptions with their first
+/// frames: the last cause is usually the reason.
+fn first_errors(text: &str) -> String {
+    const FIRST: usize = 40;
+    const FRAMES: usize = 4;
+    let mut kept: Vec<&str> = text.lines().take(FIRST).collect();
+    let mut wanted = 0;
+    for line in text.lines().skip(FIRST) {
+        if line.starts_with("Caused by") {
+            wanted = 1 + FRAMES;
+        }
+        if wanted > 0 {
+            wanted -= 1;
+            kept.push(line);
+        }
+    }
+    kept.join("\n")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn causes_of_exceptions_are_kept_from_long_output() {
+        let noise = "line\n".repeat(100);
+        let text = format!("{noise}Caused by: X\n at a\n at b\n at c\n at d\n at e\n{noise}");
+        let kept = first_errors(&text);
+        assert_eq!(kept.lines().count(), 45);
+        assert!(kept.ends_with("line\nCaused by: X\n at a\n at b\n at c\n at d"));
+    }
 
     #[test]
     fn the_threads_of_a_jvm_over_its_limit_are_dumped() -> Result<(), TrustError> {

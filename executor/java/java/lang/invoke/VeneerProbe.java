@@ -510,6 +510,11 @@ public final class VeneerProbe {
         return Double.doubleToRawLongBits(x);
     }
 
+    @ForceInline
+    public static double fromBits(long bits) {
+        return Double.longBitsToDouble(bits);
+    }
+
     /** The nearest integer; 0 for NaN. */
     @ForceInline
     public static long round(double x) {

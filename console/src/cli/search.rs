@@ -1,0 +1,112 @@
+//! Arguments and help of `veneer search`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use thiserror::Error;
+use veneer_search::cause::{CAUSES, Cause};
+use veneer_search::settings::Strategy;
+
+use super::values::{pid, seconds};
+
+const SEARCH: &str = "\
+Examples:
+  veneer search 4711                              10 seconds, everything above 5 % of the active time
+  veneer search 4711 --for 30 --threshold 2%      longer, and smaller places too
+  veneer search 4711 --threads 'http-*'           only threads whose name matches
+  veneer search 4711 --why monitor,lock           only these causes
+  veneer search 4711 --graph g.svg                the coloured call graph as a picture
+  veneer search 4711 --json | jq '.findings[0]'
+
+The command samples the stacks of all threads by thread dumps, at a rate that keeps the cost below --cost. It
+loads no agent and attaches nothing, so Ctrl-C leaves nothing behind; it prints what is known by then.
+
+Threads that wait for work are idle, and their time does not count.
+
+Causes: time; processor: allocation, exceptions, class-loading, interpreted; waiting: monitor, lock, sleep, park,
+collections, input-output (file, socket); statement (JDBC). A general cause selects those below it too.
+
+Exit codes: 0 success, Ctrl-C, or the JVM ended during the search; 2 the JVM could not be reached.";
+
+/// Why the value of an argument of `veneer search` is not accepted.
+#[derive(Clone, Copy, Debug, Error)]
+enum SearchValueError {
+    #[error("a share such as 5%, more than 0% and less than 100%")]
+    NoShare,
+    #[error("write one or more of {}, separated by commas", cause_names())]
+    NoCause,
+}
+
+/// The order in which methods are examined.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum StrategyArgument {
+    /// From the first methods of the threads downwards.
+    TopDown,
+    /// At the methods that stack samples show.
+    DeepStart,
+    /// Both at the same time.
+    Hybrid,
+}
+
+impl From<StrategyArgument> for Strategy {
+    fn from(argument: StrategyArgument) -> Strategy {
+        match argument {
+            StrategyArgument::TopDown => Strategy::TopDown,
+            StrategyArgument::DeepStart => Strategy::DeepStart,
+            StrategyArgument::Hybrid => Strategy::Hybrid,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = SEARCH)]
+pub struct SearchArguments {
+    /// The JVM's process id.
+    #[arg(value_parser = pid())]
+    pub pid: u32,
+    /// Length of the search.
+    #[arg(long = "for", value_name = "SECONDS", default_value_t = 10.0, value_parser = seconds)]
+    pub seconds: f64,
+    /// Share of the active time above which a place is a bottleneck.
+    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = share)]
+    pub threshold: f64,
+    /// Causes to examine, separated by commas [default: all].
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = cause)]
+    pub why: Vec<Cause>,
+    /// Only threads whose name or group matches; `*` matches any text.
+    #[arg(long, value_name = "PATTERN")]
+    pub threads: Option<String>,
+    /// Maximum share of the time in which thread dumps may stop the program.
+    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = share)]
+    pub cost: f64,
+    /// Print the result as JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// Write the coloured call graph to this file: a picture if the name ends with `.svg`, else the
+    /// DOT language of Graphviz.
+    #[arg(long, value_name = "OUT.dot|OUT.svg")]
+    pub graph: Option<PathBuf>,
+    /// The order in which methods are examined.
+    #[arg(long, value_enum, default_value_t = StrategyArgument::Hybrid)]
+    pub strategy: StrategyArgument,
+}
+
+/// Parses `5%` or `5`.
+fn share(text: &str) -> Result<f64, SearchValueError> {
+    let number = text.strip_suffix('%').unwrap_or(text);
+    let percent: f64 = number.parse().map_err(|_| SearchValueError::NoShare)?;
+    let share = percent / 100.0;
+    if share > 0.0 && share < 1.0 {
+        Ok(share)
+    } else {
+        Err(SearchValueError::NoShare)
+    }
+}
+
+fn cause(text: &str) -> Result<Cause, SearchValueError> {
+    Cause::from_name(text).ok_or(SearchValueError::NoCause)
+}
+
+fn cause_names() -> String {
+    CAUSES.map(Cause::name).join(", ")
+}
