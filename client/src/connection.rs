@@ -15,8 +15,8 @@ use std::time::Duration;
 
 use thiserror::Error;
 use veneer_protocol::{
-    Analysis, DetachReport, DetachTarget, PROTOCOL_VERSION, Reply, Request, Status, WireError,
-    read_message, socket_directory, socket_path, write_message,
+    Analysis, DetachReport, DetachTarget, PROTOCOL_VERSION, Reply, Report, Request, Status,
+    WireError, read_message, socket_directory, socket_path, write_message,
 };
 
 use crate::error_text;
@@ -28,7 +28,7 @@ const HELLO_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The longest wait for the reply to a request that the agent answers from stored data.
 const QUERY_TIMEOUT: Duration = Duration::from_secs(10);
-/// The longest wait for the reply to `detach` or `analyse`. The agent itself reports an error
+/// The longest wait for the reply to `detach`, `analyse` or `report`. The agent itself reports an error
 /// before this time has passed.
 const DETACH_TIMEOUT: Duration = Duration::from_secs(150);
 
@@ -471,6 +471,18 @@ impl Client {
     pub fn status(&mut self) -> Result<Status, ControlError> {
         self.ask(&Request::Status {}, QUERY_TIMEOUT, |reply| match reply {
             Reply::Status(status) => Some(*status),
+            _ => None,
+        })
+    }
+
+    /// Asks for the report with the current counts.
+    ///
+    /// # Errors
+    /// The connection fails, the report exceeds the size of a message, or the agent does not answer
+    /// within 150 seconds.
+    pub fn report(&mut self) -> Result<Report, ControlError> {
+        self.ask(&Request::Report {}, DETACH_TIMEOUT, |reply| match reply {
+            Reply::Report(report) => Some(*report),
             _ => None,
         })
     }

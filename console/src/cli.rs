@@ -1,5 +1,6 @@
 //! The grammar of the command line and the texts of `--help`.
 
+mod calls;
 mod control;
 mod export;
 mod generated;
@@ -10,6 +11,10 @@ mod top;
 mod trace;
 mod values;
 
+pub use calls::{
+    CallsArguments, CallsCommand, CallsDiffArguments, CallsMergeArguments, CallsRecordArguments,
+    CallsShowArguments, CallsView,
+};
 pub use control::{
     AttachArguments, DetachArguments, DoctorArguments, PatchesArguments, PsArguments,
     RelayArguments,
@@ -242,6 +247,8 @@ pub enum Command {
     /// Show the measurements in a data directory, even if its JVM was killed; or a component's
     /// analysis.
     Report(ReportArguments),
+    /// Record call graphs, and show, compare and add their files.
+    Calls(CallsArguments),
     /// Show memory profiles, and simulate caches on address traces.
     Memory(MemoryArguments),
     /// Show, query, compare and export event traces.

@@ -12,6 +12,7 @@
 //!        ├─ export ─┤     veneer_export
 //!        ├─ refusals┘     table
 //!        ├─ report ── post_mortem
+//!        ├─ calls ─── veneer_calls
 //!        ├─ memory ── veneer_memory
 //!        ├─ trace ─── veneer_traces
 //!        ├─ fragments ─ inputs
@@ -27,6 +28,7 @@
 
 mod ask;
 mod attach;
+mod calls;
 mod check;
 mod child;
 mod cli;
@@ -97,6 +99,7 @@ fn main() -> ExitCode {
         Command::Export(arguments) => export::run(arguments),
         Command::Refusals(arguments) => refusals::run(arguments),
         Command::Report(arguments) => report::run(arguments),
+        Command::Calls(arguments) => calls::run(arguments),
         Command::Memory(arguments) => memory::run(arguments),
         Command::Trace(arguments) => trace::run(arguments),
         Command::Fragments(arguments) => fragments::run(arguments),

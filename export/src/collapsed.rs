@@ -16,9 +16,9 @@ use std::fmt::Write;
 
 use indexmap::IndexMap;
 use serde_json::Value;
-use veneer_protocol::{EntryMetrics, Instrument, Measurement, PointRow, Report, Table};
-
 use veneer_names::java_signature;
+use veneer_protocol::{EntryMetrics, Instrument, Measurement, PointRow, Report, Table};
+use veneer_text::clean_frame;
 
 /// The stacks of a report, one line each. Stacks with weight 0 are omitted.
 pub fn render(report: &Report) -> String {
@@ -102,23 +102,6 @@ fn method_of_line(line: &str) -> String {
     match line.rsplit_once(':') {
         Some((method, number)) if number.bytes().all(|b| b.is_ascii_digit()) => method.into(),
         _ => line.into(),
-    }
-}
-
-/// A frame in which `;` is replaced by `:` and control characters by spaces, because both would end
-/// the frame. An empty frame becomes `-`.
-fn clean_frame(frame: &str) -> String {
-    let clean: String = frame
-        .chars()
-        .map(|c| match c {
-            ';' => ':',
-            c if c.is_control() => ' ',
-            c => c,
-        })
-        .collect();
-    match clean.trim() {
-        "" => "-".into(),
-        text => text.into(),
     }
 }
 

@@ -55,6 +55,9 @@ pub enum InstructionKind {
     /// Calls of methods. With a pattern, only calls of matching methods; the class is the one that
     /// the call instruction names.
     Calls(Option<MethodPattern>),
+    /// Calls of methods, with the whole target in their text. With a mnemonic, only calls by this
+    /// instruction.
+    CallSites(Option<String>),
     /// Reads of fields. With a text, only of fields with this name or `class.name`.
     Reads(Option<String>),
     /// Writes of fields. With a text, only of fields with this name or `class.name`.
@@ -91,6 +94,7 @@ impl fmt::Display for InstructionKind {
         };
         match self {
             InstructionKind::Calls(of) => with(f, "calls", &of.as_ref().map(ToString::to_string)),
+            InstructionKind::CallSites(of) => with(f, "call sites", of),
             InstructionKind::Reads(of) => with(f, "reads", of),
             InstructionKind::Writes(of) => with(f, "writes", of),
             InstructionKind::ArrayReads => f.write_str("array reads"),

@@ -31,6 +31,7 @@ mod method_name;
 mod name_error;
 mod primitive;
 pub mod raw;
+mod site_id;
 
 pub use class_name::{
     ClassName, JavaClassName, array_of, class_in_type_descriptor, component_name, constant_name,
@@ -48,6 +49,7 @@ pub use method_name::{
 pub use name_error::NameError;
 pub use primitive::Primitive;
 pub use raw::{DescriptorError, MAX_DIMENSIONS, MAX_PARAMETER_SLOTS};
+pub use site_id::site_id;
 
 /// The internal name of `java.lang.Object`.
 pub const OBJECT: &str = "java/lang/Object";

@@ -223,7 +223,7 @@ pub fn names() -> String {
 }
 
 /// Functions that the compiler implements itself.
-const BUILT_IN: [&str; 3] = ["as_a", "here", "method_hash"];
+const BUILT_IN: [&str; 4] = ["as_a", "here", "site_id", "method_hash"];
 
 /// Returns the function of this name with `values` parameters. In the form `a.name(b)`, `a` counts
 /// as a parameter.
@@ -235,7 +235,7 @@ pub fn find(name: &str, values: usize) -> Option<&'static ProbeFunction> {
 /// Whether a function of this name with `values` parameters exists.
 pub fn exists(name: &str, values: usize) -> bool {
     find(name, values).is_some()
-        || [("as_a", 2), ("here", 0), ("method_hash", 0)].contains(&(name, values))
+        || [("as_a", 2), ("here", 0), ("site_id", 0), ("method_hash", 0)].contains(&(name, values))
 }
 
 /// Returns the number under which tables know a method: 63 bits of the FNV-1a hash of its class,

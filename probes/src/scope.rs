@@ -35,6 +35,8 @@ pub trait Scope {
     fn is_loaded(&self, class: &str) -> bool;
     /// Returns the name of the point as text: `shop.Desk.serve:41`.
     fn here(&self) -> String;
+    /// Returns the number of the instruction at the point ([`veneer_names::site_id`]).
+    fn site_id(&self) -> i64;
     /// Returns the names of the instance fields of a class, including those of its superclasses.
     fn fields(&self, class: &str) -> Vec<String>;
     /// Returns the number under which the runtime registers a loaded class or interface (internal

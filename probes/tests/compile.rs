@@ -70,6 +70,10 @@ impl Scope for Shop {
         "a.B.m:7".into()
     }
 
+    fn site_id(&self) -> i64 {
+        7
+    }
+
     fn fields(&self, class: &str) -> Vec<String> {
         match class {
             "shop/User" => vec!["name".into(), "age".into()],
@@ -380,7 +384,7 @@ fn compile_errors_have_positions() {
         ),
         (
             expression(ExprKind::Call("println".into(), vec![])),
-            "3:7: `println` has no compiled form here: there are starts_with, ends_with, contains, identity, class_of, is_a, thread_id, thread_name, one_in, per_second, stack, now_ns, to_int, to_float, as_a, here, method_hash",
+            "3:7: `println` has no compiled form here: there are starts_with, ends_with, contains, identity, class_of, is_a, thread_id, thread_name, one_in, per_second, stack, now_ns, to_int, to_float, as_a, here, site_id, method_hash",
         ),
         (
             cast(read("order"), "shop.Late"),

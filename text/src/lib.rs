@@ -4,6 +4,7 @@
 //! ```text
 //!   TextTable ──▶ pad_left, pad_right, shorten …     widths in columns of a terminal
 //!        └──────▶ replace_control_characters         names and values may contain any character
+//!   clean_frame                                      a frame of a collapsed stack
 //! ```
 //!
 //! ```
@@ -21,6 +22,7 @@
 //! prints a table can use it.
 
 mod display_text;
+mod stack_frame;
 mod text_table;
 mod wildcard;
 
@@ -28,5 +30,6 @@ pub use display_text::{
     display_width, longest_prefix, pad_left, pad_right, replace_control_characters, shorten,
     shorten_end, shorten_middle,
 };
+pub use stack_frame::clean_frame;
 pub use text_table::{ColumnFormat, RenderedTable, TextTable};
 pub use wildcard::{matches_sequence, matches_wildcard};

@@ -75,6 +75,14 @@ pub fn instruction_site(
             let result = call.result.map(|descriptor| descriptor == "Z");
             is_selected.then(|| this.site(call.text, call.operands, result))
         }
+        InstructionKind::CallSites(opcode) => {
+            let call = Call::decode(method, instruction)?;
+            let opcode_of_call = mnemonic(this.op);
+            let is_selected = opcode.as_ref().is_none_or(|name| name == opcode_of_call);
+            let result = call.result.as_ref().map(|descriptor| descriptor == "Z");
+            let text = format!("{opcode_of_call} {}", call.target());
+            is_selected.then(|| this.site(text, call.operands, result))
+        }
         InstructionKind::Reads(name) => this.field_access(name.as_deref(), &[GETFIELD, GETSTATIC]),
         InstructionKind::Writes(name) => this.field_access(name.as_deref(), &[PUTFIELD, PUTSTATIC]),
         InstructionKind::ArrayReads => this.plain_if(
@@ -275,6 +283,16 @@ impl Call {
             descriptor,
         })
     }
+
+    /// The whole name of the called method: `shop.Desk::serve(Lshop/Order;)V`. For `invokedynamic`
+    /// there is no class: `run()Ljava/lang/Runnable;`.
+    fn target(&self) -> String {
+        let method = format!("{}{}", self.name, self.descriptor);
+        match self.class.as_str() {
+            "" => method,
+            class => format!("{class}::{method}"),
+        }
+    }
 }
 
 /// The field of a field access instruction.
@@ -379,6 +397,25 @@ mod tests {
         assert_eq!(call(84), " -> result:0");
         assert_eq!(call(124), "receiver:2 arg0:1 arg1:0 -> result:0!");
         assert_eq!(call(134), "arg0:0 -> result:0");
+    }
+
+    #[test]
+    fn call_sites_have_the_whole_target() {
+        let sites = texts(InstructionKind::CallSites(None));
+        assert_eq!(sites.len(), texts(InstructionKind::Calls(None)).len());
+        let by = |opcode: &str| texts(InstructionKind::CallSites(Some(opcode.into())));
+        let consume = "invokevirtual shop.Points::consume(ZID)V @67".to_owned();
+        assert!(by("invokevirtual").contains(&consume));
+        assert_eq!(
+            by("invokedynamic"),
+            ["invokedynamic run()Ljava/lang/Runnable; @84"]
+        );
+        let of_all = ["static", "special", "virtual", "interface", "dynamic"]
+            .into_iter()
+            .flat_map(|kind| by(&format!("invoke{kind}")));
+        assert_eq!(of_all.count(), sites.len());
+        let (_, call) = &self::sites(InstructionKind::CallSites(None))[1];
+        assert_eq!(shown(call), "receiver:3 arg0:2! arg1:1 arg2:0 -> -");
     }
 
     #[test]

@@ -31,7 +31,7 @@ use crate::weaving::planned_probe::{
 use std::fmt;
 use veneer_fragmenter::advice::Site;
 use veneer_fragmenter::arming::ArmedCode;
-use veneer_fragmenter::bytecode::opcode::is_return;
+use veneer_fragmenter::bytecode::opcode::{INVOKESPECIAL, is_return};
 use veneer_fragmenter::flowgraph::{Fragment, FragmentId};
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::points::reachable;
@@ -260,13 +260,39 @@ impl<'a> Planner<'a> {
         let indices: Vec<(FragmentId, usize)> = fragments
             .flat_map(|f| f.instructions.clone().map(|index| (f.id, index)))
             .collect();
-        let mut points = Vec::new();
+        let mut points = Vec::from_iter(self.constructor_call(which));
         for (fragment, index) in indices {
             if let Some(found) = instruction_site(which, method, index) {
                 points.extend(self.instruction_point(fragment, index, found)?);
             }
         }
         Ok(points)
+    }
+
+    /// The point of the call of `super(…)` or `this(…)` in a constructor, if a counter of call sites
+    /// selects it. No version contains the code before the end of this call. So the point acts at
+    /// the entry of the version, directly after the call, and a call that throws is not counted.
+    fn constructor_call(&self, which: &InstructionKind) -> Option<PlannedProbe> {
+        let InstructionKind::CallSites(_) = which else {
+            return None;
+        };
+        let method = self.method;
+        let is_counter = self.spec.kind == InstrumentKind::Counter;
+        if method.name != "<init>" || !is_counter || self.spec.when != AdviceKind::Before {
+            return None;
+        }
+        let index = self.armed.points.first()?.instruction.checked_sub(1)?;
+        let (pc, instruction) = method.instructions.get(index)?;
+        let found = instruction_site(which, method, index)?;
+        let fragment = method.flow.fragment_containing(*pc);
+        (instruction.op() == INVOKESPECIAL).then(|| PlannedProbe {
+            what: Some(format!("{} @{pc}", found.text)),
+            ..self.point(
+                Some(fragment),
+                method.line(*pc),
+                vec![(Site::Entry, self.step())],
+            )
+        })
     }
 
     /// The point of one instruction, or `None` if the point is skipped.

@@ -591,6 +591,12 @@ impl Scope for SiteScope<'_> {
         last_chars(&text, MAX_HERE_CHARS)
     }
 
+    fn site_id(&self) -> i64 {
+        let class = java_form(&self.method.class);
+        let method = format!("{}{}", self.method.name, self.method.descriptor);
+        veneer_names::site_id(&class, &method, self.values.pc)
+    }
+
     fn field(&self, class: &str, name: &str) -> Option<Field> {
         for class in self.superclass_chain(class) {
             let mut declared = self.agent.tool.fields(class).into_iter();

@@ -72,6 +72,10 @@ impl Scope for EmptyScope {
         String::new()
     }
 
+    fn site_id(&self) -> i64 {
+        7
+    }
+
     fn fields(&self, _: &str) -> Vec<String> {
         Vec::new()
     }

@@ -10,6 +10,7 @@
 //!   protocol   any bytes in any pieces ─▶ messages ─▶ the same messages again, or an error
 //!   traces     any bytes ─▶ names and events of a trace ─▶ a tree, the same from each snapshot
 //!   patterns   any text ─▶ a pattern ─▶ text ─▶ the same pattern, or an error
+//!   calls      any bytes ─▶ a call profile ─▶ the same file again, and every view, or an error
 //!   caches     a description + accesses ─▶ the outcomes of the naive model, or an error
 //!   profiles   any bytes ─▶ a memory profile ─▶ the same profile again, or an error
 //! ```
@@ -18,6 +19,7 @@
 //! bytes, so the memory bounds are checked both by libFuzzer and by `cargo test`.
 
 pub mod caches;
+pub mod calls;
 pub mod maps;
 pub mod memory;
 pub mod mutation;

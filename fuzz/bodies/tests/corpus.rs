@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use veneer_fuzz_bodies::{
-    caches, maps, patterns, pipeline, plans, profiles, protocol, reader, traces,
+    caches, calls, maps, patterns, pipeline, plans, profiles, protocol, reader, traces,
 };
 
 /// Runs a target over its corpus. A failure names the input.
@@ -52,6 +52,11 @@ fn the_protocol() {
 #[test]
 fn patterns_of_any_text() {
     replay("patterns", patterns::run);
+}
+
+#[test]
+fn files_of_call_profiles() {
+    replay("calls", calls::run);
 }
 
 #[test]

@@ -22,6 +22,10 @@ impl Compiler<'_> {
             self.step(ProbeStep::Text(self.scope.here()), 0, 1);
             return Ok(Ty::Object(veneer_names::STRING.into()));
         }
+        if (name, values.len()) == ("site_id", 0) {
+            self.step(ProbeStep::Long(self.scope.site_id()), 0, 2);
+            return Ok(Ty::Long);
+        }
         if (name, values.len()) == ("method_hash", 0) {
             let hash = function::method_hash(&self.scope.method_label());
             self.step(ProbeStep::Long(hash), 0, 2);

@@ -31,6 +31,10 @@ impl Scope for EntryScope<'_> {
         self.0.parameter(name)
     }
 
+    fn site_id(&self) -> i64 {
+        self.0.site_id()
+    }
+
     fn method_label(&self) -> String {
         self.0.method_label()
     }

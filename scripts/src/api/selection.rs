@@ -239,6 +239,7 @@ fn code(
 fn instructions(engine: &mut Engine) {
     for (name, which) in [
         ("calls", InstructionKind::Calls(None)),
+        ("call_sites", InstructionKind::CallSites(None)),
         ("reads", InstructionKind::Reads(None)),
         ("writes", InstructionKind::Writes(None)),
         ("array_reads", InstructionKind::ArrayReads),
@@ -269,7 +270,8 @@ fn instructions(engine: &mut Engine) {
         },
     );
     type Named = (&'static str, fn(String) -> InstructionKind);
-    let named: [Named; 3] = [
+    let named: [Named; 4] = [
+        ("call_sites", |name| InstructionKind::CallSites(Some(name))),
         ("reads", |name| InstructionKind::Reads(Some(name))),
         ("writes", |name| InstructionKind::Writes(Some(name))),
         ("instructions", InstructionKind::Opcode),

@@ -130,6 +130,12 @@ pub(super) const GROUPS: &[Group] = &[
                 description: "Method calls. Code before a call can read `receiver`, `arg0` …; code after a call can read `result`.",
             },
             Function {
+                name: "call_sites",
+                usage: "methods(…).call_sites() or .call_sites(\"invokevirtual\")",
+                returns: "points",
+                description: "Method calls, all or those by one instruction, with the whole target in `what`: `invokevirtual a.B::m(I)V @17`. With a counter also the call of the superclass's constructor, counted when it has returned.",
+            },
+            Function {
                 name: "reads",
                 usage: "methods(…).reads() or .reads(\"a.B.field\")",
                 returns: "points",

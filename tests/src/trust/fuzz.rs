@@ -1,5 +1,5 @@
 //! The part `fuzz`: libFuzzer on the class-file reader, the pipeline, stack maps, plans, the
-//! protocol, patterns, caches and memory profiles.
+//! protocol, patterns, files of call graphs, caches and memory profiles.
 //!
 //! In quick scope, only the saved corpora are run, with the stable compiler. In full scope, the
 //! part uses the figures of the last `make fuzz` from `fuzz/runs.json` if the sources have not
@@ -15,7 +15,7 @@ use crate::folder::{files, workspace};
 use crate::process::Process;
 
 /// The targets, and the property that each target checks.
-const TARGETS: [(&str, &str); 9] = [
+const TARGETS: [(&str, &str); 10] = [
     (
         "reader",
         "class-file reader and decoders: no panic, memory bounded by the input, the same bytes again",
@@ -41,6 +41,10 @@ const TARGETS: [(&str, &str); 9] = [
     ),
     ("patterns", "method patterns: text to pattern to text"),
     (
+        "calls",
+        "files of call graphs: no panic, memory bounded, a profile written again is the same",
+    ),
+    (
         "caches",
         "cache descriptions and accesses: no panic, text to description to text, the outcomes of \
          the naive model",
@@ -57,12 +61,13 @@ const TARGETS: [(&str, &str); 9] = [
 ];
 
 /// The folders with the sources of the targets.
-const SOURCES: [&str; 12] = [
+const SOURCES: [&str; 13] = [
     "names/src",
     "liveness/src",
     "fragmenter/src",
     "fragmenter/tests/arming_support",
     "instruments/src",
+    "profiles/calls/src",
     "protocol/src",
     "profiles/memory/src",
     "profiles/memory/tests/naive",

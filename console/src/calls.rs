@@ -1,0 +1,162 @@
+//! `veneer calls`: records call graphs, and shows, compares and adds their files.
+//!
+//! ```text
+//!   JVM ─── record ─▶ CallProfile ─▶ file
+//!   files ─ input ─▶ CallProfile ─▶ Selection ─┬─▶ text        tables and trees for people
+//!                                              └─▶ veneer_calls::output
+//! ```
+
+mod input;
+mod record;
+mod replaced_file;
+mod text;
+
+use std::io::{self, BufWriter, Write};
+
+use anyhow::Result;
+use thiserror::Error;
+use veneer_calls::{CallProfile, Measure, Query, Selection, diff, file, output};
+
+use crate::cli::{
+    CallsArguments, CallsCommand, CallsDiffArguments, CallsMergeArguments, CallsShowArguments,
+    CallsView,
+};
+use crate::output::Style;
+use replaced_file::replace_file;
+
+/// Why there is nothing to show.
+#[derive(Debug, Error)]
+enum CallsError {
+    #[error("name a process id, or show, diff or merge")]
+    MissingProcess,
+    #[error("the profile has no times, because no contexts were recorded; use --by count")]
+    NoTimes,
+    #[error("the profile has no allocations, because they were not recorded; use --by count")]
+    NoAllocations,
+    #[error(
+        "the profile has no contexts, so there is no tree; --callers and --view gprof need none"
+    )]
+    NoContexts,
+}
+
+/// Runs a command and returns the exit code.
+pub fn run(arguments: CallsArguments) -> Result<u8> {
+    match (arguments.command, arguments.record) {
+        (Some(CallsCommand::Show(arguments)), _) => show(&arguments),
+        (Some(CallsCommand::Diff(arguments)), _) => compare(&arguments),
+        (Some(CallsCommand::Merge(arguments)), _) => merge(&arguments),
+        (None, Some(arguments)) => record::run(&arguments),
+        (None, None) => Err(CallsError::MissingProcess.into()),
+    }
+}
+
+fn show(arguments: &CallsShowArguments) -> Result<u8> {
+    let mut profile = input::read_all(&arguments.files)?;
+    if arguments.fold {
+        profile = profile.fold_recursion();
+    }
+    let by = Measure::from(arguments.by);
+    check_measure(&profile, by)?;
+    let is_text = !arguments.format.is_given();
+    let to = arguments.to.clone().or_else(|| arguments.callers.clone());
+    let query = Query {
+        from: arguments.from.clone(),
+        to,
+        // The depth of a tree for people is a limit of the output.
+        depth: arguments.depth,
+        // Rows of a table are cut when they are printed, so that the table can say how many are left.
+        top: arguments.top.filter(|_| !is_text),
+        by,
+    };
+    match &arguments.output {
+        None => {
+            let mut out = BufWriter::new(io::stdout().lock());
+            write(&profile, &query, arguments, Style::of_stdout(), &mut out)?;
+            out.flush()?;
+        }
+        Some(path) => {
+            let style = Style {
+                colour: false,
+                width: None,
+            };
+            replace_file(path, |out| write(&profile, &query, arguments, style, out))?;
+        }
+    }
+    Ok(0)
+}
+
+/// Whether the profile has what the measure needs.
+fn check_measure(profile: &CallProfile, by: Measure) -> Result<(), CallsError> {
+    let has = |measure| {
+        profile
+            .contexts()
+            .iter()
+            .any(|one| one.cost.of(measure) > 0)
+    };
+    match by {
+        Measure::Time | Measure::Cpu if !has(by) => Err(CallsError::NoTimes),
+        Measure::Allocations if profile.allocations().is_empty() && !has(by) => {
+            Err(CallsError::NoAllocations)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn write(
+    profile: &CallProfile,
+    query: &Query,
+    arguments: &CallsShowArguments,
+    style: Style,
+    out: &mut impl Write,
+) -> Result<()> {
+    let selection = Selection::new(profile, query)?;
+    let format = &arguments.format;
+    if !format.is_given() {
+        if arguments.view == CallsView::Tree && profile.contexts().is_empty() {
+            return Err(CallsError::NoContexts.into());
+        }
+        return text::write(&selection, arguments, style, out);
+    }
+    let result = if format.json {
+        output::json::write(&selection, out)
+    } else if format.csv {
+        output::csv::write(&selection, out)
+    } else if format.dot {
+        output::dot::write(&selection, out)
+    } else if format.pprof {
+        output::pprof::write(&selection, out)
+    } else if format.collapsed {
+        output::collapsed::write(&selection, out)
+    } else {
+        output::firefox::write(&selection, out)
+    };
+    Ok(result?)
+}
+
+fn compare(arguments: &CallsDiffArguments) -> Result<u8> {
+    let before = input::read(&arguments.before)?;
+    let after = input::read(&arguments.after)?;
+    let by = Measure::from(arguments.by);
+    // A method that has become slow may have no time in the other profile.
+    check_measure(&before, by).or_else(|_| check_measure(&after, by))?;
+    let diff = diff::diff(&before, &after, by);
+    let mut out = BufWriter::new(io::stdout().lock());
+    match arguments.json {
+        true => writeln!(out, "{}", diff.to_json(arguments.top)?)?,
+        false => text::write_diff(&diff, by, arguments.top, &mut out)?,
+    }
+    out.flush()?;
+    Ok(0)
+}
+
+fn merge(arguments: &CallsMergeArguments) -> Result<u8> {
+    let mut merged = input::read_all(&arguments.files)?;
+    if arguments.threads {
+        merged = merged.without_threads();
+    }
+    replace_file(&arguments.output, |out| {
+        file::write(&merged, out)?;
+        Ok(())
+    })?;
+    Ok(0)
+}

@@ -1,0 +1,298 @@
+//! `veneer calls PID`: records the call graph of a running JVM.
+//!
+//! ```text
+//!   plan ─▶ agent ─┬─▶ report: counters and a table ─┬─▶ assemble ─▶ CallProfile ─▶ file, or a table
+//!                  └─▶ classes(…): supertypes ───────┘
+//! ```
+//!
+//! The plan is held: the agent detaches its instruments when this command ends. A second connection
+//! reads the counts, because replies on the first one would mix with the prints of the plan.
+
+mod assemble;
+mod hierarchy;
+mod site;
+
+use std::collections::BTreeSet;
+use std::io::{self, BufWriter, Write};
+use std::process;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use thiserror::Error;
+use veneer_calls::{CallProfile, file};
+use veneer_client::{Client, ControlError};
+use veneer_instruments::{MethodPattern, PointRow};
+use veneer_protocol::{Reply, Report, Request, WireError};
+
+use super::replaced_file::replace_file;
+use super::text;
+use crate::ask::literal;
+use crate::cli::CallsRecordArguments;
+use crate::exec::EXIT_PROGRAM_FAILED;
+use crate::output::{Style, print_error};
+use crate::remote::{LEASE_MILLIS, RENEWAL_INTERVAL};
+use assemble::Readings;
+use hierarchy::{ClassFacts, Hierarchy};
+
+/// The pattern of all methods that can be recorded.
+const EVERY_METHOD: &str = "*..*";
+/// The most points of each instrument.
+const MAX_POINTS: u32 = 5_000_000;
+/// The most pairs of a call site and a class of receivers.
+const MAX_RECEIVERS: u32 = 20_000;
+/// The number of classes whose supertypes one program asks for. The agent buffers 4 MiB of the text
+/// that a program prints.
+const CLASSES_PER_PROGRAM: usize = 100;
+/// Interval between two readings of the counts. If the JVM ends, the last reading is written.
+const READING_INTERVAL: Duration = Duration::from_secs(5);
+
+/// Why nothing was recorded.
+#[derive(Debug, Error)]
+enum RecordError {
+    #[error("process {0} ended before its counts could be read; record for a shorter time")]
+    Ended(u32),
+}
+
+/// The instruments of a recording. The names distinguish the recordings of several commands.
+struct InstrumentNames {
+    entries: String,
+    sites: String,
+    allocations: String,
+    receivers: String,
+}
+
+impl InstrumentNames {
+    fn of_this_process() -> InstrumentNames {
+        let name = |what| format!("veneer calls {}: {what}", process::id());
+        InstrumentNames {
+            entries: name("entries"),
+            sites: name("calls"),
+            allocations: name("allocations"),
+            receivers: name("receivers"),
+        }
+    }
+
+    /// The plan that attaches the instruments.
+    fn plan(&self, patterns: &[String]) -> String {
+        let patterns: Vec<String> = patterns.iter().map(|pattern| literal(pattern)).collect();
+        let receivers = |mnemonic| {
+            format!(
+                "m.call_sites(\"{mnemonic}\").before(|p| t.count(site_id(), class_of(p.receiver)));\n"
+            )
+        };
+        let counter = |name| format!("counter().named({})", literal(name));
+        format!(
+            "let m = methods([{}]).limit({MAX_POINTS});\n\
+             let t = tally({MAX_RECEIVERS}).named({});\n\
+             m.entry().before({});\n\
+             m.call_sites().before({});\n\
+             m.allocations().before({});\n\
+             {}{}",
+            patterns.join(", "),
+            literal(&self.receivers),
+            counter(&self.entries),
+            counter(&self.sites),
+            counter(&self.allocations),
+            receivers("invokevirtual"),
+            receivers("invokeinterface"),
+        )
+    }
+
+    /// Selects the counts of this recording.
+    fn readings(&self, report: Report) -> Readings {
+        let mut readings = Readings {
+            refusals: report.refusals,
+            ..Readings::default()
+        };
+        for instrument in report.instruments {
+            let rows: &mut Vec<PointRow> = match &instrument.name {
+                name if *name == self.entries => &mut readings.entries,
+                name if *name == self.sites => &mut readings.sites,
+                name if *name == self.allocations => &mut readings.allocations,
+                _ => continue,
+            };
+            *rows = instrument.points;
+        }
+        for table in report.tables {
+            if table.name == self.receivers {
+                readings.receivers = table.entries;
+            }
+        }
+        readings
+    }
+}
+
+/// A recording whose instruments are attached.
+struct Recording {
+    /// Reads the counts.
+    client: Client,
+    names: InstrumentNames,
+    hierarchy: Hierarchy,
+    /// The classes whose supertypes the agent was asked for.
+    asked: BTreeSet<String>,
+}
+
+/// Records, and returns the exit code.
+pub fn run(arguments: &CallsRecordArguments) -> Result<u8> {
+    let patterns = match arguments.patterns.is_empty() {
+        true => vec![EVERY_METHOD.to_owned()],
+        false => arguments.patterns.clone(),
+    };
+    let parsed = patterns.iter().map(|pattern| MethodPattern::parse(pattern));
+    let parsed = parsed.collect::<Result<Vec<_>, _>>()?;
+    let names = InstrumentNames::of_this_process();
+    let mut holder = veneer_client::connect(arguments.pid)?;
+    let program = names.plan(&patterns);
+    let warnings = match execute(&mut holder, program, Some(LEASE_MILLIS)) {
+        Ok(prints) => prints,
+        Err(ControlError::Refused(message)) => {
+            print_error(&message);
+            return Ok(EXIT_PROGRAM_FAILED);
+        }
+        Err(error) => return Err(error.into()),
+    };
+    for warning in &warnings {
+        print_error(warning);
+    }
+    holder.keep_renewing(RENEWAL_INTERVAL)?;
+    let mut recording = Recording {
+        client: veneer_client::connect(arguments.pid)?,
+        names,
+        hierarchy: Hierarchy::default(),
+        asked: BTreeSet::new(),
+    };
+    eprintln!(
+        "veneer: recording the calls of {} in process {} for {} s",
+        patterns.join(", "),
+        arguments.pid,
+        arguments.seconds
+    );
+    let (readings, is_whole) = recording.record(Duration::from_secs_f64(arguments.seconds))?;
+    drop(holder);
+    let mut profile = assemble::profile(&readings, &recording.hierarchy, &parsed);
+    for pattern in &patterns {
+        profile.add_info("methods", pattern);
+    }
+    for warning in &warnings {
+        profile.add_info("warning", warning);
+    }
+    if !is_whole {
+        print_error(&format_args!(
+            "process {} has ended; its last counts are up to {} seconds older",
+            arguments.pid,
+            READING_INTERVAL.as_secs()
+        ));
+        profile.add_info("incomplete", "the JVM ended during the recording");
+    }
+    write(&profile, arguments)?;
+    Ok(0)
+}
+
+fn write(profile: &CallProfile, arguments: &CallsRecordArguments) -> Result<()> {
+    if let Some(path) = &arguments.output {
+        return replace_file(path, |out| {
+            file::write(profile, out)?;
+            Ok(())
+        });
+    }
+    let mut out = BufWriter::new(io::stdout().lock());
+    text::write_overview(profile, Style::of_stdout(), &mut out)?;
+    out.flush()?;
+    Ok(())
+}
+
+impl Recording {
+    /// Waits until the time is over. Returns the counts, and whether they were read at the end.
+    fn record(&mut self, time: Duration) -> Result<(Readings, bool)> {
+        let end = Instant::now() + time;
+        let mut last = None;
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            thread::sleep(left.min(READING_INTERVAL));
+            match (self.read(), last) {
+                (Ok(readings), _) if Instant::now() >= end => return Ok((readings, true)),
+                (Ok(readings), _) => last = Some(readings),
+                (Err(error), Some(readings)) if has_ended(&error) => return Ok((readings, false)),
+                (Err(error), None) if has_ended(&error) => {
+                    return Err(RecordError::Ended(self.client.pid()).into());
+                }
+                (Err(error), _) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Reads the counts, and the supertypes of classes that are new.
+    fn read(&mut self) -> Result<Readings, ControlError> {
+        let readings = self.names.readings(self.client.report()?);
+        let classes: BTreeSet<String> = readings
+            .entries
+            .iter()
+            .map(|row| row.class.clone())
+            .filter(|class| !self.asked.contains(class))
+            .collect();
+        let classes: Vec<String> = classes.into_iter().collect();
+        for some in classes.chunks(CLASSES_PER_PROGRAM) {
+            self.read_supertypes(some)?;
+            self.asked.extend(some.iter().cloned());
+        }
+        Ok(readings)
+    }
+
+    /// Asks for the supertypes of these classes.
+    fn read_supertypes(&mut self, classes: &[String]) -> Result<(), ControlError> {
+        let classes: Vec<String> = classes.iter().map(|class| literal(class)).collect();
+        let source = format!(
+            "for c in classes([{}]) {{ print(#{{ name: c.name, supertypes: c.supertypes, flags: c.flags, \
+             methods: c.methods.map(|m| #{{ method: m.method, size: m.size, flags: m.flags }}) }}.to_json()); }}",
+            classes.join(", ")
+        );
+        for line in execute(&mut self.client, source, None)? {
+            // Other lines are messages of the agent about the program.
+            match serde_json::from_str::<ClassFacts>(&line) {
+                Ok(facts) => self.hierarchy.add(facts),
+                Err(_) => print_error(&line),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether the error says that the JVM has closed the connection.
+fn has_ended(error: &ControlError) -> bool {
+    match error {
+        ControlError::Closed(_) => true,
+        ControlError::Wire {
+            source: WireError::Io(error),
+            ..
+        } => error.kind() == io::ErrorKind::BrokenPipe,
+        _ => false,
+    }
+}
+
+/// Runs a program in the agent and returns the lines that it printed.
+///
+/// # Errors
+/// The program failed ([`ControlError::Refused`]), or the connection did.
+fn execute(
+    client: &mut Client,
+    source: String,
+    hold: Option<u64>,
+) -> Result<Vec<String>, ControlError> {
+    client.send(&Request::Exec {
+        name: "calls".into(),
+        source,
+        settings: Default::default(),
+        modules: Default::default(),
+        hold,
+    })?;
+    let mut lines = Vec::new();
+    loop {
+        match client.receive()? {
+            Reply::Print(line) => lines.push(line),
+            Reply::Done { .. } => return Ok(lines),
+            Reply::Failed { message } => return Err(ControlError::Refused(message)),
+            _ => return Err(ControlError::Unexpected(client.pid())),
+        }
+    }
+}

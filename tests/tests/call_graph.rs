@@ -1,0 +1,288 @@
+//! `veneer calls PID`: the recorded call graph of a program is compared with an agent of the test,
+//! which counts each method entry with its caller by JVMTI events (`tests/native/call_edges.c`).
+//!
+//! The comparison leaves out what `docs/calls.md` names as not recorded:
+//!
+//! * static initialisers, and what they call;
+//! * calls in a constructor before `super(…)`;
+//! * the activation of `main`, which began before its class was armed, and its calls.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::Child;
+
+use serde_json::Value;
+use veneer_tests::command::{json, veneer};
+use veneer_tests::folder::workspace;
+use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with};
+use veneer_tests::live::{Live, until};
+use veneer_tests::process::Process;
+use veneer_tests::skip::{Need, skip};
+
+/// Package of the program.
+const PACKAGE: &str = "graph";
+/// The method whose only activation is older than the recording.
+const MAIN: (&str, &str) = ("graph.Main", "main([Ljava/lang/String;)V");
+/// The method that `main` calls once before the recording.
+const EARLY: (&str, &str) = ("graph.Early", "touch(I)J");
+/// Methods that are called only where no call is recorded, with the numbers of their entries.
+const UNRECORDED_CALLS: [(&str, &str, i64); 2] = [
+    ("graph.Derived", "beforeSuper(I)I", 1),
+    ("graph.Initialised", "inInitialiser()J", 1),
+];
+
+/// Class, name with descriptor.
+type Method = (String, String);
+/// Caller, bytecode index, callee.
+type Edge = (Method, i64, Method);
+
+/// Entries and calls of the methods of the program.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Graph {
+    entries: BTreeMap<Method, i64>,
+    edges: BTreeMap<Edge, i64>,
+}
+
+/// The name of a lambda's class without its number.
+fn class_name(name: &str) -> String {
+    let name = name.replace('/', ".");
+    match name.find("$$Lambda") {
+        Some(at) => name[..at + "$$Lambda".len()].to_owned(),
+        None => name,
+    }
+}
+
+fn is_initialiser((_, method): &Method) -> bool {
+    method.starts_with("<clinit>")
+}
+
+fn is_lambda((class, _): &Method) -> bool {
+    class.ends_with("$$Lambda")
+}
+
+/// Runs the program with the agent of the test, and reads what the agent counted.
+fn oracle(programs: &Programs) -> Result<Graph, Box<dyn std::error::Error>> {
+    let folder = programs.classes();
+    let library = folder.join("call_edges.so");
+    let include = programs.jdk().home().join("include");
+    Process::new("cc")
+        .args(["-O1", "-shared", "-fPIC", "-o"])
+        .arg(&library)
+        .arg(format!("-I{}", include.display()))
+        .arg(format!("-I{}", include.join("linux").display()))
+        .arg(workspace().join("tests/native/call_edges.c"))
+        .run()?
+        .succeeded("cc")?;
+    let counted = folder.join("call_edges.txt");
+    let agent = format!(
+        "-agentpath:{}={},{PACKAGE}/",
+        library.display(),
+        counted.display()
+    );
+    let java = programs
+        .launcher()
+        .args([&agent, "-cp"])
+        .arg(folder.path())
+        .arg("graph.Main");
+    let mut live = Live::start(&java)?;
+    work(&mut live)?;
+    live.stop()?.succeeded("graph.Main")?;
+    read_counted(&counted)
+}
+
+fn read_counted(path: &Path) -> Result<Graph, Box<dyn std::error::Error>> {
+    let text = std::fs::read_to_string(path)?;
+    let (lines, last) = text
+        .trim_end()
+        .rsplit_once('\n')
+        .ok_or("the agent counted nothing")?;
+    assert_eq!(last, "end");
+    let mut graph = Graph::default();
+    for line in lines.lines() {
+        let words: Vec<&str> = line.split(' ').collect();
+        let [from, caller, index, class, method, count] = words[..] else {
+            return Err(format!("the agent wrote `{line}`").into());
+        };
+        let callee = (class_name(class), method.to_owned());
+        let caller = (class_name(from), caller.to_owned());
+        let count: i64 = count.parse()?;
+        // The methods of lambdas' classes have no entries in a recording.
+        if !is_lambda(&callee) {
+            *graph.entries.entry(callee.clone()).or_default() += count;
+        }
+        if from != "-" && !is_lambda(&caller) {
+            let edge = (caller, index.parse()?, callee);
+            *graph.edges.entry(edge).or_default() += count;
+        }
+    }
+    Ok(graph)
+}
+
+/// Lets the program work once, as in the recording.
+fn work(live: &mut Live) -> Outcome {
+    live.say("run")?;
+    live.line("sum ")?;
+    Ok(())
+}
+
+/// Starts a recording, and waits until its instruments are attached.
+fn start_recording(live: &Live, file: &Path) -> Result<Child, Box<dyn std::error::Error>> {
+    let pid = live.pid().to_string();
+    let command = veneer()
+        .args(["calls", &pid, "graph..*", "--for", "8", "-o"])
+        .arg(file);
+    let mut child = command.start()?;
+    let errors = child.stderr.take().ok_or("no standard error")?;
+    let mut seen = String::new();
+    for line in BufReader::new(errors).lines() {
+        let line = line?;
+        if line.contains("recording") {
+            return Ok(child);
+        }
+        seen += &line;
+    }
+    Err(format!("the command records nothing: {seen}").into())
+}
+
+/// The recorded graph: methods of the program, and calls among them.
+fn recorded(file: &Path) -> Result<(Graph, Value), Box<dyn std::error::Error>> {
+    let file = file.to_string_lossy();
+    let shown = json(&["calls", "show", &file, "--json"])?;
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let list = |name: &str| shown[name].as_array().cloned().unwrap_or_default();
+    let mut graph = Graph::default();
+    let mut methods: BTreeMap<i64, Method> = BTreeMap::new();
+    for method in list("methods") {
+        let name = format!("{}{}", text(&method["method"]), text(&method["descriptor"]));
+        let name = (text(&method["class"]), name);
+        if let Some(entries) = method["entries"].as_i64() {
+            graph.entries.insert(name.clone(), entries);
+        }
+        methods.insert(method["id"].as_i64().ok_or("no id")?, name);
+    }
+    for edge in list("edges") {
+        let method = |end: &str| methods.get(&edge[end].as_i64()?).cloned();
+        let caller = method("caller").ok_or("no caller")?;
+        let callee = method("callee").ok_or("no callee")?;
+        let index = edge["bci"].as_i64().ok_or("no bytecode index")?;
+        let count = edge["count"].as_i64().ok_or("no count")?;
+        *graph.edges.entry((caller, index, callee)).or_default() += count;
+    }
+    Ok((graph, shown))
+}
+
+/// Removes what a recording does not contain, and the methods of other programs.
+fn comparable(mut graph: Graph) -> Graph {
+    let main = (MAIN.0.to_owned(), MAIN.1.to_owned());
+    let is_of_program = |(class, _): &Method| class.starts_with("graph.");
+    graph.entries.retain(|method, count| {
+        is_of_program(method) && !is_lambda(method) && !is_initialiser(method) && *count > 0
+    });
+    graph.entries.remove(&main);
+    graph.edges.retain(|(caller, _, callee), _| {
+        let is_unrecorded = UNRECORDED_CALLS
+            .iter()
+            .any(|(class, method, _)| callee.0 == *class && callee.1 == *method);
+        let is_early = *caller == main;
+        is_of_program(callee)
+            && !is_early
+            && !is_initialiser(caller)
+            && !is_initialiser(callee)
+            && !is_unrecorded
+    });
+    graph
+}
+
+/// The differences of two maps, one line for each key.
+fn differences<K: Ord + std::fmt::Debug>(
+    recorded: &BTreeMap<K, i64>,
+    expected: &BTreeMap<K, i64>,
+) -> Vec<String> {
+    let keys = recorded.keys().chain(expected.keys());
+    let keys: std::collections::BTreeSet<&K> = keys.collect();
+    keys.into_iter()
+        .filter(|key| recorded.get(key) != expected.get(key))
+        .map(|key| {
+            format!(
+                "{key:?}: {:?} recorded, {:?} expected",
+                recorded.get(key),
+                expected.get(key)
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn recorded_calls_are_those_that_the_jvm_reports() -> Outcome {
+    if Process::new("cc").arg("--version").run().is_err() {
+        return Ok(skip(Need::Program("cc"))?);
+    }
+    on_each_jdk_with("callgraph", |programs| {
+        let mut expected = oracle(programs)?;
+        for (class, method, count) in UNRECORDED_CALLS {
+            let method = (class.to_owned(), method.to_owned());
+            assert_eq!(expected.entries.get(&method), Some(&count), "{method:?}");
+        }
+        let early = (EARLY.0.to_owned(), EARLY.1.to_owned());
+        *expected.entries.entry(early).or_default() -= 1;
+        let mut live = Live::start(&programs.java("graph.Main"))?;
+        let file: PathBuf = programs.classes().join("recorded.calls");
+        let mut command = start_recording(&live, &file)?;
+        work(&mut live)?;
+        let status = command.wait()?;
+        assert!(status.success(), "{status}");
+        let attached = || live.value("instruments().filter(|i| i.attached).len()");
+        until("the end of the recording", attached, |count| count == "0")?;
+        let output = live.stop()?;
+        assert_eq!(output.code, 0, "{}", output.err);
+
+        let (found, shown) = recorded(&file)?;
+        check_residues(&shown);
+        check_allocations(&shown);
+        let (found, expected) = (comparable(found), comparable(expected));
+        assert!(expected.edges.len() > 50, "{}", expected.edges.len());
+        let entries = differences(&found.entries, &expected.entries);
+        let edges = differences(&found.edges, &expected.edges);
+        assert!(entries.is_empty(), "{}", entries.join("\n"));
+        assert!(edges.is_empty(), "{}", edges.join("\n"));
+        Ok(())
+    })
+}
+
+/// The residues of methods whose callers are known: 0 if all calls come from the program, else the
+/// number of calls by the JDK and by unrecorded code.
+fn check_residues(shown: &Value) {
+    for (class, method, residue) in [
+        ("graph.Work", "recursion", 0),
+        ("graph.Square", "area", 0),
+        ("graph.Circle", "name", 0),
+        ("graph.Base", "<init>", 0),
+        ("graph.Derived", "beforeSuper", 1),
+        // 30 calls by reflection, 7 by the class of a method reference.
+        ("graph.Work", "plusOne", 37),
+    ] {
+        let methods = shown["methods"].as_array().into_iter().flatten();
+        let mut found = methods.filter(|one| one["class"] == class && one["method"] == method);
+        let found = found.next().map(|one| one["residue"].clone());
+        assert_eq!(found, Some(residue.into()), "{class}::{method}");
+    }
+}
+
+/// Allocations with counts that follow from the source of the program.
+fn check_allocations(shown: &Value) {
+    let count = |type_name: &str| -> i64 {
+        let all = shown["allocations"].as_array().into_iter().flatten();
+        let all = all.filter(|one| one["type"] == type_name);
+        all.filter_map(|one| one["count"].as_i64()).sum()
+    };
+    for (type_name, expected) in [
+        ("graph.Square", 2),
+        ("graph.Pair", 9),
+        ("graph.Shape[]", 1),
+        ("java.lang.IllegalStateException", 7),
+        ("java.lang.Thread", 4),
+    ] {
+        assert_eq!(count(type_name), expected, "{type_name}");
+    }
+}
