@@ -65,9 +65,12 @@ const QUESTIONS: &[(&[&str], &[&str])] = &[
     ),
 ];
 
-/// The words of a command that measures calls, and for each row the key, or the name of the method
-/// if there is no key, and the number of calls.
-const CALLS: &[(&[&str], &[(&str, u64)])] = &[
+/// For each row of an answer the key, or the name of the method if there is no key, and the number
+/// of calls.
+type CallCounts = [(&'static str, u64)];
+
+/// The words of a command that measures calls, and its answer.
+const CALLS: &[(&[&str], &CallCounts)] = &[
     (
         &["time", "Orders::handle(..)", "--by", "order.user.name"],
         &[("ann", 334), ("bob", 333), ("null", 333)],
