@@ -311,11 +311,8 @@ mod tests {
                 seen.push(path.to_owned());
                 format!("v{}", seen.len() - 1)
             });
-            assert_eq!(
-                (translated.code.as_str(), &seen[..]),
-                (code, paths),
-                "{typed}"
-            );
+            assert_eq!(translated.code, code, "{typed}");
+            assert_eq!(seen, paths, "{typed}");
         }
     }
 
