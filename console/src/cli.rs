@@ -42,7 +42,7 @@ use clap::{Args, Parser, Subcommand};
 use veneer_protocol::Policy;
 
 pub use top::TopArguments;
-use values::{PIDS, ValueError, address, pid, resolve_host, seconds};
+use values::{PIDS, ValueError, address, call_seconds, pid, resolve_host, seconds};
 
 const EXIT_CODES: &str = "\
 Exit codes:

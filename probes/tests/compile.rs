@@ -656,7 +656,7 @@ fn a_kept_value_is_on_the_stack_of_its_type() {
         (read("count"), &["push"][..], &["pop"][..]),
         (read("share"), &["bits", "push"], &["pop", "fromBits"]),
         (read("paid"), &["push"], &["pop", "differ"]),
-        (above(), &["less", "push"], &["pop", "differ"]),
+        (above(), &["greater", "push"], &["pop", "differ"]),
         (user(), &["objectIn", "keep"], &["take"]),
     ] {
         let keep = Statement::Keep {

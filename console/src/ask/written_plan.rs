@@ -81,9 +81,10 @@ pub fn write(
     let show = writer.attach();
     let shown = writer.show(&show);
     writer.add(&format!(
-        "let seen = [-1];\nlet show = || {{ {shown} }};\nlet found = || {{ \
+        "let seen = [-1];\nlet found = || {{ \
          let all = instruments().filter(|i| i.id == h.id()); \
-         if !all.is_empty() {{ print(\"\\u0004\" + #{{attached: all[0]}}.to_json()); }} }};\nfound.call();\n"
+         if !all.is_empty() {{ print(\"\\u0004\" + #{{attached: all[0]}}.to_json()); }} }};\nfound.call();\n\
+         let show = || {{ {shown} }};\n"
     ));
     let every = match (&show, arguments.every, arguments.seconds) {
         (_, Some(seconds), _) => Some(seconds),

@@ -22,7 +22,7 @@ fn collect(command: &Command, into: &mut Vec<Vec<String>>) {
     command.get_subcommands().for_each(|one| collect(one, into));
 }
 
-/// Splits a line of a shell at its pipes into commands, and these into words. A line of help without
+/// Splits a line of a shell at `|` and `&&` into commands, and these into words. A line of help without
 /// indentation is no example. Three spaces separate a command from its explanation.
 fn commands(line: &str) -> Vec<Vec<String>> {
     let Some(line) = line.strip_prefix("  ") else {
@@ -40,12 +40,12 @@ fn commands(line: &str) -> Vec<Vec<String>> {
             (c, Some(open)) if c == open => quote = None,
             (c, Some(_)) => word.push(c),
             ('\'' | '"', None) => quote = Some(c),
-            (' ' | '|', None) => {
+            (' ' | '|' | '&', None) => {
                 if let Some(part) = parts.last_mut().filter(|_| !word.is_empty()) {
                     // Tests cannot resolve the name of a machine.
                     part.push(std::mem::take(&mut word).replace("shop7", "127.0.0.1"));
                 }
-                if c == '|' {
+                if c != ' ' {
                     parts.push(Vec::new());
                 }
                 if spaces == 3 {
@@ -57,6 +57,11 @@ fn commands(line: &str) -> Vec<Vec<String>> {
     }
     if let Some(part) = parts.last_mut().filter(|_| !word.is_empty()) {
         part.push(word);
+    }
+    for part in &mut parts {
+        // The shell takes redirections out of the command.
+        let redirection = part.iter().position(|word| word == "<" || word == ">");
+        part.truncate(redirection.unwrap_or(part.len()));
     }
     parts
 }

@@ -102,7 +102,7 @@ pub struct TraceShowArguments {
     #[arg(long, value_name = "N", default_value_t = 64)]
     pub depth: u32,
     /// Show calls of at least this many seconds.
-    #[arg(long, value_name = "SECONDS", value_parser = super::seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = super::call_seconds)]
     pub longer: Option<f64>,
 }
 

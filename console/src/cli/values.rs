@@ -15,6 +15,8 @@ pub(super) enum ValueError {
     NoSeconds,
     #[error("from 0.05 to 86400 seconds")]
     SecondsOutOfRange,
+    #[error("0 seconds or more")]
+    NegativeSeconds,
     /// The name of a machine cannot be resolved.
     #[error(transparent)]
     UnresolvedHost(#[from] io::Error),
@@ -44,6 +46,15 @@ pub(super) fn seconds(text: &str) -> Result<f64, ValueError> {
         Ok(seconds)
     } else {
         Err(ValueError::SecondsOutOfRange)
+    }
+}
+
+/// Reads the duration of a call in seconds, which may be of any length.
+pub(super) fn call_seconds(text: &str) -> Result<f64, ValueError> {
+    let seconds: f64 = text.parse().map_err(|_| ValueError::NoSeconds)?;
+    match seconds >= 0.0 && seconds.is_finite() {
+        true => Ok(seconds),
+        false => Err(ValueError::NegativeSeconds),
     }
 }
 

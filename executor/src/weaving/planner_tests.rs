@@ -304,10 +304,7 @@ fn exits_are_all_returns_and_for_a_counter_also_exceptions() {
         LARGER,
         &spec(PointSelector::Exits, AdviceKind::Before, code()),
     );
-    assert_eq!(
-        shown(&with_code),
-        ["f1 30 after f1:Count", "f2 32 after f2:Count"]
-    );
+    assert_eq!(shown(&with_code), ["f1 30 @13:Count", "f2 32 @15:Count"]);
     let logged = error(planned(
         LARGER,
         &spec(PointSelector::Exits, AdviceKind::Before, log("x")),

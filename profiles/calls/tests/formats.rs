@@ -375,7 +375,8 @@ fn the_firefox_profiler_reads_the_exact_times() -> Outcome {
         script: cli.join("dist/profiler-cli.js"),
         folder: tempfile::tempdir()?,
     };
-    let file = profiler.folder.path().join("calls.json");
+    // The profiler's own file for the session `calls` is `calls.json`.
+    let file = profiler.folder.path().join("profile.json");
     let selection = Selection::new(&profile, &by(Measure::Time))?;
     firefox::write(&selection, fs::File::create(&file)?)?;
     let loaded = profiler.command(&["load", &file.to_string_lossy()])?;

@@ -45,12 +45,13 @@ impl<'t> CallSite<'t> {
         };
         let (class, method) = match kind {
             CallKind::Dynamic => ("", target),
-            // Names of classes may contain `::`. The method begins behind the first `::` that a
-            // valid method follows.
-            _ => target.match_indices("::").find_map(|(at, separator)| {
-                let (class, method) = (&target[..at], &target[at + separator.len()..]);
-                MethodRef::parse(method).is_ok().then_some((class, method))
-            })?,
+            // Names of classes may contain `::`. The method begins behind the last `::` before its
+            // descriptor.
+            _ => {
+                let (names, _) = target.split_once('(')?;
+                let at = names.rfind("::")?;
+                (target.get(..at)?, target.get(at + "::".len()..)?)
+            }
         };
         MethodRef::parse(method).ok()?;
         Some(CallSite {
