@@ -13,7 +13,10 @@ pub(crate) fn all() -> Vec<Vec<String>> {
 fn collect(command: &Command, into: &mut Vec<Vec<String>>) {
     let help = command.get_after_help().map(ToString::to_string);
     for line in help.unwrap_or_default().lines() {
-        for part in commands(line) {
+        for mut part in commands(line) {
+            // The shell takes redirections out of the command.
+            let redirection = part.iter().position(|word| word == "<" || word == ">");
+            part.truncate(redirection.unwrap_or(part.len()));
             if part.first().is_some_and(|word| word == "veneer") {
                 into.push(part);
             }
@@ -57,11 +60,6 @@ fn commands(line: &str) -> Vec<Vec<String>> {
     }
     if let Some(part) = parts.last_mut().filter(|_| !word.is_empty()) {
         part.push(word);
-    }
-    for part in &mut parts {
-        // The shell takes redirections out of the command.
-        let redirection = part.iter().position(|word| word == "<" || word == ">");
-        part.truncate(redirection.unwrap_or(part.len()));
     }
     parts
 }
