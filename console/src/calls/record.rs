@@ -133,6 +133,23 @@ struct Recording {
     asked: BTreeSet<String>,
 }
 
+/// The warnings of the program without its lines, which the user has not written. The program has
+/// several instruments, and each can warn of the same methods, with another number of activations.
+fn distinct(prints: Vec<String>) -> Vec<String> {
+    let mut known = BTreeSet::new();
+    let texts = prints
+        .into_iter()
+        .map(|print| match print.split_once("warning: ") {
+            Some((_, text)) => text.to_owned(),
+            None => print,
+        });
+    let subject = |text: &str| match text.split_once(" of ") {
+        Some((_, rest)) => rest.to_owned(),
+        None => text.to_owned(),
+    };
+    texts.filter(|text| known.insert(subject(text))).collect()
+}
+
 /// Records, and returns the exit code.
 pub fn run(arguments: &CallsRecordArguments) -> Result<u8> {
     let patterns = match arguments.patterns.is_empty() {
@@ -145,7 +162,7 @@ pub fn run(arguments: &CallsRecordArguments) -> Result<u8> {
     let mut holder = veneer_client::connect(arguments.pid)?;
     let program = names.plan(&patterns);
     let warnings = match execute(&mut holder, program, Some(LEASE_MILLIS)) {
-        Ok(prints) => prints,
+        Ok(prints) => distinct(prints),
         Err(ControlError::Refused(message)) => {
             print_error(&message);
             return Ok(EXIT_PROGRAM_FAILED);
@@ -153,7 +170,7 @@ pub fn run(arguments: &CallsRecordArguments) -> Result<u8> {
         Err(error) => return Err(error.into()),
     };
     for warning in &warnings {
-        print_error(warning);
+        print_error(&format_args!("warning: {warning}"));
     }
     holder.keep_renewing(RENEWAL_INTERVAL)?;
     let mut recording = Recording {
@@ -294,5 +311,29 @@ fn execute(
             Reply::Failed { message } => return Err(ControlError::Refused(message)),
             _ => return Err(ControlError::Unexpected(client.pid())),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_warning_of_several_instruments_is_shown_once() {
+        let prints = [
+            "calls:3:11: warning: 3 activations of Desk::serve began before it",
+            "calls:4:16: warning: 2 activations of Desk::serve began before it",
+            "calls:4:16: warning: 1 activation of Desk::open began before it",
+            "another text",
+        ];
+        let shown = distinct(prints.map(String::from).to_vec());
+        assert_eq!(
+            shown,
+            [
+                "3 activations of Desk::serve began before it",
+                "1 activation of Desk::open began before it",
+                "another text",
+            ]
+        );
     }
 }

@@ -55,7 +55,8 @@ pub fn place(finding: &Finding) -> String {
 
 /// Returns one sentence about a finding.
 pub fn finding(finding: &Finding, seconds: f64) -> String {
-    let [share, low, high] = [finding.share, finding.low, finding.high].map(percent);
+    let share = percent(finding.share);
+    let range = range(finding);
     let threads = match finding.threads.first() {
         Some(most) if most.share >= 0.9 => format!(", in the threads {}", most.name),
         _ => String::new(),
@@ -69,10 +70,21 @@ pub fn finding(finding: &Finding, seconds: f64) -> String {
         String::new()
     };
     format!(
-        "{share} % ({low} to {high} %) of the active time {} in {}{threads}{period}.",
+        "{share} % ({range}) of the active time {} in {}{threads}{period}.",
         spent(finding.why),
         place(finding)
     )
+}
+
+/// The confidence interval. It holds for a share that stays the same: if the mean is outside it, the
+/// share has changed since the interval became so narrow.
+fn range(finding: &Finding) -> String {
+    let (low, high) = (percent(finding.low), percent(finding.high));
+    let is_inside = (finding.low..=finding.high).contains(&finding.share);
+    match is_inside {
+        true => format!("{low} to {high} %"),
+        false => format!("{low} to {high} % before it changed"),
+    }
 }
 
 fn percent(share: f64) -> String {
@@ -130,4 +142,34 @@ pub fn sentences(outcome: &Outcome) -> Vec<String> {
         outcome.cost.share * 100.0
     ));
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outcome::Window;
+    use crate::place::MethodId;
+
+    #[test]
+    fn an_interval_without_the_mean_is_one_of_an_earlier_share() {
+        let mut one = Finding {
+            path: Vec::new(),
+            why: Cause::Monitor,
+            share: 0.62,
+            low: 0.6,
+            high: 0.63,
+            specific: true,
+            threads: Vec::new(),
+            window: Window { from: 0.0, to: 9.0 },
+            evidence: Vec::new(),
+            method: MethodId(1),
+        };
+        assert!(finding(&one, 9.0).starts_with("62 % (60 to 63 %) of the active time"));
+        one.share = 0.41;
+        let text = finding(&one, 9.0);
+        assert!(
+            text.starts_with("41 % (60 to 63 % before it changed) of"),
+            "{text}"
+        );
+    }
 }
