@@ -236,7 +236,9 @@ impl Assembly<'_> {
         let class = match class {
             Some(class) => class,
             None if hierarchy.contains(&receiver) && !hierarchy.contains(call.class) => call.class,
-            None => stable_class_name(&receiver),
+            None => hierarchy
+                .unrecorded_owner(&receiver, call.method)
+                .unwrap_or_else(|| stable_class_name(&receiver)),
         };
         self.add_edge(caller, site, call, class, count);
     }

@@ -12,6 +12,18 @@ use serde::Deserialize;
 /// The number of characters of a class name that tables of the agent store.
 const TABLE_TEXT_CHARS: usize = 64;
 
+const OBJECT: &str = "java.lang.Object";
+
+/// The methods of `java.lang.Object` that no class overrides.
+const FINAL_METHODS_OF_OBJECT: [&str; 6] = [
+    "getClass()Ljava/lang/Class;",
+    "notify()V",
+    "notifyAll()V",
+    "wait()V",
+    "wait(J)V",
+    "wait(JI)V",
+];
+
 /// What the agent knows of a class with recorded methods.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct ClassFacts {
@@ -81,6 +93,22 @@ impl Hierarchy {
             self.declared(class, method)
                 .is_some_and(MethodFacts::is_selectable)
         })
+    }
+
+    /// The class with dots that was not recorded and from which the recorded class `receiver`
+    /// inherits `method`, if no recorded class declares the method. `None` if it can be one of
+    /// several classes.
+    pub fn unrecorded_owner(&self, receiver: &str, method: &str) -> Option<&str> {
+        let facts = self.classes.get(receiver)?;
+        let all = facts.supertypes.iter().map(String::as_str);
+        let mut unrecorded = all.filter(|name| !self.classes.contains_key(*name));
+        if FINAL_METHODS_OF_OBJECT.contains(&method) {
+            return unrecorded.find(|name| *name == OBJECT);
+        }
+        match (unrecorded.next(), unrecorded.next()) {
+            (Some(only), None) => Some(only),
+            _ => None,
+        }
     }
 
     /// The class with dots whose method `invokestatic` and `invokespecial` call if they name
@@ -195,6 +223,24 @@ mod tests {
             all.add(facts);
         }
         all
+    }
+
+    #[test]
+    fn a_method_that_no_recorded_class_declares_is_of_the_only_unrecorded_one() {
+        let mut all = hierarchy();
+        let supertypes = ["java.lang.Object", "java.util.TimerTask"];
+        all.add(class("Task", "", &supertypes, &[]));
+        let object = Some("java.lang.Object");
+        for (receiver, method, expected) in [
+            ("Leaf", "getClass()Ljava/lang/Class;", object),
+            ("Leaf", "hashCode()I", object),
+            ("Task", "getClass()Ljava/lang/Class;", object),
+            ("Task", "hashCode()I", None),
+            ("Unknown", "hashCode()I", None),
+        ] {
+            let found = all.unrecorded_owner(receiver, method);
+            assert_eq!(found, expected, "{method} on {receiver}");
+        }
     }
 
     #[test]
