@@ -189,6 +189,8 @@ fn each_command_has_a_manual_page_with_its_examples_verbatim() -> Outcome {
         .skip_while(|line| *line != "Commands:")
         .skip(1)
         .take_while(|line| !line.is_empty())
+        // A line with more blanks continues the description of the command above it.
+        .filter(|line| !line.starts_with("   "))
         .filter_map(|line| line.split_whitespace().next())
         .filter(|name| *name != "help");
     let mut count = 0;

@@ -464,10 +464,17 @@ impl BodyEmitter<'_, '_> {
             }
             let leaves =
                 i == last && (ends_flow(op) || matches!(instruction, Instruction::Branch { .. }));
+            // The advice at a return acts before that after its fragment and its method: code at
+            // `exits()` acts before code with `after`.
+            if is_return(op) {
+                self.advice_at(Site::At(*pc))?;
+            }
             if leaves {
                 self.advice_after(id, op)?;
             }
-            self.advice_at(Site::At(*pc))?;
+            if !is_return(op) {
+                self.advice_at(Site::At(*pc))?;
+            }
             let (start, end) = (self.a.fresh(), self.a.fresh());
             if is_return(op) && self.bodies == Bodies::Resume {
                 // Boxing the result may throw an `OutOfMemoryError`. The code is outside the
