@@ -47,9 +47,6 @@ use answers::Answers;
 use args::ParsedQuestion;
 pub use written_plan::literal;
 
-/// Maximum number of rows in a table, unless the user names another one.
-const DEFAULT_ROWS: u32 = 20;
-
 /// Runs the plan in each JVM and prints the answers until all plans have ended or all JVMs have
 /// ended.
 pub fn run(question: Question) -> Result<u8> {

@@ -13,10 +13,10 @@ use serde_json::{Value, json};
 use veneer_client::{Client, ControlError};
 use veneer_protocol::Reply;
 
-use super::args::ParsedQuestion;
+use super::args::{DEFAULT_ROWS, ParsedQuestion};
 use super::attachment::Attachment;
 use super::written_plan::{CONTROL, WrittenPlan};
-use super::{DEFAULT_ROWS, call_times, merge, plan_error};
+use super::{call_times, merge, plan_error};
 use crate::cli::Question;
 use crate::exec::EXIT_PROGRAM_FAILED;
 use crate::exit_code::EXIT_REFUSED;

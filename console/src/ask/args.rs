@@ -8,6 +8,9 @@ use super::method_pattern::{self, PatternRefusal};
 use crate::cli::{PointArguments, Question};
 use crate::targets;
 
+/// Maximum number of rows in a table, unless the user names another one.
+pub const DEFAULT_ROWS: u32 = 20;
+
 /// Why an option of a question has no meaning for its command. The text ends with a stable name.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum OptionRefusal {

@@ -14,7 +14,7 @@
 //!   });
 //! ```
 
-use super::args::ParsedQuestion;
+use super::args::{DEFAULT_ROWS, ParsedQuestion};
 use super::expression::{
     ELAPSED, EXCEPTION, RESULT, Translation, conjuncts, reads, reads_exit, translate,
     translate_at_exit,
@@ -459,11 +459,7 @@ try {{
 
     /// The code that prints the results.
     fn show(&self, show: &Show) -> String {
-        let rows = self
-            .question
-            .arguments()
-            .rows
-            .unwrap_or(super::DEFAULT_ROWS);
+        let rows = self.question.arguments().rows.unwrap_or(DEFAULT_ROWS);
         match (show, self.json) {
             (Show::Table(of), false) => format!("print({of}.table({rows}));"),
             (Show::Table(of), true) => format!("print(#{{rows: {of}.rows()}}.to_json());"),

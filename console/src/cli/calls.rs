@@ -111,14 +111,14 @@ pub enum CallsCommand {
 /// A measure, as the user writes it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum By {
-    /// Calls.
+    /// The number of calls.
     #[default]
     Count,
-    /// Wall time.
+    /// The wall time of calls.
     Time,
-    /// Processor time.
+    /// The processor time of calls.
     Cpu,
-    /// Allocated objects.
+    /// The number of allocated objects.
     Allocations,
 }
 

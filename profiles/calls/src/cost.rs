@@ -227,7 +227,7 @@ pub struct PackageCost {
 /// The methods that were never called since the recording began.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NeverCalled {
-    /// The methods.
+    /// The methods that were never called.
     pub methods: Vec<MethodId>,
     /// The size of their bytecode in bytes.
     pub bytes: u64,

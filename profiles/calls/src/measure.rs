@@ -3,13 +3,13 @@
 /// The measure by which results are ordered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Measure {
-    /// Calls.
+    /// The number of calls.
     #[default]
     Count,
-    /// Wall time.
+    /// The wall time of calls.
     Time,
-    /// Processor time.
+    /// The processor time of calls.
     Cpu,
-    /// Allocated objects.
+    /// The number of allocated objects.
     Allocations,
 }

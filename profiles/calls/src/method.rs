@@ -131,7 +131,7 @@ pub struct Method {
     pub loader: LoaderId,
     /// Class, name and descriptor.
     pub name: MethodName,
-    /// The implementation.
+    /// The way in which the method is implemented.
     pub form: MethodForm,
     /// The size of the bytecode in bytes, if it is known.
     pub code_bytes: Option<u32>,

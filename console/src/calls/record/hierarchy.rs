@@ -24,7 +24,7 @@ const FINAL_METHODS_OF_OBJECT: [&str; 6] = [
     "wait(JI)V",
 ];
 
-/// What the agent knows of a class with recorded methods.
+/// A class with recorded methods, as the agent knows it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct ClassFacts {
     /// The class with dots.
@@ -37,7 +37,7 @@ pub struct ClassFacts {
     pub methods: Vec<MethodFacts>,
 }
 
-/// What the agent knows of a recorded method.
+/// A recorded method, as the agent knows it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct MethodFacts {
     /// Name and descriptor: `m(I)I`.

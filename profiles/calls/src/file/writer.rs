@@ -78,7 +78,7 @@ impl<W: Write> ProfileWriter<W> {
         self.record(ChunkKind::Methods, &record)
     }
 
-    /// Adds calls.
+    /// Adds the calls along one edge.
     pub fn edge(&mut self, edge: &CallEdge) -> io::Result<()> {
         let record = [
             u64::from(edge.caller.0),

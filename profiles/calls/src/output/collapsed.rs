@@ -6,7 +6,7 @@ use std::io::Write;
 use indexmap::IndexMap;
 use veneer_text::clean_frame;
 
-use super::OutputError;
+use super::error::OutputError;
 use super::stacks::stacks;
 use crate::labels::Labels;
 use crate::measure::Measure;

@@ -11,7 +11,7 @@
 
 use std::io::Write;
 
-use super::OutputError;
+use super::error::OutputError;
 use super::json::origin_name;
 use crate::context::Parent;
 use crate::labels::Labels;

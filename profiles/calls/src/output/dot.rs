@@ -7,7 +7,7 @@ use std::io::Write;
 
 use veneer_instruments::table::format_count;
 
-use super::OutputError;
+use super::error::OutputError;
 use crate::labels::Labels;
 use crate::method::{MethodForm, MethodId};
 use crate::selection::Selection;

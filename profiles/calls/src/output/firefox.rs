@@ -12,7 +12,7 @@ use std::io::Write;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::OutputError;
+use super::error::OutputError;
 use super::stacks::{StackNode, stacks};
 use crate::context::ThreadId;
 use crate::labels::Labels;

@@ -16,7 +16,7 @@ use std::io::Write;
 use serde::Serialize;
 use serde::ser::{SerializeSeq, Serializer};
 
-use super::OutputError;
+use super::error::OutputError;
 use crate::context::{Origin, Parent};
 use crate::method::MethodForm;
 use crate::selection::Selection;

@@ -7,7 +7,7 @@ use std::io::Write;
 
 use prost::Message;
 
-use super::OutputError;
+use super::error::OutputError;
 use super::stacks::stacks;
 use crate::labels::Labels;
 use crate::measure::Measure;

@@ -44,7 +44,7 @@ pub struct Naive {
     pub paths: BTreeMap<Vec<String>, u64>,
 }
 
-/// Random executions.
+/// Random executions of the program.
 pub fn executions() -> impl Strategy<Value = Execution> {
     let leaf = (0..METHODS, 0u16..3, 0u64..50, 0u64..3);
     let call = |(method, bci, own_ns, objects), callees| Call {
