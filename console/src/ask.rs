@@ -187,7 +187,7 @@ mod tests {
             &["time", "1", "a.B::m(..)"],
             &[
                 "let h = m.around(timer());",
-                "own.add(method_hash(), end - start - below);",
+                "own.add(hash_of_method(), end - start - below);",
             ],
         );
         has(
@@ -208,7 +208,7 @@ mod tests {
         );
         has(
             &["time", "1", "a.B::m(..)", "--if", "n > 3"],
-            &["if v0{ t.add(method_hash(), end - start);"],
+            &["if v0{ t.add(hash_of_method(), end - start);"],
         );
         has(
             &["time", "1", "a.B::m(..)", "--at", "monitor_enters"],

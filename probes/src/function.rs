@@ -223,7 +223,7 @@ pub fn names() -> String {
 }
 
 /// Functions that the compiler implements itself.
-const BUILT_IN: [&str; 4] = ["as_a", "here", "site_id", "method_hash"];
+const BUILT_IN: [&str; 4] = ["as_a", "here", "site_id", "hash_of_method"];
 
 /// Returns the function of this name with `values` parameters. In the form `a.name(b)`, `a` counts
 /// as a parameter.
@@ -235,13 +235,19 @@ pub fn find(name: &str, values: usize) -> Option<&'static ProbeFunction> {
 /// Whether a function of this name with `values` parameters exists.
 pub fn exists(name: &str, values: usize) -> bool {
     find(name, values).is_some()
-        || [("as_a", 2), ("here", 0), ("site_id", 0), ("method_hash", 0)].contains(&(name, values))
+        || [
+            ("as_a", 2),
+            ("here", 0),
+            ("site_id", 0),
+            ("hash_of_method", 0),
+        ]
+        .contains(&(name, values))
 }
 
 /// Returns the number under which tables know a method: 63 bits of the FNV-1a hash of its class,
 /// name and descriptor, `shop.Desk::serve(I)V`. Strings in tables are cut after 64 characters, so
 /// two methods with long names could be confused; two numbers are equal with a probability of 2⁻⁶³.
-pub fn method_hash(label: &str) -> i64 {
+pub fn hash_of_method(label: &str) -> i64 {
     let hash = label.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });

@@ -384,7 +384,7 @@ fn compile_errors_have_positions() {
         ),
         (
             expression(ExprKind::Call("println".into(), vec![])),
-            "3:7: `println` has no compiled form here: there are starts_with, ends_with, contains, identity, class_of, is_a, thread_id, thread_name, one_in, per_second, stack, now_ns, to_int, to_float, as_a, here, site_id, method_hash",
+            "3:7: `println` has no compiled form here: there are starts_with, ends_with, contains, identity, class_of, is_a, thread_id, thread_name, one_in, per_second, stack, now_ns, to_int, to_float, as_a, here, site_id, hash_of_method",
         ),
         (
             cast(read("order"), "shop.Late"),
@@ -698,12 +698,12 @@ fn only_parameters_can_be_kept_and_an_object_that_was_kept_has_no_fields() {
 
 #[test]
 fn the_number_of_a_method_is_a_constant() {
-    let value = expression(ExprKind::Call("method_hash".into(), Vec::new()));
+    let value = expression(ExprKind::Call("hash_of_method".into(), Vec::new()));
     let name = "x".into();
     let compiled = compiled(vec![Statement::Let { name, value }]).unwrap();
-    let hash = veneer_probes::function::method_hash("a.B::m(I)V");
+    let hash = veneer_probes::function::hash_of_method("a.B::m(I)V");
     assert!(compiled.steps.contains(&ProbeStep::Long(hash)) && hash > 0);
-    assert_ne!(hash, veneer_probes::function::method_hash("a.B::m(J)V"));
+    assert_ne!(hash, veneer_probes::function::hash_of_method("a.B::m(J)V"));
 }
 
 proptest! {

@@ -125,7 +125,7 @@ pub fn reference() -> String {
     }
     out += "\n## In code at a point\n\n| function | parameters | returns | description |\n| --- | --- | --- | --- |\n";
     out += "| `as_a(…, \"a.b.C\")` | object, constant | object | the object, if it is an instance of this class or interface, otherwise `()` |\n";
-    out += "| `method_hash()` | | int | the number of the method that contains the point, as `method_hash(class, method)` computes it outside of code at points |\n";
+    out += "| `hash_of_method()` | | int | the number of the method that contains the point, as `hash_of_method(class, method)` computes it outside of code at points |\n";
     out += "| `here()` | | string | the name of the point, `shop.Desk.serve:41`; its last 64 characters |\n";
     out += "| `site_id()` | | int | a number for the instruction of the point: a hash of class, method and bytecode index, equal in each run |\n";
     for f in veneer_probes::function::FUNCTIONS {

@@ -72,7 +72,7 @@ fn values_of_a_call_are_kept_by_expression() {
     let (result, recorder) = recorder::run(
         "let k = per_call(); let t = tally(); let m = methods(\"a.B\");
          m.before(|p| k.push(p.order.total));
-         m.after(|p| { let v = k.pop(p.order.total); t.count(v, method_hash()); k.pop(p.n); });",
+         m.after(|p| { let v = k.pop(p.order.total); t.count(v, hash_of_method()); k.pop(p.n); });",
     );
     result.unwrap_or_else(|error| panic!("{error}"));
     let calls = recorder.calls();
@@ -84,7 +84,7 @@ fn values_of_a_call_are_kept_by_expression() {
         attached,
         [
             "|p| { t0.keep(p.order.total); } before method of a.B",
-            "|p| { let v = t0.kept(p.order.total); t2.count(v, method_hash()); let  dropped = t0.kept(p.n); } after method of a.B",
+            "|p| { let v = t0.kept(p.order.total); t2.count(v, hash_of_method()); let  dropped = t0.kept(p.n); } after method of a.B",
         ]
     );
     for (code, said) in [

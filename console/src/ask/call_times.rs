@@ -6,7 +6,7 @@
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use veneer_instruments::table::{format_count, format_duration};
-use veneer_probes::function::method_hash;
+use veneer_probes::function::hash_of_method;
 use veneer_text::{ColumnFormat, TextTable};
 
 use crate::output::Style;
@@ -47,7 +47,7 @@ pub fn rows(printed: &Value) -> Vec<Value> {
 
 fn hash_of(place: &Value) -> i64 {
     let text = |name: &str| place[name].as_str().unwrap_or_default();
-    method_hash(&format!("{}::{}", text("class"), text("method")))
+    hash_of_method(&format!("{}::{}", text("class"), text("method")))
 }
 
 /// A row of a table of calls. A row whose only key is the number of a method becomes that of the
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn self_times_are_joined_by_method_and_nothing_is_summed() {
-        let hash = |method: &str| method_hash(&format!("a.B::{method}"));
+        let hash = |method: &str| hash_of_method(&format!("a.B::{method}"));
         let printed = json!({
             "places": [place("inner(I)V", 2, 3_000), place("outer()V", 1, 5_000), place("idle()V", 0, 0)],
             "selves": [{"keys": [hash("outer()V")], "sum": 2_000}, {"keys": [hash("inner(I)V")], "sum": 3_000}],
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn calls_have_keys_or_the_names_of_their_method() {
-        let hash = method_hash("a.B::m()V");
+        let hash = hash_of_method("a.B::m()V");
         let call = |key: Value| json!({"keys": [key], "count": 2, "sum": 10, "avg": 5.0, "min": 4, "max": 6});
         let printed = json!({"places": [place("m()V", 9, 0)], "calls": [call(json!(hash)), call(json!("c7"))], "selves": [{"keys": ["c7"], "sum": 8}]});
         let rows = rows(&printed);

@@ -284,7 +284,7 @@ try {{
         let end = now_ns(); let start = began.pop(); let below = inner.pop();
         if start > 0 {{
             if began.top() > 0 {{ inner.push(inner.pop() + end - start); }}
-            own.add(method_hash(), end - start - below);
+            own.add(hash_of_method(), end - start - below);
         }}
     }});
 }} catch (error) {{ own = (); }}
@@ -422,7 +422,7 @@ try {{
             self.add_expression(option, (typed, *offset), translation.clone());
         }
         let is_method = code.is_time && code.inputs.is_empty();
-        self.add(if is_method { "method_hash()" } else { "" });
+        self.add(if is_method { "hash_of_method()" } else { "" });
         is_method || !code.inputs.is_empty()
     }
 

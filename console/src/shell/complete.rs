@@ -4,14 +4,7 @@
 //! ```text
 //!   meth⇥                     methods(             from the reference
 //!   c.hi⇥                     hits(
-//!   methods("shop.De⇥         shop.Desk            from the JVM, requested at this moment
-//!   methods("shop.Desk::se⇥   shop.Desk::serve(..)
-//!   :he⇥                      :help
-//! ```
-//! ```text
-//!   meth⇥                     methods(             from the reference
-//!   c.hi⇥                     hits(
-//!   methods("shop.De⇥         shop.Desk            asked of the JVM, now
+//!   methods("shop.De⇥         shop.Desk            requested from the JVM at this moment
 //!   methods("shop.Desk::se⇥   shop.Desk::serve(..)
 //!   :he⇥                      :help
 //! ```
@@ -205,7 +198,10 @@ mod tests {
     fn functions_methods_and_variables_are_completed() {
         assert_eq!(
             offered("let m = meth"),
-            (8, vec!["method_hash(".to_string(), "methods(".to_string()])
+            (
+                8,
+                vec!["hash_of_method(".to_string(), "methods(".to_string()]
+            )
         );
         assert_eq!(
             offered("cou"),

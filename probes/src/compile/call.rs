@@ -26,8 +26,8 @@ impl Compiler<'_> {
             self.step(ProbeStep::Long(self.scope.site_id()), 0, 2);
             return Ok(Ty::Long);
         }
-        if (name, values.len()) == ("method_hash", 0) {
-            let hash = function::method_hash(&self.scope.method_label());
+        if (name, values.len()) == ("hash_of_method", 0) {
+            let hash = function::hash_of_method(&self.scope.method_label());
             self.step(ProbeStep::Long(hash), 0, 2);
             return Ok(Ty::Long);
         }

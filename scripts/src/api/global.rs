@@ -115,9 +115,9 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<PlanContext>) {
         plan.calls.store(allowed, Ordering::Relaxed);
     });
     engine.register_fn(
-        "method_hash",
+        "hash_of_method",
         |class: ImmutableString, method: ImmutableString| {
-            veneer_probes::function::method_hash(&format!("{class}::{method}"))
+            veneer_probes::function::hash_of_method(&format!("{class}::{method}"))
         },
     );
     engine.register_fn("pid", || int(std::process::id()));

@@ -681,8 +681,8 @@ pub(super) const GROUPS: &[Group] = &[
                 description: "At most 200 completions of the text: names of loaded classes, up to the next dot; after `::`, names of the class's methods.",
             },
             Function {
-                name: "method_hash",
-                usage: "method_hash(class, method), with the texts that rows have",
+                name: "hash_of_method",
+                usage: "hash_of_method(class, method), with the texts that rows have",
                 returns: "int",
                 description: "The number by which tables know a method: 63 bits of a hash of its class, name and descriptor.",
             },
