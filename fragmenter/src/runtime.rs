@@ -49,6 +49,31 @@ pub fn token_field(id: MethodId) -> String {
     format!("t{id}")
 }
 
+/// Name of the version's field that holds the offset of a final field of the host, by the field's
+/// index in the host's class file.
+pub fn final_offset_field(index: u16) -> String {
+    format!("f{index}")
+}
+
+/// Name of the runtime method that stores to a final field of the type with this first descriptor
+/// character.
+pub fn put_final(kind: u8) -> String {
+    let kind = if kind == b'[' { b'L' } else { kind };
+    format!("putFinal{}", char::from(kind))
+}
+
+/// Descriptor of the method [`put_final`]: the object, the value, and the field's offset.
+pub fn put_final_descriptor(kind: u8) -> String {
+    let value = match kind {
+        b'J' => "J",
+        b'F' => "F",
+        b'D' => "D",
+        b'L' | b'[' => "Ljava/lang/Object;",
+        _ => "I",
+    };
+    format!("(Ljava/lang/Object;{value}J)V")
+}
+
 /// Name of the body for new activations: the application method's name, for tools that show frames,
 /// and the method's id.
 pub fn enter_method(method: &str, id: MethodId) -> String {

@@ -113,6 +113,30 @@ fn wrong_stack_maps_of_version_50_are_replaced() -> Outcome {
 }
 
 #[test]
+fn final_fields_of_all_kinds_and_of_one_name_are_stored_to() -> Outcome {
+    on_each(|jdk| {
+        let tools = OldClassTools::compile(jdk)?;
+        let folder = Folder::new("final-fields")?;
+        tools.tool("FinalFields", &[&folder.join("Finals.class")])?;
+        let java = tools.java(folder.path()).arg("Finals");
+        let plan = folder.join("count.rhai");
+        std::fs::write(&plan, "methods(\"Finals::*(..)\").before(counter());")?;
+        let report = folder.join("report.json");
+        let [plan, file] = [&plan, &report].map(|path| path.display().to_string());
+        let plain = java.run()?.succeeded("the plain run")?;
+        let counted = run(&["--strict", "--plan", &plan, "--report", &file], &java)
+            .run()?
+            .succeeded("the counted run")?;
+        let expected = "true\n-1\n\u{2345}\n-32768\n8\n1099511627776\n1.5\n2.5\ntext\n3\ncaught\n";
+        assert_eq!(plain.out, expected);
+        assert_eq!(counted.out, expected, "{}", counted.err);
+        // The constructor, `main`, and two calls of `wrong`.
+        assert_eq!(Report::read(&report)?.hits(), 4);
+        Ok(())
+    })
+}
+
+#[test]
 fn protected_members_after_a_merge_need_the_current_class() -> Outcome {
     on_each(|jdk| {
         let aged = OldClassTools::compile(jdk)?;

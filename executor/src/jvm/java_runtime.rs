@@ -109,7 +109,7 @@ impl Library {
             token: find(c"token", c"([I)Ljava/lang/invoke/MethodHandle;")?,
             define: find(
                 c"define",
-                c"(Ljava/lang/Class;Ljava/lang/String;[B[Ljava/lang/invoke/MethodHandle;[I)Ljava/lang/Class;",
+                c"(Ljava/lang/Class;Ljava/lang/String;[B[Ljava/lang/invoke/MethodHandle;[ILjava/lang/String;)Ljava/lang/Class;",
             )?,
             define_anchor: find(
                 c"defineAnchor",
@@ -205,9 +205,14 @@ impl Library {
         let bytes = env.bytes(&class.bytes)?;
         let name = env.new_string(&class.name)?;
         let places = env.ints(&class.places)?;
-        let arguments = [l(host), l(name), l(bytes), l(tokens), l(places)];
-        // SAFETY: `define` takes a class, a string, a byte array, an array of method handles and an
-        // int array, and returns a class.
+        let parts = class
+            .final_fields
+            .iter()
+            .flat_map(|f| [f.index.to_string(), f.name.clone(), f.descriptor.clone()]);
+        let finals = env.new_string(&parts.collect::<Vec<_>>().join("."))?;
+        let arguments = [l(host), l(name), l(bytes), l(tokens), l(places), l(finals)];
+        // SAFETY: `define` takes a class, a string, a byte array, an array of method handles, an int
+        // array and a string, and returns a class.
         unsafe { env.object(&self.define, &arguments, || what.into()) }
     }
 

@@ -200,8 +200,6 @@ java_constants! {
     BIND_GET_STATIC: i32 = 6;
     /// Operation of a bound call site: store to a static field.
     BIND_PUT_STATIC: i32 = 7;
-    /// Operation of a bound call site: store to a final instance field.
-    BIND_PUT_FINAL: i32 = 8;
     /// Operation of a bound call site: return the lookup of the nest host.
     BIND_LOOKUP: i32 = 9;
     /// Operation of a bound call site: store to a final static field.

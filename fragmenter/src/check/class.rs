@@ -420,7 +420,8 @@ fn host_side(
     Ok((original, contracts))
 }
 
-/// Checks the name, the superclass and the token fields, which the agent fills in.
+/// Checks the name, the superclass, and the fields with tokens and offsets, which the agent fills
+/// in.
 fn version_outline(
     host: &ClassFile,
     emitted: &ClassFile,
@@ -441,15 +442,27 @@ fn version_outline(
         .iter()
         .map(|x| runtime::token_field(x.id))
         .collect();
-    let fields = emitted.fields.iter().zip(&tokens).all(|(f, t)| {
+    let is = |f: &Member, name: &str, descriptor: &str| {
         f.access & 0x18 == 0x18
-            && pool.utf8(f.name).is_ok_and(|n| n == t.as_bytes())
+            && pool.utf8(f.name).is_ok_and(|n| n == name.as_bytes())
             && pool
                 .utf8(f.descriptor)
-                .is_ok_and(|d| d == runtime::HANDLE_DESCRIPTOR.as_bytes())
-    });
-    if !fields || emitted.fields.len() != tokens.len() {
+                .is_ok_and(|d| d == descriptor.as_bytes())
+    };
+    let (found, offsets) = emitted
+        .fields
+        .split_at_checked(tokens.len())
+        .ok_or_else(|| changed("the version's tokens"))?;
+    let mut tokens = found.iter().zip(&tokens);
+    if !tokens.all(|(f, token)| is(f, token, runtime::HANDLE_DESCRIPTOR)) {
         return Err(changed("the version's tokens"));
+    }
+    let is_offset = |f: &Member| {
+        let names = (0..host.fields.len() as u16).map(runtime::final_offset_field);
+        names.into_iter().any(|name| is(f, &name, "J"))
+    };
+    if !offsets.iter().all(is_offset) {
+        return Err(changed("the version's offsets of final fields"));
     }
     Ok(())
 }

@@ -5,7 +5,7 @@
 //! that leaves its body passes its frame to the trampoline, which continues the activation in other
 //! bodies and returns its result.
 
-use super::constants::{Effect, RuntimeOperation, long, words_of};
+use super::constants::{Effect, RuntimeOperation, final_offset, long, words_of};
 use super::exit_state::{OsrExit, RESULT_IS_TYPED};
 use super::failure::Failure;
 use super::frame_contract::{CarriedLocation, CarriedValue, FrameContract, kind};
@@ -42,6 +42,22 @@ impl Product<'_, '_> {
     fn pop_wide(&self, r: &mut Run) -> Result<Value, Failure> {
         self.pop_expected(r, Value::HIGH, "the upper word")?;
         self.pop(r)
+    }
+
+    /// Returns the effect of a store to a final field of the host. Pops the offset, which must be
+    /// that of a field of this kind.
+    pub(super) fn final_store(&mut self, r: &mut Run, kind: u8) -> Result<Effect, Failure> {
+        let offset = self.pop_wide(r)?;
+        let fields = self.emitted_constants.final_fields();
+        let stored = fields
+            .into_iter()
+            .find(|index| final_offset(&mut self.values, *index) == offset);
+        stored
+            .and_then(|index| {
+                self.emitted_constants
+                    .final_store(self.contents, index, kind)
+            })
+            .ok_or_else(|| self.operation_failure(r, "a store to a field that is not known"))
     }
 
     fn pop_int(&self, r: &mut Run) -> Result<i32, Failure> {
@@ -174,6 +190,7 @@ impl Product<'_, '_> {
         match operation {
             RuntimeOperation::Cell(_)
             | RuntimeOperation::Token(_)
+            | RuntimeOperation::FinalOffset(_)
             | RuntimeOperation::Idle
             | RuntimeOperation::VersionOrNull
             | RuntimeOperation::Leave
@@ -220,6 +237,10 @@ impl Product<'_, '_> {
             }
             RuntimeOperation::Token(id) if inside && !self.clean && self.id == Some(id) => {
                 r.emitted.push(Value::TOKEN, 1)
+            }
+            RuntimeOperation::FinalOffset(index) if inside => {
+                let offset = final_offset(&mut self.values, index);
+                r.emitted.push(offset, 2);
             }
             RuntimeOperation::Idle if inside && self.clean => r.emitted.push(Value::TOKEN, 1),
             RuntimeOperation::VersionOrNull if self.mode == Mode::Armed => {

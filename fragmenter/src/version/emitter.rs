@@ -7,7 +7,7 @@ use crate::bytecode::{Assembler, Instruction};
 use crate::classfile::{ClassFile, ConstantPool};
 use crate::refusal::Refusal;
 use crate::runtime;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use veneer_names::MethodId;
 
@@ -22,6 +22,8 @@ pub(crate) struct Emitter<'e> {
     pub host_bootstrap: Vec<BootstrapMethod>,
     pub bootstrap: Vec<BootstrapMethod>,
     pub protected: &'e ProtectedMembers,
+    /// The indexes of the host's final fields to which the bodies store.
+    pub final_fields: BTreeSet<u16>,
     pub places: Vec<i32>,
     /// Compiled probes that the bodies call.
     pub probes: Vec<Arc<veneer_probes::ProbeMethod>>,

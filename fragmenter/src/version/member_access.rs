@@ -10,7 +10,7 @@
 //! | `invokespecial` of a private method          | `invokevirtual` / `invokeinterface`           |
 //! | `invokespecial` of `super.m()`, `I.super.m()`| `invokedynamic`, a `findSpecial` handle       |
 //! | protected member of another package          | `invokedynamic`, a handle                     |
-//! | store to an own final instance field (1)     | `invokedynamic`, a setter                     |
+//! | store to an own final instance field (1)     | a runtime method that takes the field's offset |
 //! | store to an own static final field (2)       | `invokedynamic`, a setter                     |
 //! | `MethodHandles.lookup()`                     | `invokedynamic`, the host's lookup            |
 //! | `invokedynamic`                              | the host's bootstrap method, with its lookup  |
@@ -41,7 +41,6 @@ enum BoundAccess {
     PutField = 5,
     GetStatic = 6,
     PutStatic = 7,
-    PutFinal = 8,
     Lookup = 9,
     PutStaticFinal = 10,
 }
@@ -278,8 +277,7 @@ impl Emitter<'_> {
             if !method.is_constructor() && !any_method_may_store {
                 return Err(store_that_fails(method, &name));
             }
-            let setter = format!("(L{};{descriptor})V", self.host_name);
-            return self.call_bound_site(a, BoundAccess::PutFinal, &name, &setter, &class);
+            return self.put_final(a, &name, &descriptor);
         }
         let inherited = !(own
             && self
@@ -342,6 +340,38 @@ impl Emitter<'_> {
             self.cast(a, class)?;
         }
         Ok(())
+    }
+
+    /// Emits a store to a final instance field of the host. The object and the value are on the
+    /// stack. The agent puts the field's offset into a field of the version before the version
+    /// runs, so nothing is linked when the store is executed for the first time. Linking would run
+    /// methods of the JDK, and an agent may have put code into these that constructs the same class
+    /// again.
+    fn put_final(
+        &mut self,
+        a: &mut Assembler,
+        name: &str,
+        descriptor: &str,
+    ) -> Result<(), Refusal> {
+        let is = |i: u16, text: &str| {
+            let found = self.host.pool.utf8(i);
+            found.is_ok_and(|b| b == text.as_bytes())
+        };
+        let index = (0u16..)
+            .zip(&self.host.fields)
+            .find(|(_, f)| is(f.name, name) && is(f.descriptor, descriptor))
+            .map(|(index, _)| index)
+            .ok_or_else(|| Refusal::Internal(format!("the final field {name} is missing")))?;
+        self.final_fields.insert(index);
+        let offset = runtime::final_offset_field(index);
+        let offset = self.pool.add_field(&self.self_name, &offset, "J")?;
+        a.pool(GETSTATIC, offset);
+        let kind = descriptor.as_bytes().first().copied().unwrap_or_default();
+        self.call(
+            a,
+            &runtime::put_final(kind),
+            &runtime::put_final_descriptor(kind),
+        )
     }
 
     /// Whether the host itself declares a `static final` field of this name and descriptor.

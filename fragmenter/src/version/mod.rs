@@ -34,7 +34,7 @@ mod weave;
 
 pub use crate::runtime::method_id;
 pub use plan::{Bodies, ProtectedMembers, VersionPlan};
-pub use version_class::{Span, VersionClass};
+pub use version_class::{FinalField, Span, VersionClass};
 
 use self::body::EmittedBody;
 use self::emitter::Emitter;
@@ -46,7 +46,7 @@ use crate::osr_exit;
 use crate::patch;
 use crate::refusal::Refusal;
 use crate::runtime;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// An annotation that hides a body from methods that determine their caller (`Class.forName`,
 /// `Method.invoke` …); these see the host instead. HotSpot honours the annotation in classes
@@ -84,6 +84,7 @@ pub fn emit(
         host_bootstrap: bootstrap::read(host)?,
         bootstrap: Vec::new(),
         protected,
+        final_fields: BTreeSet::new(),
         places: Vec::new(),
         probes: Vec::new(),
     };
@@ -111,6 +112,22 @@ pub fn emit(
                 });
             }
             Err(reason) => refused.push((plan.id, reason)),
+        }
+    }
+    let mut final_fields = Vec::new();
+    for index in std::mem::take(&mut e.final_fields) {
+        fields.push(Member {
+            access: 0x1018,
+            name: e.pool.add_utf8(&runtime::final_offset_field(index))?,
+            descriptor: e.pool.add_utf8("J")?,
+            attributes: Vec::new(),
+        });
+        if let Some(field) = host.fields.get(usize::from(index)) {
+            final_fields.push(FinalField {
+                index,
+                name: host.pool.text(field.name)?.into_owned(),
+                descriptor: host.pool.text(field.descriptor)?.into_owned(),
+            });
         }
     }
     for (n, one) in std::mem::take(&mut e.probes).iter().enumerate() {
@@ -166,6 +183,7 @@ pub fn emit(
         refused,
         places,
         spans,
+        final_fields,
     })
 }
 

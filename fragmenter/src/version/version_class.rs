@@ -24,6 +24,20 @@ pub struct VersionClass {
     /// For each body, in the order of `bodies`: the fragments in which activations are counted, by
     /// rising pc. Only bodies that count external entries and exits have entries.
     pub spans: Vec<Vec<Span>>,
+    /// The final fields of the host whose offsets the version's fields
+    /// [`crate::runtime::final_offset_field`] must hold before the version runs.
+    pub final_fields: Vec<FinalField>,
+}
+
+/// A final instance field of the host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FinalField {
+    /// The field's index in the host's class file.
+    pub index: u16,
+    /// The field's name.
+    pub name: String,
+    /// The field's descriptor. A class may have two fields of one name with different descriptors.
+    pub descriptor: String,
 }
 
 /// The fragment to which an activation belongs at a range of pcs. The range ends at the next span.

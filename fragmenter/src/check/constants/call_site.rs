@@ -168,7 +168,6 @@ impl Constants<'_> {
             5 => drop(class).and_then(value).map(|d| (PUTFIELD, d)),
             6 => d.strip_prefix(b"()").map(|d| (GETSTATIC, d.to_vec())),
             7 => value(d.to_vec()).map(|d| (PUTSTATIC, d)),
-            8 if class == host => drop(&host).and_then(value).map(|d| (PUTFIELD, d)),
             9 if class == b"java/lang/invoke/MethodHandles" && name == b"lookup" => {
                 Some((INVOKESTATIC, d.to_vec()))
             }

@@ -2,7 +2,7 @@
 
 use super::content_numbers::{ContentNumbers, bytes};
 use super::descriptor::{shape, words_of};
-use super::{Constants, Effect, Meaning, Resolved, Role};
+use super::{Constants, Effect, FinalField, Meaning, Resolved, Role};
 use crate::bytecode::opcode::*;
 
 impl Constants<'_> {
@@ -50,6 +50,32 @@ impl Constants<'_> {
         })
     }
 
+    /// The indexes of the host's final fields.
+    pub(in crate::check) fn final_fields(&self) -> Vec<u16> {
+        self.final_fields.iter().map(|f| f.index).collect()
+    }
+
+    /// Returns the effect of a store to the host's final instance field with this index in the host's
+    /// class file, if the field's type has this kind.
+    pub(in crate::check) fn final_store(
+        &self,
+        contents: &mut ContentNumbers,
+        index: u16,
+        kind: u8,
+    ) -> Option<Effect> {
+        let of_index = |f: &&FinalField| f.index == index && !f.is_static;
+        let field = self.final_fields.iter().find(of_index)?;
+        let of_kind = match field.descriptor.first()? {
+            b'[' => b'L',
+            other => *other,
+        };
+        let (host, name, d) = (self.host.as_bytes(), &field.name, &field.descriptor);
+        match self.effect(contents, PUTFIELD, 0, host, name, d) {
+            Meaning::Effect(effect) if of_kind == kind => Some(effect),
+            _ => None,
+        }
+    }
+
     pub(super) fn is_private(&self, class: &[u8], name: &[u8], d: &[u8]) -> bool {
         class == self.host.as_bytes()
             && name != b"<init>"
@@ -77,7 +103,7 @@ impl Constants<'_> {
                 own && self
                     .final_fields
                     .iter()
-                    .any(|f| f.0 == name && f.1 == d && f.2 == s)
+                    .any(|f| f.name == name && f.descriptor == d && f.is_static == s)
             };
             if op == INVOKESPECIAL && name != b"<init>" {
                 return Ok(Meaning::Forbidden(

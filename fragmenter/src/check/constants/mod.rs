@@ -50,6 +50,9 @@ pub(super) enum Meaning {
     Wide(u8, u64),
     Effect(Effect),
     Runtime(RuntimeOperation),
+    /// A store to a final field of the host, whose offset is on the stack. The character is the kind
+    /// of the stored value.
+    PutFinal(u8),
     /// An operation that emitted code may not contain, with the reason.
     Forbidden(&'static str),
 }
@@ -62,6 +65,15 @@ pub(super) enum Role {
     Version,
 }
 
+/// A final field of the host.
+struct FinalField {
+    /// Index in the host's class file.
+    index: u16,
+    name: Vec<u8>,
+    descriptor: Vec<u8>,
+    is_static: bool,
+}
+
 /// One class file and the meanings of its constants.
 pub(super) struct Constants<'c> {
     pub file: &'c ClassFile<'c>,
@@ -71,10 +83,9 @@ pub(super) struct Constants<'c> {
     host: String,
     container: String,
     anchor: String,
-    /// Private methods of the host, and its final fields with a flag that is true for static
-    /// fields.
+    /// Private methods of the host.
     private_methods: Vec<(Vec<u8>, Vec<u8>)>,
-    final_fields: Vec<(Vec<u8>, Vec<u8>, bool)>,
+    final_fields: Vec<FinalField>,
     bootstrap: Vec<BootstrapMethod>,
     memo: Map<(u8, u16), Meaning>,
     /// True if the original is compared with a version, whose code is in another class. Private
@@ -104,13 +115,14 @@ impl<'c> Constants<'c> {
                 ));
             }
         }
-        for f in &host.fields {
+        for (index, f) in (0u16..).zip(&host.fields) {
             if f.access & 0x10 != 0 {
-                final_fields.push((
-                    host.pool.utf8(f.name)?.to_vec(),
-                    host.pool.utf8(f.descriptor)?.to_vec(),
-                    f.access & 0x8 != 0,
-                ));
+                final_fields.push(FinalField {
+                    index,
+                    name: host.pool.utf8(f.name)?.to_vec(),
+                    descriptor: host.pool.utf8(f.descriptor)?.to_vec(),
+                    is_static: f.access & 0x8 != 0,
+                });
             }
         }
         Ok(Constants {
@@ -232,6 +244,11 @@ pub(super) fn constant(m: Meaning, values: &mut Values) -> Option<(Value, u8)> {
 
 fn wide(values: &mut Values, kind: u8, bits: u64) -> Value {
     values.term(LDC2_W, Value(u64::from(kind)), Value(bits))
+}
+
+/// Returns the value of the offset of the host's final field with this index.
+pub(super) fn final_offset(values: &mut Values, index: u16) -> Value {
+    values.term(GETSTATIC, Value::int(index.into()), Value::NULL)
 }
 
 /// Returns the value of a `long` from the constant pool.

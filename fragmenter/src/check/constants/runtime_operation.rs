@@ -10,6 +10,8 @@ use veneer_names::MethodId;
 pub(in crate::check) enum RuntimeOperation {
     Cell(MethodId),
     Token(MethodId),
+    /// Reads the offset of the host's final field with this index.
+    FinalOffset(u16),
     Idle,
     /// Asks the cell for the version that a new activation enters.
     VersionOrNull,

@@ -24,6 +24,14 @@ impl Constants<'_> {
         let number = |head: char| -> Option<MethodId> {
             name.strip_prefix(head)?.parse().ok().map(MethodId)
         };
+        if version && class == runtime::RUNTIME && op == INVOKESTATIC {
+            let kind = name.strip_prefix("putFinal").map(str::as_bytes);
+            if let Some([kind]) = kind
+                && d == runtime::put_final_descriptor(*kind)
+            {
+                return Some(Meaning::PutFinal(*kind));
+            }
+        }
         let found = if class == self.anchor {
             match (op, number('c'), &*d) {
                 (GETSTATIC, Some(id), runtime::CELL_DESCRIPTOR) => Some(RuntimeOperation::Cell(id)),
@@ -43,6 +51,10 @@ impl Constants<'_> {
             match (op, number('t'), &*d) {
                 (GETSTATIC, Some(id), runtime::HANDLE_DESCRIPTOR) => {
                     Some(RuntimeOperation::Token(id))
+                }
+                (GETSTATIC, _, "J") => {
+                    let index = name.strip_prefix('f').and_then(|n| n.parse().ok());
+                    index.map(RuntimeOperation::FinalOffset)
                 }
                 (INVOKESTATIC, ..) if name.starts_with("run") => {
                     probe(&d).map(RuntimeOperation::Run)

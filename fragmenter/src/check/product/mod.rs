@@ -272,6 +272,10 @@ impl<'x, 'c> Product<'x, 'c> {
         let m = self.emitted_constants.meaning(self.contents, i);
         match m.map_err(|e| self.unknown(r, &e.to_string()))? {
             Meaning::Runtime(operation) => self.runtime_operation(from, r, operation),
+            Meaning::PutFinal(kind) => {
+                let effect = self.final_store(r, kind)?;
+                self.effect(from, r, i, effect)
+            }
             Meaning::Forbidden(why) => Err(Failure::Own {
                 at: self.at(r),
                 why: why.into(),

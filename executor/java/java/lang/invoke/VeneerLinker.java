@@ -59,12 +59,10 @@ final class VeneerLinker {
                 return lookup.findStaticGetter(owner, name, type.returnType());
             case VeneerLayout.BIND_PUT_STATIC:
                 return lookup.findStaticSetter(owner, name, type.parameterType(0));
-            case VeneerLayout.BIND_PUT_FINAL:
-                return finalSetter(owner, name, type.parameterType(1), null);
             default:
                 // BIND_PUT_STATIC_FINAL
                 Class<?> stored = type.parameterType(0);
-                return finalSetter(owner, name, stored, lookup.findStaticGetter(owner, name, stored).internalMemberName());
+                return finalSetter(stored, lookup.findStaticGetter(owner, name, stored).internalMemberName());
         }
     }
 
@@ -109,9 +107,6 @@ final class VeneerLinker {
      */
     private static MethodHandle untyped(Class<?> host, String name, MethodType type, int kind, Class<?> owner, String descriptor)
             throws Throwable {
-        if (kind == VeneerLayout.BIND_PUT_FINAL) {
-            return finalSetter(owner, name, type.parameterType(1), null);
-        }
         int close = descriptor.lastIndexOf(')');
         byte reference;
         Object wanted;
@@ -157,19 +152,39 @@ final class VeneerLinker {
                 wanted instanceof MethodType method
                         ? new MemberName(owner, name, method, reference)
                         : new MemberName(owner, name, (Class<?>) wanted, reference);
-        // If the descriptor is a string, the JVM resolves the member without looking up the
-        // classes.
-        U.putReference(member, MEMBER_TYPE, text);
-        member = MethodHandleNatives.resolve(member, host, -1, false);
-        if (member == null) {
-            throw new LinkageError("cannot resolve " + owner.getName() + "." + name + text);
-        }
+        member = resolved(member, host, text);
         U.putReference(member, MEMBER_TYPE, wanted);
         U.putReference(member, MEMBER_RESOLUTION, null);
         if (kind == VeneerLayout.BIND_PUT_STATIC_FINAL) {
-            return finalSetter(owner, name, Object.class, member);
+            return finalSetter(Object.class, member);
         }
         return DirectMethodHandle.make(reference, owner, member, host);
+    }
+
+    /** Resolves a member with this descriptor. */
+    private static MemberName resolved(MemberName member, Class<?> host, String descriptor) throws ClassNotFoundException {
+        // If the descriptor is a string, the JVM resolves the member without looking up the
+        // classes.
+        U.putReference(member, MEMBER_TYPE, descriptor);
+        MemberName found = MethodHandleNatives.resolve(member, host, -1, false);
+        if (found == null) {
+            throw new LinkageError("cannot resolve " + member.getDeclaringClass().getName() + "." + member.getName() + descriptor);
+        }
+        return found;
+    }
+
+    /**
+     * Fills in the offsets of the final fields to which a version stores. {@code finals} has three
+     * parts for each field, all separated by dots: the index of the field in the host's class file,
+     * its name, and its descriptor. The JVM allows none of these to contain a dot.
+     */
+    static void fillOffsets(Class<?> host, Class<?> version, String finals) throws ClassNotFoundException {
+        String[] parts = finals.split("\\.");
+        for (int i = 0; i + 2 < parts.length; i += 3) {
+            MemberName field = new MemberName(host, parts[i + 1], Object.class, MethodHandleNatives.Constants.REF_getField);
+            long offset = MethodHandleNatives.objectFieldOffset(resolved(field, host, parts[i + 2]));
+            U.putLong(version, U.objectFieldOffset(version, "f" + parts[i]), offset);
+        }
     }
 
     /**
@@ -204,21 +219,15 @@ final class VeneerLinker {
         }
     }
 
-    /**
-     * A handle that stores to a final field: the static field {@code member}, or else an instance
-     * field.
-     */
-    private static MethodHandle finalSetter(Class<?> owner, String name, Class<?> type, MemberName member) throws Throwable {
+    /** A handle that stores to the static final field {@code member}. */
+    private static MethodHandle finalSetter(Class<?> type, MemberName member) throws Throwable {
         String suffix = type.isPrimitive() ? Character.toUpperCase(type.getName().charAt(0)) + type.getName().substring(1) : "Reference";
         Class<?> stored = type.isPrimitive() ? type : Object.class;
         MethodHandle put =
                 MethodHandles.Lookup.IMPL_LOOKUP.findVirtual(
                         Unsafe.class, "put" + suffix, MethodType.methodType(void.class, Object.class, long.class, stored));
-        if (member != null) {
-            return MethodHandles.insertArguments(
-                    put.bindTo(U), 0, MethodHandleNatives.staticFieldBase(member), MethodHandleNatives.staticFieldOffset(member));
-        }
-        return MethodHandles.insertArguments(put.bindTo(U), 1, U.objectFieldOffset(owner, name));
+        return MethodHandles.insertArguments(
+                put.bindTo(U), 0, MethodHandleNatives.staticFieldBase(member), MethodHandleNatives.staticFieldOffset(member));
     }
 
     /** The call sites of each host, by their numbers. */

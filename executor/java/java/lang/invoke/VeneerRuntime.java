@@ -118,12 +118,14 @@ public final class VeneerRuntime {
 
     /**
      * Defines a version as a nestmate of its host. {@code tokens}, {@code places} and the host
-     * become its class data. Except for the last flag, this equals {@code
+     * become its class data. {@code finals} names the final fields of the host to which the version
+     * stores (see {@link VeneerLinker#fillOffsets}). Except for the last flag, this equals {@code
      * Lookup.defineHiddenClassWithClassData}. The bodies of a version have the annotation {@code
      * LambdaForm.Compiled}, so caller-sensitive methods ({@code Class.forName}, {@code
      * Method.invoke} …) skip its frames and see the host.
      */
-    static Class<?> define(Class<?> host, String name, byte[] bytes, MethodHandle[] tokens, int[] places) {
+    static Class<?> define(Class<?> host, String name, byte[] bytes, MethodHandle[] tokens, int[] places, String finals)
+            throws ClassNotFoundException {
         VeneerWalk.patched(host);
         JavaLangAccess lang = SharedSecrets.getJavaLangAccess();
         Object data = new Object[] {tokens, places, host, MINE};
@@ -132,6 +134,9 @@ public final class VeneerRuntime {
         // For each method in order, `places` has the id, the number of places, and the places.
         for (int i = 0, at = 0; i < tokens.length; i++, at += 2 + places[at + 1]) {
             fill(version, "t" + places[at], tokens[i]);
+        }
+        if (!finals.isEmpty()) {
+            VeneerLinker.fillOffsets(host, version, finals);
         }
         U.ensureClassInitialized(version);
         return version;
@@ -278,6 +283,86 @@ public final class VeneerRuntime {
 
     static long offset(Class<?> declaring, String field) {
         return U.objectFieldOffset(declaring, field);
+    }
+
+    // ---- versions: stores to final fields -------------------------------------------------------
+
+    /*
+     * A version may not store to a final field by an instruction. Constructors do it all the time,
+     * so the store must not need a call site, whose linking runs methods of the JDK. The offset is
+     * a constant of the version. The JVM passes smaller kinds of integers as an int, and keeps the
+     * bits of the field's kind.
+     */
+
+    @Hidden
+    @ForceInline
+    private static void nonNull(Object object) {
+        if (object == null) {
+            throw new NullPointerException();
+        }
+    }
+
+    @Hidden
+    @ForceInline
+    public static void putFinalZ(Object object, int value, long offset) {
+        nonNull(object);
+        U.putBoolean(object, offset, (value & 1) != 0);
+    }
+
+    @Hidden
+    @ForceInline
+    public static void putFinalB(Object object, int value, long offset) {
+        nonNull(object);
+        U.putByte(object, offset, (byte) value);
+    }
+
+    @Hidden
+    @ForceInline
+    public static void putFinalC(Object object, int value, long offset) {
+        nonNull(object);
+        U.putChar(object, offset, (char) value);
+    }
+
+    @Hidden
+    @ForceInline
+    public static void putFinalS(Object object, int value, long offset) {
+        nonNull(object);
+        U.putShort(object, offset, (short) value);
+    }
+
+    @Hidden
+    @ForceInline
+    public static void putFinalI(Object object, int value, long offset) {
+        nonNull(object);
+        U.putInt(object, offset, value);
+    }
+
+    @Hidden
+    @ForceInline
+    public static void putFinalJ(Object object, long value, long offset) {
+        nonNull(object);
+        U.putLong(object, offset, value);
+    }
+
+    @Hidden
+    @ForceInline
+    public static void putFinalF(Object object, float value, long offset) {
+        nonNull(object);
+        U.putFloat(object, offset, value);
+    }
+
+    @Hidden
+    @ForceInline
+    public static void putFinalD(Object object, double value, long offset) {
+        nonNull(object);
+        U.putDouble(object, offset, value);
+    }
+
+    @Hidden
+    @ForceInline
+    public static void putFinalL(Object object, Object value, long offset) {
+        nonNull(object);
+        U.putReference(object, offset, value);
     }
 
     // ---- armed bodies ---------------------------------------------------------------------------
