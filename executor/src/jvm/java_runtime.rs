@@ -130,7 +130,10 @@ impl Library {
                 c"loaded",
                 c"(Ljava/lang/Class;Ljava/lang/String;)Ljava/lang/Class;",
             )?,
-            offset: find(c"offset", c"(Ljava/lang/Class;Ljava/lang/String;)J")?,
+            offset: find(
+                c"offset",
+                c"(Ljava/lang/Class;Ljava/lang/String;Ljava/lang/String;)J",
+            )?,
             type_number: find(c"type", c"(Ljava/lang/Class;)J")?,
             unreachable: find(
                 c"unreachable",
@@ -400,16 +403,25 @@ impl Library {
         }
     }
 
-    /// The offset, in its object, of an instance field that the class declares.
-    pub fn offset(&self, env: Env, class: jclass, field: &str) -> Result<i64, JvmError> {
-        let what = || format!("looking for the field {field}");
+    /// The offset, in its object, of an instance field that the class declares. A class may have
+    /// several fields of one name, with different descriptors.
+    pub fn offset(
+        &self,
+        env: Env,
+        class: jclass,
+        name: &str,
+        descriptor: &str,
+    ) -> Result<i64, JvmError> {
+        let what = || format!("looking for the field {name}");
         expect_class_or_null(env, class, "looking for a field")?;
-        let text = env.new_string(field)?;
-        // SAFETY: `offset` takes a class and a string. The local reference `text` is not used after
-        // its deletion.
+        let text = env.new_string(name)?;
+        let typed = env.new_string(descriptor)?;
+        // SAFETY: `offset` takes a class and two strings. The local references `text` and `typed`
+        // are not used after their deletion.
         unsafe {
-            let found = env.long(&self.offset, &[l(class), l(text)], what);
+            let found = env.long(&self.offset, &[l(class), l(text), l(typed)], what);
             env.delete(text);
+            env.delete(typed);
             found
         }
     }

@@ -608,7 +608,8 @@ impl Scope for SiteScope<'_> {
                 self.env.ensure(8);
                 self.resolve(class, of);
             }
-            let offset = self.agent.library.offset(self.env, class, name).ok()?;
+            let library = &self.agent.library;
+            let offset = library.offset(self.env, class, name, &descriptor).ok()?;
             return Some(Field { descriptor, offset });
         }
         None

@@ -181,10 +181,17 @@ final class VeneerLinker {
     static void fillOffsets(Class<?> host, Class<?> version, String finals) throws ClassNotFoundException {
         String[] parts = finals.split("\\.");
         for (int i = 0; i + 2 < parts.length; i += 3) {
-            MemberName field = new MemberName(host, parts[i + 1], Object.class, MethodHandleNatives.Constants.REF_getField);
-            long offset = MethodHandleNatives.objectFieldOffset(resolved(field, host, parts[i + 2]));
-            U.putLong(version, U.objectFieldOffset(version, "f" + parts[i]), offset);
+            U.putLong(version, U.objectFieldOffset(version, "f" + parts[i]), offset(host, parts[i + 1], parts[i + 2]));
         }
+    }
+
+    /**
+     * The offset of an instance field that a class declares. A class may have several fields of one
+     * name, which {@code Unsafe.objectFieldOffset} does not tell apart.
+     */
+    static long offset(Class<?> declaring, String name, String descriptor) throws ClassNotFoundException {
+        MemberName field = new MemberName(declaring, name, Object.class, MethodHandleNatives.Constants.REF_getField);
+        return MethodHandleNatives.objectFieldOffset(resolved(field, declaring, descriptor));
     }
 
     /**

@@ -281,8 +281,8 @@ public final class VeneerRuntime {
         VeneerThreads.keep(table, places);
     }
 
-    static long offset(Class<?> declaring, String field) {
-        return U.objectFieldOffset(declaring, field);
+    static long offset(Class<?> declaring, String name, String descriptor) throws ClassNotFoundException {
+        return VeneerLinker.offset(declaring, name, descriptor);
     }
 
     // ---- versions: stores to final fields -------------------------------------------------------
