@@ -55,6 +55,18 @@ pub fn final_offset_field(index: u16) -> String {
     format!("f{index}")
 }
 
+/// Name of the version's field that holds the method handle for a member of the host, by the
+/// operation of the bound call and the index of the member in the host's constant pool.
+pub fn bound_field(operation: u8, member: u16) -> String {
+    format!("b{operation}_{member}")
+}
+
+/// The operation and the member in the name of a field with a method handle ([`bound_field`]).
+pub fn bound_member(field: &str) -> Option<(u8, u16)> {
+    let (operation, member) = field.strip_prefix('b')?.split_once('_')?;
+    Some((operation.parse().ok()?, member.parse().ok()?))
+}
+
 /// Name of the runtime method that stores to a final field of the type with this first descriptor
 /// character.
 pub fn put_final(kind: u8) -> String {

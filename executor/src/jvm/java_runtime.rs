@@ -109,7 +109,7 @@ impl Library {
             token: find(c"token", c"([I)Ljava/lang/invoke/MethodHandle;")?,
             define: find(
                 c"define",
-                c"(Ljava/lang/Class;Ljava/lang/String;[B[Ljava/lang/invoke/MethodHandle;[ILjava/lang/String;)Ljava/lang/Class;",
+                c"(Ljava/lang/Class;Ljava/lang/String;[B[Ljava/lang/invoke/MethodHandle;[ILjava/lang/String;Ljava/lang/String;)Ljava/lang/Class;",
             )?,
             define_anchor: find(
                 c"defineAnchor",
@@ -213,9 +213,16 @@ impl Library {
             .iter()
             .flat_map(|f| [f.index.to_string(), f.name.clone(), f.descriptor.clone()]);
         let finals = env.new_string(&parts.collect::<Vec<_>>().join("."))?;
-        let arguments = [l(host), l(name), l(bytes), l(tokens), l(places), l(finals)];
+        let parts = class.bound.iter().flat_map(|b| {
+            let (class, name, descriptor) = (b.class.clone(), b.name.clone(), b.descriptor.clone());
+            let (operation, index) = (b.operation.to_string(), b.index.to_string());
+            [operation, index, class, name, descriptor]
+        });
+        let bound = env.new_string(&parts.collect::<Vec<_>>().join("."))?;
+        let [host, name, bytes] = [l(host), l(name), l(bytes)];
+        let arguments = [host, name, bytes, l(tokens), l(places), l(finals), l(bound)];
         // SAFETY: `define` takes a class, a string, a byte array, an array of method handles, an int
-        // array and a string, and returns a class.
+        // array and two strings, and returns a class.
         unsafe { env.object(&self.define, &arguments, || what.into()) }
     }
 

@@ -48,7 +48,7 @@ const fn reader(class: RuntimeClass) -> RuntimeClass {
 
 /// The runtime classes, in the order in which the agent defines them: a class is defined before the
 /// first use of any method that names it. `VeneerRuntime` is the last one.
-pub const CLASSES: [RuntimeClass; 18] = [
+pub const CLASSES: [RuntimeClass; 19] = [
     named(class("VeneerFrame")),
     class("VeneerReserve"),
     class("VeneerBound"),
@@ -56,6 +56,7 @@ pub const CLASSES: [RuntimeClass; 18] = [
     class("VeneerGate"),
     class("VeneerMark"),
     reader(named(class("VeneerCell"))),
+    class("VeneerMember"),
     class("VeneerLinker$1"),
     class("VeneerLinker"),
     class("VeneerClock"),

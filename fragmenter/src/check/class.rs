@@ -449,7 +449,7 @@ fn version_outline(
                 .utf8(f.descriptor)
                 .is_ok_and(|d| d == descriptor.as_bytes())
     };
-    let (found, offsets) = emitted
+    let (found, filled) = emitted
         .fields
         .split_at_checked(tokens.len())
         .ok_or_else(|| changed("the version's tokens"))?;
@@ -461,8 +461,12 @@ fn version_outline(
         let names = (0..host.fields.len() as u16).map(runtime::final_offset_field);
         names.into_iter().any(|name| is(f, &name, "J"))
     };
-    if !offsets.iter().all(is_offset) {
-        return Err(changed("the version's offsets of final fields"));
+    let is_handle = |f: &Member| {
+        let name = pool.text(f.name).unwrap_or_default();
+        runtime::bound_member(&name).is_some() && is(f, &name, runtime::HANDLE_DESCRIPTOR)
+    };
+    if !filled.iter().all(|f| is_offset(f) || is_handle(f)) {
+        return Err(changed("the version's fields"));
     }
     Ok(())
 }

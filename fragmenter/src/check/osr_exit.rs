@@ -5,7 +5,7 @@
 //! that leaves its body passes its frame to the trampoline, which continues the activation in other
 //! bodies and returns its result.
 
-use super::constants::{Effect, RuntimeOperation, final_offset, long, words_of};
+use super::constants::{Effect, RuntimeOperation, bound_handle, final_offset, long, words_of};
 use super::exit_state::{OsrExit, RESULT_IS_TYPED};
 use super::failure::Failure;
 use super::frame_contract::{CarriedLocation, CarriedValue, FrameContract, kind};
@@ -191,6 +191,7 @@ impl Product<'_, '_> {
             RuntimeOperation::Cell(_)
             | RuntimeOperation::Token(_)
             | RuntimeOperation::FinalOffset(_)
+            | RuntimeOperation::BoundHandle(..)
             | RuntimeOperation::Idle
             | RuntimeOperation::VersionOrNull
             | RuntimeOperation::Leave
@@ -241,6 +242,11 @@ impl Product<'_, '_> {
             RuntimeOperation::FinalOffset(index) if inside => {
                 let offset = final_offset(&mut self.values, index);
                 r.emitted.push(offset, 2);
+            }
+            RuntimeOperation::BoundHandle(operation, member) if inside => {
+                let handle = bound_handle(&mut self.values, operation, member);
+                self.bound.insert(handle, (operation, member));
+                r.emitted.push(handle, 1);
             }
             RuntimeOperation::Idle if inside && self.clean => r.emitted.push(Value::TOKEN, 1),
             RuntimeOperation::VersionOrNull if self.mode == Mode::Armed => {

@@ -123,6 +123,7 @@ pub(super) fn emit(
             "the method has too many local variables".into(),
         ));
     }
+    (e.scratch, e.scratch_words) = (slots.temp, 0);
     let mut points = plan.armed.points.clone();
     points.extend(patched.edit_points.iter().cloned());
     let mut a = Assembler::new();

@@ -1,13 +1,14 @@
 //! The state of emitting one version class, and the instructions that all bodies use.
 
 use super::plan::ProtectedMembers;
+use super::version_class::BoundMember;
 use crate::bootstrap::BootstrapMethod;
 use crate::bytecode::opcode::*;
 use crate::bytecode::{Assembler, Instruction};
 use crate::classfile::{ClassFile, ConstantPool};
 use crate::refusal::Refusal;
 use crate::runtime;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use veneer_names::MethodId;
 
@@ -24,6 +25,13 @@ pub(crate) struct Emitter<'e> {
     pub protected: &'e ProtectedMembers,
     /// The indexes of the host's final fields to which the bodies store.
     pub final_fields: BTreeSet<u16>,
+    /// The host's members that the bodies use through method handles, by the operation and the
+    /// index in the host's constant pool.
+    pub bound: BTreeMap<(u8, u16), BoundMember>,
+    /// The first local of the current body that may hold operands for a moment, and the number of
+    /// locals that were used so.
+    pub scratch: u16,
+    pub scratch_words: u16,
     pub places: Vec<i32>,
     /// Compiled probes that the bodies call.
     pub probes: Vec<Arc<veneer_probes::ProbeMethod>>,

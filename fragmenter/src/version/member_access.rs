@@ -2,8 +2,9 @@
 //! not make.
 //!
 //! Most instructions are copied with their constants. JVMS §5.4.4 gives a nestmate the private
-//! access of the host, but not that of a subclass. The other instructions therefore use call sites
-//! that are bound to the host's own lookup:
+//! access of the host, but not that of a subclass. The other instructions therefore use method
+//! handles that the agent makes with the host's own lookup before the version runs, or call sites
+//! that are bound to this lookup:
 //!
 //! | in the host                                  | in the version                                |
 //! |----------------------------------------------|-----------------------------------------------|
@@ -22,6 +23,7 @@
 //! refused too.
 
 use super::emitter::Emitter;
+use super::version_class::BoundMember;
 use crate::bootstrap::{self, BootstrapMethod};
 use crate::bytecode::opcode::*;
 use crate::bytecode::{Assembler, Instruction};
@@ -49,6 +51,16 @@ enum BoundAccess {
 const INVOKE_VIRTUAL_KIND: u8 = 5;
 const INVOKE_SPECIAL_KIND: u8 = 7;
 const INVOKE_INTERFACE_KIND: u8 = 9;
+
+/// Kinds of values, the instructions that load and store a local of these kinds, and the number of
+/// words of such a local.
+const LOCAL_KINDS: [(&[u8], u8, u8, u16); 5] = [
+    (b"ZBCSI", ILOAD, ISTORE, 1),
+    (b"J", LLOAD, LSTORE, 2),
+    (b"F", FLOAD, FSTORE, 1),
+    (b"D", DLOAD, DSTORE, 2),
+    (b"L[", ALOAD, ASTORE, 1),
+];
 
 const BIND: &str = "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;ILjava/lang/Class;Ljava/lang/Class;Ljava/lang/String;)Ljava/lang/invoke/CallSite;";
 const RELINK: &str = "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;Ljava/lang/Class;Ljava/lang/String;Ljava/lang/invoke/MethodHandle;[Ljava/lang/Object;)Ljava/lang/invoke/CallSite;";
@@ -248,7 +260,8 @@ impl Emitter<'_> {
                 return Ok(());
             }
             let receiver = format!("(L{};{}", self.host_name, &descriptor[1..]);
-            return self.call_bound_site(a, BoundAccess::Special, &name, &receiver, &class);
+            let member = (index, &*class, &*name);
+            return self.call_handle(a, BoundAccess::Special, member, receiver);
         }
         // Before class file version 53 (Java 9), the JVM lets every method of the class store to
         // the field, and not only constructors.
@@ -288,7 +301,7 @@ impl Emitter<'_> {
             && name != "<init>"
             && self.protected.contains(&(name.clone(), descriptor.clone()))
         {
-            let (bind, site) = match op {
+            let (bind, typed) = match op {
                 GETFIELD => (BoundAccess::GetField, format!("(L{class};){descriptor}")),
                 PUTFIELD => (BoundAccess::PutField, format!("(L{class};{descriptor})V")),
                 GETSTATIC => (BoundAccess::GetStatic, format!("(){descriptor}")),
@@ -299,10 +312,69 @@ impl Emitter<'_> {
                     format!("(L{class};{}", &descriptor[1..]),
                 ),
             };
-            return self.call_bound_site(a, bind, &name, &site, &class);
+            return self.call_handle(a, bind, (index, &*class, &*name), typed);
         }
         let index = self.import(index)?;
         a.pool(op, index);
+        Ok(())
+    }
+
+    /// Emits a call of a method handle for a member of the host: its index in the host's constant
+    /// pool, its class and its name. The operands are on the stack. `descriptor` is that of a method
+    /// that takes them.
+    ///
+    /// The agent puts the handle into a field of the version before the version runs. A call site
+    /// would be linked by the application's thread when it is executed for the first time, and
+    /// linking runs methods of the JDK into which another agent may have put code that executes the
+    /// same method again.
+    fn call_handle(
+        &mut self,
+        a: &mut Assembler,
+        access: BoundAccess,
+        (index, class, name): (u16, &str, &str),
+        descriptor: String,
+    ) -> Result<(), Refusal> {
+        let broken = || Refusal::BrokenClass(format!("{descriptor} is not a descriptor"));
+        let parsed = MethodDescriptor::parse(&descriptor).map_err(|_| broken())?;
+        // The handle must be below the operands, so these are kept in locals for a moment.
+        let mut slot = self.scratch;
+        let mut kept = Vec::new();
+        for parameter in parsed.parameters() {
+            let kind = LOCAL_KINDS
+                .iter()
+                .find(|(kinds, ..)| kinds.contains(&parameter.as_str().as_bytes()[0]));
+            let (_, load, store, words) = kind.ok_or_else(broken)?;
+            kept.push((*load, *store, slot));
+            slot += words;
+        }
+        self.scratch_words = self.scratch_words.max(slot - self.scratch).max(1);
+        for (_, store, slot) in kept.iter().rev() {
+            a.local(*store, *slot);
+        }
+        let field = runtime::bound_field(access as u8, index);
+        let field = self
+            .pool
+            .add_field(&self.self_name, &field, runtime::HANDLE_DESCRIPTOR)?;
+        a.pool(GETSTATIC, field);
+        for (load, _, slot) in &kept {
+            a.local(*load, *slot);
+        }
+        let erased = parsed.erased();
+        let exact =
+            self.pool
+                .add_method("java/lang/invoke/MethodHandle", "invokeExact", &erased)?;
+        a.pool(INVOKEVIRTUAL, exact);
+        if let Some(class) = parsed.result().and_then(FieldDescriptor::constant_name) {
+            self.cast(a, class)?;
+        }
+        let member = BoundMember {
+            operation: access as u8,
+            index,
+            class: class.to_string(),
+            name: name.to_string(),
+            descriptor,
+        };
+        self.bound.insert((member.operation, index), member);
         Ok(())
     }
 

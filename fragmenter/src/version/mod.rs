@@ -34,7 +34,7 @@ mod weave;
 
 pub use crate::runtime::method_id;
 pub use plan::{Bodies, ProtectedMembers, VersionPlan};
-pub use version_class::{FinalField, Span, VersionClass};
+pub use version_class::{BoundMember, FinalField, Span, VersionClass};
 
 use self::body::EmittedBody;
 use self::emitter::Emitter;
@@ -46,7 +46,7 @@ use crate::osr_exit;
 use crate::patch;
 use crate::refusal::Refusal;
 use crate::runtime;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// An annotation that hides a body from methods that determine their caller (`Class.forName`,
 /// `Method.invoke` …); these see the host instead. HotSpot honours the annotation in classes
@@ -85,6 +85,9 @@ pub fn emit(
         bootstrap: Vec::new(),
         protected,
         final_fields: BTreeSet::new(),
+        bound: BTreeMap::new(),
+        scratch: 0,
+        scratch_words: 0,
         places: Vec::new(),
         probes: Vec::new(),
     };
@@ -113,6 +116,17 @@ pub fn emit(
             }
             Err(reason) => refused.push((plan.id, reason)),
         }
+    }
+    let bound: Vec<BoundMember> = std::mem::take(&mut e.bound).into_values().collect();
+    for one in &bound {
+        fields.push(Member {
+            access: 0x1018,
+            name: e
+                .pool
+                .add_utf8(&runtime::bound_field(one.operation, one.index))?,
+            descriptor: e.pool.add_utf8(runtime::HANDLE_DESCRIPTOR)?,
+            attributes: Vec::new(),
+        });
     }
     let mut final_fields = Vec::new();
     for index in std::mem::take(&mut e.final_fields) {
@@ -184,6 +198,7 @@ pub fn emit(
         places,
         spans,
         final_fields,
+        bound,
     })
 }
 

@@ -27,6 +27,25 @@ pub struct VersionClass {
     /// The final fields of the host whose offsets the version's fields
     /// [`crate::runtime::final_offset_field`] must hold before the version runs.
     pub final_fields: Vec<FinalField>,
+    /// The members for which the version's fields [`crate::runtime::bound_field`] must hold method
+    /// handles before the version runs.
+    pub bound: Vec<BoundMember>,
+}
+
+/// A member of the host, or one that the host inherits, which a version uses through a method handle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BoundMember {
+    /// The operation: a `BIND` constant of the runtime classes.
+    pub operation: u8,
+    /// The index of the member in the host's constant pool.
+    pub index: u16,
+    /// Internal name of the class that the host's instruction names.
+    pub class: String,
+    /// The member's name.
+    pub name: String,
+    /// The descriptor of a method that does what the instruction does. Its first parameter is the
+    /// object, if the instruction takes one.
+    pub descriptor: String,
 }
 
 /// A final instance field of the host.

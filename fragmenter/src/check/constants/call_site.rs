@@ -1,13 +1,14 @@
 //! Call sites of a version. A call site either repeats a call site of the host (`relink`), or
 //! replaces an operation that only the host may perform (`bind`).
 
+use super::content::Parts;
 use super::content_numbers::{ContentNumbers, bytes};
-use super::descriptor::{receiver, shape};
+use super::descriptor::shape;
 use super::{ConstantError, Constants, Effect, Meaning, Resolved, Role};
 use crate::bytecode::opcode::*;
 use crate::classfile::PoolEntry;
 use crate::runtime;
-use veneer_names::{MethodDescriptor, raw};
+use veneer_names::MethodDescriptor;
 
 const BIND: &str = "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;ILjava/lang/Class;Ljava/lang/Class;Ljava/lang/String;)Ljava/lang/invoke/CallSite;";
 const RELINK: &str = "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;Ljava/lang/Class;Ljava/lang/String;Ljava/lang/invoke/MethodHandle;[Ljava/lang/Object;)Ljava/lang/invoke/CallSite;";
@@ -120,30 +121,49 @@ impl Constants<'_> {
                 return Ok(Meaning::Forbidden("a call site of another host"));
             }
             let class = self.class_bytes(class)?;
-            return Ok(self.bound(contents, kind, &class, &name, &typed));
+            return Ok(self.bound_site(contents, kind, &class, &name, &typed));
         }
         Ok(Meaning::Forbidden("a call site that is not the host's"))
     }
 
-    /// Returns the class to which the result of a bound call site is cast. The cast is needed
-    /// because the site's own type is erased.
-    pub(in crate::check) fn bound_result(&self, index: u16) -> Option<Vec<u8>> {
-        let (row, ..) = self.dynamic(index).ok()?;
-        if !self.calls(row, "bind", BIND).ok()? {
-            return None;
-        }
-        let arguments = &self.bootstrap.get(row as usize)?.arguments;
-        let PoolEntry::String(typed) = self.entry(*arguments.get(3)?).ok()? else {
-            return None;
+    /// Returns the descriptor if this member is `MethodHandle.invokeExact`.
+    pub(in crate::check) fn exact_call(&self, member: u16) -> Resolved<Option<Vec<u8>>> {
+        let (_, class, name, descriptor) = self.parts(member)?;
+        let exact = class == b"java/lang/invoke/MethodHandle" && name == b"invokeExact";
+        Ok(exact.then_some(descriptor))
+    }
+
+    /// Returns the effect of a method handle for a member of the host, and the descriptor of a method
+    /// that takes the same operands. The numbers of the operations are the `BIND` constants of the
+    /// runtime classes.
+    pub(in crate::check) fn bound(
+        &self,
+        contents: &mut ContentNumbers,
+        operation: u8,
+        (_, class, name, d): &Parts,
+    ) -> Option<(Effect, String)> {
+        let text = |b: &[u8]| std::str::from_utf8(b).ok().map(str::to_string);
+        let (owner, d_text) = (text(class)?, text(d)?);
+        let with = |receiver: &str| Some(format!("(L{receiver};{}", d_text.strip_prefix('(')?));
+        let (op, typed) = match operation {
+            1 => (INVOKESPECIAL, with(&self.host)?),
+            2 => (INVOKEVIRTUAL, with(&owner)?),
+            3 => (INVOKESTATIC, d_text),
+            4 => (GETFIELD, format!("(L{owner};){d_text}")),
+            5 => (PUTFIELD, format!("(L{owner};{d_text})V")),
+            6 => (GETSTATIC, format!("(){d_text}")),
+            7 => (PUTSTATIC, format!("({d_text})V")),
+            _ => return None,
         };
-        let typed = self.utf8(typed).ok()?;
-        let result = raw::result(&typed);
-        raw::is_reference(result).then(|| raw::constant_name(result).to_vec())
+        match self.effect(contents, op, 0, class, name, d) {
+            Meaning::Effect(effect) => Some((effect, typed)),
+            _ => None,
+        }
     }
 
     /// Translates a bound call site back into the operation that it replaces. The numbers are the
     /// `bind` kinds of `VeneerRuntime`.
-    pub(super) fn bound(
+    fn bound_site(
         &mut self,
         contents: &mut ContentNumbers,
         kind: i32,
@@ -151,32 +171,19 @@ impl Constants<'_> {
         name: &[u8],
         d: &[u8],
     ) -> Meaning {
-        let not = Meaning::Forbidden("a bound call site whose type does not fit its member");
-        let drop = |of: &[u8]| -> Option<Vec<u8>> {
-            let first = receiver(of);
-            d.strip_prefix(&first[..]).map(|rest| [b"(", rest].concat())
+        let value = |of: &[u8]| -> Option<Vec<u8>> {
+            Some(of.strip_prefix(b"(")?.strip_suffix(b")V")?.to_vec())
         };
-        let value = |rest: Vec<u8>| -> Option<Vec<u8>> {
-            Some(rest.strip_prefix(b"(")?.strip_suffix(b")V")?.to_vec())
-        };
-        let host = self.host.clone().into_bytes();
         let found = match kind {
-            1 => drop(&host).map(|d| (INVOKESPECIAL, d)),
-            2 => drop(class).map(|d| (INVOKEVIRTUAL, d)),
-            3 => Some((INVOKESTATIC, d.to_vec())),
-            4 => drop(class).and_then(|d| Some((GETFIELD, d.strip_prefix(b"()")?.to_vec()))),
-            5 => drop(class).and_then(value).map(|d| (PUTFIELD, d)),
-            6 => d.strip_prefix(b"()").map(|d| (GETSTATIC, d.to_vec())),
-            7 => value(d.to_vec()).map(|d| (PUTSTATIC, d)),
             9 if class == b"java/lang/invoke/MethodHandles" && name == b"lookup" => {
                 Some((INVOKESTATIC, d.to_vec()))
             }
-            10 if class == host => value(d.to_vec()).map(|d| (PUTSTATIC, d)),
+            10 if class == self.host.as_bytes() => value(d).map(|d| (PUTSTATIC, d)),
             _ => None,
         };
         match found {
             Some((op, d)) => self.effect(contents, op, 0, class, name, &d),
-            None => not,
+            None => Meaning::Forbidden("a bound call site whose type does not fit its member"),
         }
     }
 }

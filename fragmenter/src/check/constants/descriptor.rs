@@ -3,12 +3,6 @@
 
 use veneer_names::raw;
 
-/// Returns the start of a descriptor whose first parameter is a receiver of the class, including
-/// the opening parenthesis.
-pub(super) fn receiver(class: &[u8]) -> Vec<u8> {
-    [b"(", &raw::type_descriptor(class)[..]].concat()
-}
-
 /// Returns the number of words of a field descriptor.
 pub(in crate::check) fn words_of(d: &[u8]) -> u8 {
     // At most 2.

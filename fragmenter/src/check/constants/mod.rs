@@ -251,6 +251,12 @@ pub(super) fn final_offset(values: &mut Values, index: u16) -> Value {
     values.term(GETSTATIC, Value::int(index.into()), Value::NULL)
 }
 
+/// Returns the value of the method handle for an operation on a member of the host.
+pub(super) fn bound_handle(values: &mut Values, operation: u8, member: u16) -> Value {
+    let operation = Value::int(operation.into());
+    values.term(GETSTATIC, operation, Value::int(member.into()))
+}
+
 /// Returns the value of a `long` from the constant pool.
 pub(super) fn long(values: &mut Values, bits: u64) -> Value {
     wide(values, LONG, bits)

@@ -12,6 +12,8 @@ pub(in crate::check) enum RuntimeOperation {
     Token(MethodId),
     /// Reads the offset of the host's final field with this index.
     FinalOffset(u16),
+    /// Reads the method handle for an operation on a member of the host.
+    BoundHandle(u8, u16),
     Idle,
     /// Asks the cell for the version that a new activation enters.
     VersionOrNull,

@@ -52,6 +52,11 @@ impl Constants<'_> {
                 (GETSTATIC, Some(id), runtime::HANDLE_DESCRIPTOR) => {
                     Some(RuntimeOperation::Token(id))
                 }
+                (GETSTATIC, None, runtime::HANDLE_DESCRIPTOR) => {
+                    let bound = runtime::bound_member(&name);
+                    bound
+                        .map(|(operation, member)| RuntimeOperation::BoundHandle(operation, member))
+                }
                 (GETSTATIC, _, "J") => {
                     let index = name.strip_prefix('f').and_then(|n| n.parse().ok());
                     index.map(RuntimeOperation::FinalOffset)

@@ -1,7 +1,7 @@
 //! Observable effects and results. The emitted side's effect must be the original's next effect,
 //! with the same operands; the results must be equal.
 
-use super::super::constants::{Effect, Meaning};
+use super::super::constants::{Effect, Meaning, shape};
 use super::super::failure::Failure;
 use super::super::symbolic_state::StackMismatch;
 use super::super::value::Value;
@@ -9,6 +9,7 @@ use super::{Mode, Product, Run, StepResult};
 use crate::bytecode::Instruction;
 use crate::bytecode::opcode::*;
 use crate::runtime;
+use veneer_names::{MethodDescriptor, raw};
 
 impl<'x> Product<'x, '_> {
     /// Matches an effect of the emitted side with the original's next effect.
@@ -21,10 +22,6 @@ impl<'x> Product<'x, '_> {
     ) -> StepResult {
         if r.leave.is_some() {
             return self.leave_effect(r, i, effect);
-        }
-        if i.op() == CHECKCAST && self.is_cast_of_bound_result(r, effect) {
-            r.emitted_at += 1;
-            return Ok(true);
         }
         let fetched = r.fetched.take();
         if i.op() == CHECKCAST && self.is_cast_of_frame(r, effect) {
@@ -72,12 +69,6 @@ impl<'x> Product<'x, '_> {
             return Err(Failure::Operation(self.at(r)));
         };
         self.execute_effect(from, r, i, original)
-    }
-
-    /// Whether the cast has the class that the bound call site directly before it returns.
-    fn is_cast_of_bound_result(&mut self, r: &Run, effect: Effect) -> bool {
-        let class = self.class_bound_before(r);
-        class.is_some_and(|class| self.contents.cast_to(&class) == effect.key)
     }
 
     /// Whether the cast is that of a `resume` body's frame, which is passed as an `Object`.
@@ -181,14 +172,61 @@ impl<'x> Product<'x, '_> {
         Ok(true)
     }
 
-    /// Returns the result class of a bound call site directly before this instruction. The call
-    /// site already returns an instance of this class, so its cast is silent.
-    fn class_bound_before(&self, r: &Run) -> Option<String> {
-        let before = self.emitted.get(r.emitted_at.checked_sub(1)?)?;
-        let Instruction::InvokeDynamic { index } = before else {
-            return None;
+    /// Returns the effect of a call of one of the version's method handles, and removes the handle
+    /// from the operand stack. Returns `None` for any other instruction.
+    pub(super) fn effect_of_handle(
+        &mut self,
+        r: &mut Run,
+        i: &Instruction,
+    ) -> Result<Option<Effect>, Failure> {
+        let Instruction::Pool {
+            op: INVOKEVIRTUAL,
+            index,
+        } = i
+        else {
+            return Ok(None);
         };
-        String::from_utf8(self.emitted_constants.bound_result(*index)?).ok()
+        if self.bound.is_empty() {
+            return Ok(None);
+        }
+        let called = self.emitted_constants.exact_call(*index);
+        let called = called.map_err(|e| self.unknown(r, &e.to_string()))?;
+        let Some(descriptor) = called else {
+            return Ok(None);
+        };
+        let words = usize::from(shape(&descriptor).0);
+        let stack = &r.emitted.stack;
+        let at = stack.len().checked_sub(words + 1);
+        let handle = at.and_then(|at| stack.get(at));
+        let Some((at, bound)) = at.zip(handle.and_then(|handle| self.bound.get(handle))) else {
+            return Ok(None);
+        };
+        let (operation, member) = *bound;
+        let member = self.original_constants.parts(member);
+        let member = member.map_err(|e| self.unknown(r, &e.to_string()))?;
+        let bound = self
+            .emitted_constants
+            .bound(self.contents, operation, &member);
+        let Some((effect, typed)) = bound.filter(|(_, typed)| {
+            let parsed = MethodDescriptor::parse(typed).ok();
+            parsed.is_some_and(|typed| typed.erased().as_bytes() == descriptor)
+        }) else {
+            return Err(Failure::Own {
+                at: self.at(r),
+                why: "a method handle whose type does not fit its member".into(),
+            });
+        };
+        r.emitted.stack.remove(at);
+        // An operand was in a local for a moment, where `null` is taken for a value of Veneer.
+        for operand in r.emitted.stack.iter_mut().skip(at) {
+            if *operand == Value::INTERNAL_NULL {
+                *operand = Value::NULL;
+            }
+        }
+        let result = raw::result(typed.as_bytes());
+        r.bound_result = raw::is_reference(result)
+            .then(|| String::from_utf8_lossy(raw::constant_name(result)).into_owned());
+        Ok(Some(effect))
     }
 
     /// Checks a return of the emitted side.

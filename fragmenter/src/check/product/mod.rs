@@ -74,6 +74,8 @@ pub(super) struct Run {
     boxed: Option<Value>,
     /// An object that was read from the frame, and its class.
     fetched: Option<(Value, Vec<u8>)>,
+    /// The class of the object that the handle returned which was called just now.
+    bound_result: Option<String>,
     /// Number of values that the open log event still takes.
     log: Option<i32>,
     /// The handler ranges of both sides for which exceptions were already followed. Reset when a
@@ -102,6 +104,8 @@ pub(super) struct Product<'x, 'c> {
     pub contracts: Vec<Option<FrameContract>>,
     pub live: Option<&'x LiveLocals>,
     pub values: Values,
+    /// The operations and members of the method handles that the emitted side has read.
+    pub bound: Map<Value, (u8, u16)>,
     /// The first local that belongs to Veneer.
     pub first_own_local: usize,
     nodes: Vec<Node>,
@@ -137,6 +141,7 @@ impl<'x, 'c> Product<'x, 'c> {
             contracts: Vec::new(),
             live: None,
             values: Values::default(),
+            bound: Map::default(),
             first_own_local: original.program.max_locals,
             nodes: Vec::new(),
             index: Map::default(),
@@ -188,6 +193,7 @@ impl<'x, 'c> Product<'x, 'c> {
             leave: None,
             boxed: None,
             fetched: None,
+            bound_result: None,
             log: None,
             last_ranges: None,
             last_operation_range: None,
@@ -237,6 +243,7 @@ impl<'x, 'c> Product<'x, 'c> {
             return Err(self.unknown(r, "control falls off the end"));
         };
         let op = i.op();
+        let returned = r.bound_result.take();
         match i {
             Instruction::Branch { op: GOTO, target } => {
                 // The `goto` may also lead to a stub that is out of reach for the check's own
@@ -269,8 +276,19 @@ impl<'x, 'c> Product<'x, 'c> {
             r.emitted_at += 1;
             return Ok(true);
         }
+        if let Some(effect) = self.effect_of_handle(r, i)? {
+            return self.effect(from, r, i, effect);
+        }
         let m = self.emitted_constants.meaning(self.contents, i);
         match m.map_err(|e| self.unknown(r, &e.to_string()))? {
+            Meaning::Effect(effect) if op == CHECKCAST && r.leave.is_none() => {
+                // The handle already returns an instance of this class, so the cast is silent.
+                if returned.is_some_and(|class| self.contents.cast_to(&class) == effect.key) {
+                    r.emitted_at += 1;
+                    return Ok(true);
+                }
+                self.effect(from, r, i, effect)
+            }
             Meaning::Runtime(operation) => self.runtime_operation(from, r, operation),
             Meaning::PutFinal(kind) => {
                 let effect = self.final_store(r, kind)?;
@@ -313,7 +331,14 @@ impl<'x, 'c> Product<'x, 'c> {
         r: &mut Run,
         operation: RuntimeOperation,
     ) -> StepResult {
-        self.check_runtime_handlers(from, r)?;
+        // Reading a field of the version itself, which is initialised, throws nothing.
+        let throws = !matches!(
+            operation,
+            RuntimeOperation::FinalOffset(_) | RuntimeOperation::BoundHandle(..)
+        );
+        if throws {
+            self.check_runtime_handlers(from, r)?;
+        }
         self.run_operation(r, operation)?;
         r.emitted_at += 1;
         Ok(true)

@@ -110,13 +110,17 @@ impl BodyEmitter<'_, '_> {
         attributes.extend(line_table(plan, &out, &copied, e)?);
         let code = Code {
             // One word more than the code needs. C2 reads the first argument of a call in a body
-            // with the annotation `super::COMPILED`, and the call may have no arguments.
+            // with the annotation `super::COMPILED`, and the call may have no arguments. Another
+            // word is for a method handle below the operands of a call.
             max_stack: (method.code.max_stack + weave::advice_stack_words(plan.probes))
                 .max(osr_exit::exit_stack_words(&points, &method.signature.result) + 3)
+                + u16::from(e.scratch_words > 0)
                 + 1,
             max_locals: slots.temp
                 + 2
-                + spill.max(weave::operand_spill_words(plan.probes))
+                + spill
+                    .max(weave::operand_spill_words(plan.probes))
+                    .max(e.scratch_words)
                 + u16::from(this.is_some()),
             code: out.code.into(),
             exceptions,

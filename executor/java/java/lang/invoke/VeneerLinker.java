@@ -24,9 +24,9 @@ final class VeneerLinker {
     private static final Unsafe U = Unsafe.getUnsafe();
 
     /**
-     * Binds an access that a nestmate may not make by itself, with the host's own lookup. {@code
-     * type} is erased; {@code descriptor} names the classes. Classes that the host's loader has not
-     * loaded are not looked up. {@code kind} is a {@code BIND} constant of {@link VeneerLayout}.
+     * Binds a call site of a version with the host's own lookup. {@code kind} is {@link
+     * VeneerLayout#BIND_LOOKUP} or {@link VeneerLayout#BIND_PUT_STATIC_FINAL}. {@code type} is
+     * erased; {@code descriptor} names the classes.
      */
     static CallSite bind(
             MethodHandles.Lookup caller, String name, MethodType type, int kind, Class<?> owner, Class<?> host, String descriptor)
@@ -35,10 +35,59 @@ final class VeneerLinker {
         if (kind == VeneerLayout.BIND_LOOKUP) {
             return new ConstantCallSite(MethodHandles.constant(MethodHandles.Lookup.class, hostLookup(host)).asType(type));
         }
+        return new ConstantCallSite(handle(host, name, type, kind, owner, descriptor));
+    }
+
+    /**
+     * Fills in the method handles of a version for members that a nestmate may not use by itself.
+     * {@code bound} has five parts for each handle, all separated by dots: the operation, which is a
+     * {@code BIND} constant of {@link VeneerLayout}; the index of the member in the host's constant
+     * pool; the internal name of the class that the host names; the member's name; and the descriptor
+     * of a method with the same operands. The JVM allows none of these to contain a dot.
+     *
+     * <p>A thread of the agent calls this method, so no class is looked up that the host's loader has
+     * not loaded.
+     */
+    static void fillHandles(Class<?> host, Class<?> version, String bound) throws Throwable {
+        String[] parts = bound.split("\\.");
+        for (int i = 0; i + 4 < parts.length; i += 5) {
+            int kind = Integer.parseInt(parts[i]);
+            String descriptor = parts[i + 4];
+            MethodType type = erased(descriptor);
+            VeneerMember member = new VeneerMember(host, kind, parts[i + 2].replace('/', '.'), parts[i + 3], type, descriptor);
+            U.putReference(version, U.objectFieldOffset(version, "b" + kind + "_" + parts[i + 1]), member.handle());
+            // The JVM asks for this form when it links the first call of such a handle.
+            Invokers.methodHandleInvokeLinkerMethod("invokeExact", type, new Object[1]);
+        }
+    }
+
+    /** The method type of a descriptor, with {@code Object} in place of all classes. */
+    private static MethodType erased(String descriptor) {
+        StringBuilder text = new StringBuilder();
+        for (int i = 0; i < descriptor.length(); i++) {
+            char c = descriptor.charAt(i);
+            if (c == '[' || c == 'L') {
+                while (descriptor.charAt(i) == '[') {
+                    i++;
+                }
+                if (descriptor.charAt(i) == 'L') {
+                    i = descriptor.indexOf(';', i);
+                }
+                text.append("Ljava/lang/Object;");
+            } else {
+                text.append(c);
+            }
+        }
+        return MethodType.fromDescriptor(text.toString(), null);
+    }
+
+    /** A handle of an erased type for a member whose descriptor names the classes. */
+    static MethodHandle handle(Class<?> host, String name, MethodType type, int kind, Class<?> owner, String descriptor)
+            throws Throwable {
         MethodType typed = known(host, descriptor);
         MethodHandle handle = typed != null ? typed(host, name, typed, kind, owner) : untyped(host, name, type, kind, owner, descriptor);
         // This cast passes any object to a parameter of an interface type, as the verifier does.
-        return new ConstantCallSite(MethodHandles.explicitCastArguments(handle, type));
+        return MethodHandles.explicitCastArguments(handle, type);
     }
 
     /** A handle for a member whose classes are all loaded. */

@@ -119,13 +119,14 @@ public final class VeneerRuntime {
     /**
      * Defines a version as a nestmate of its host. {@code tokens}, {@code places} and the host
      * become its class data. {@code finals} names the final fields of the host to which the version
-     * stores (see {@link VeneerLinker#fillOffsets}). Except for the last flag, this equals {@code
+     * stores (see {@link VeneerLinker#fillOffsets}), and {@code bound} the members that it uses
+     * through method handles ({@link VeneerLinker#fillHandles}). Except for the last flag, this equals {@code
      * Lookup.defineHiddenClassWithClassData}. The bodies of a version have the annotation {@code
      * LambdaForm.Compiled}, so caller-sensitive methods ({@code Class.forName}, {@code
      * Method.invoke} …) skip its frames and see the host.
      */
-    static Class<?> define(Class<?> host, String name, byte[] bytes, MethodHandle[] tokens, int[] places, String finals)
-            throws ClassNotFoundException {
+    static Class<?> define(Class<?> host, String name, byte[] bytes, MethodHandle[] tokens, int[] places, String finals, String bound)
+            throws Throwable {
         VeneerWalk.patched(host);
         JavaLangAccess lang = SharedSecrets.getJavaLangAccess();
         Object data = new Object[] {tokens, places, host, MINE};
@@ -137,6 +138,9 @@ public final class VeneerRuntime {
         }
         if (!finals.isEmpty()) {
             VeneerLinker.fillOffsets(host, version, finals);
+        }
+        if (!bound.isEmpty()) {
+            VeneerLinker.fillHandles(host, version, bound);
         }
         U.ensureClassInitialized(version);
         return version;
