@@ -117,33 +117,7 @@ pub fn emit(
             Err(reason) => refused.push((plan.id, reason)),
         }
     }
-    let bound: Vec<BoundMember> = std::mem::take(&mut e.bound).into_values().collect();
-    for one in &bound {
-        fields.push(Member {
-            access: 0x1018,
-            name: e
-                .pool
-                .add_utf8(&runtime::bound_field(one.operation, one.index))?,
-            descriptor: e.pool.add_utf8(runtime::HANDLE_DESCRIPTOR)?,
-            attributes: Vec::new(),
-        });
-    }
-    let mut final_fields = Vec::new();
-    for index in std::mem::take(&mut e.final_fields) {
-        fields.push(Member {
-            access: 0x1018,
-            name: e.pool.add_utf8(&runtime::final_offset_field(index))?,
-            descriptor: e.pool.add_utf8("J")?,
-            attributes: Vec::new(),
-        });
-        if let Some(field) = host.fields.get(usize::from(index)) {
-            final_fields.push(FinalField {
-                index,
-                name: host.pool.text(field.name)?.into_owned(),
-                descriptor: host.pool.text(field.descriptor)?.into_owned(),
-            });
-        }
-    }
+    let (bound, final_fields) = host_members(&mut e, &mut fields)?;
     for (n, one) in std::mem::take(&mut e.probes).iter().enumerate() {
         let code = probe::emit(&mut e, one)?;
         let name = runtime::probe_method(n);
@@ -200,6 +174,42 @@ pub fn emit(
         final_fields,
         bound,
     })
+}
+
+/// Declares the fields of the version that the agent fills in: the method handles and the offsets
+/// for members of the host. Returns these members.
+fn host_members(
+    e: &mut Emitter,
+    fields: &mut Vec<Member<'static>>,
+) -> Result<(Vec<BoundMember>, Vec<FinalField>), Refusal> {
+    let bound: Vec<BoundMember> = std::mem::take(&mut e.bound).into_values().collect();
+    for one in &bound {
+        fields.push(Member {
+            access: 0x1018,
+            name: e
+                .pool
+                .add_utf8(&runtime::bound_field(one.operation, one.index))?,
+            descriptor: e.pool.add_utf8(runtime::HANDLE_DESCRIPTOR)?,
+            attributes: Vec::new(),
+        });
+    }
+    let mut final_fields = Vec::new();
+    for index in std::mem::take(&mut e.final_fields) {
+        fields.push(Member {
+            access: 0x1018,
+            name: e.pool.add_utf8(&runtime::final_offset_field(index))?,
+            descriptor: e.pool.add_utf8("J")?,
+            attributes: Vec::new(),
+        });
+        if let Some(field) = e.host.fields.get(usize::from(index)) {
+            final_fields.push(FinalField {
+                index,
+                name: e.host.pool.text(field.name)?.into_owned(),
+                descriptor: e.host.pool.text(field.descriptor)?.into_owned(),
+            });
+        }
+    }
+    Ok((bound, final_fields))
 }
 
 fn body_name(plan: &VersionPlan, bodies: Bodies) -> String {
