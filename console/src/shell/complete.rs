@@ -196,13 +196,7 @@ mod tests {
 
     #[test]
     fn functions_methods_and_variables_are_completed() {
-        assert_eq!(
-            offered("let m = meth"),
-            (
-                8,
-                vec!["hash_of_method(".to_string(), "methods(".to_string()]
-            )
-        );
+        assert_eq!(offered("let m = meth"), (8, vec!["methods(".to_string()]));
         assert_eq!(
             offered("cou"),
             (0, vec!["counted".to_string(), "counter(".to_string()])

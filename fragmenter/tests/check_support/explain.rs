@@ -187,7 +187,8 @@ fn explain_changed_condition(a: &Body, b: &Body, range: std::ops::Range<usize>) 
     equivalent.or_else(|| one(true).map(|_| Why::Own))
 }
 
-/// True if an instruction may throw. Loading a number from the constant pool cannot throw.
+/// True if an instruction may throw. Loading a number from the constant pool cannot throw, nor can a
+/// version that reads one of its own fields.
 pub fn throws(file: &ClassFile, i: &Instruction) -> bool {
     let number = match i {
         Instruction::Ldc { index, .. } => matches!(
@@ -199,7 +200,22 @@ pub fn throws(file: &ClassFile, i: &Instruction) -> bool {
         ),
         _ => false,
     };
-    may_throw(i.op()) && !number
+    may_throw(i.op()) && !number && !reads_own_field(file, i)
+}
+
+/// True if a version reads one of its own fields, which the agent has filled in before.
+pub fn reads_own_field(file: &ClassFile, i: &Instruction) -> bool {
+    let Instruction::Pool {
+        op: GETSTATIC,
+        index,
+    } = i
+    else {
+        return false;
+    };
+    let class = file.pool.member(*index).map(|m| m.class);
+    let class = class.and_then(|class| file.pool.class_name(class));
+    let name = file.name();
+    matches!((class, name), (Ok(class), Ok(name)) if class == name && name.ends_with("$V"))
 }
 
 /// True if the instructions of a range differ only in their targets, and corresponding targets

@@ -223,10 +223,42 @@ impl<'x> Product<'x, '_> {
                 *operand = Value::NULL;
             }
         }
+        self.match_upper_words(r, at, &typed)?;
         let result = raw::result(typed.as_bytes());
         r.bound_result = raw::is_reference(result)
             .then(|| String::from_utf8_lossy(raw::constant_name(result)).into_owned());
         Ok(Some(effect))
+    }
+
+    /// Gives the wide operands of a call on the emitted side, which begin at a place on the operand
+    /// stack, the upper words that they have on the original's side. After a merge of control flow
+    /// the original's upper word is not known, and the emitted side's is lost when the operand is in
+    /// a local for a moment. The JVM's verifier never separates the words of a value, so they are
+    /// equal if the lower words are.
+    fn match_upper_words(&mut self, r: &mut Run, at: usize, typed: &str) -> Result<(), Failure> {
+        self.next_visible(r)?;
+        let Ok(parsed) = MethodDescriptor::parse(typed) else {
+            return Ok(());
+        };
+        let words = r.emitted.stack.len().saturating_sub(at);
+        let Some(offset) = r.original.stack.len().checked_sub(words) else {
+            return Ok(());
+        };
+        let mut word = 0;
+        for parameter in parsed.parameters() {
+            let (ours, theirs) = (at + word, offset + word);
+            if parameter.slots() == 2
+                && r.emitted.stack.get(ours) == r.original.stack.get(theirs)
+                && let (Some(upper), Some(known)) = (
+                    r.emitted.stack.get_mut(ours + 1),
+                    r.original.stack.get(theirs + 1),
+                )
+            {
+                *upper = *known;
+            }
+            word += usize::from(parameter.slots());
+        }
+        Ok(())
     }
 
     /// Checks a return of the emitted side.

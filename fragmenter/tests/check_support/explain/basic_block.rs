@@ -12,7 +12,7 @@
 //! differ. Both sides then had the same effects from equal states, and are in equal states again.
 
 use super::body::Body;
-use super::throws;
+use super::{reads_own_field, throws};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use veneer_fragmenter::bytecode::Instruction;
@@ -94,6 +94,13 @@ impl Side {
                 index,
             } if body.descriptor(*index).as_deref() == Some(runtime::CELL_DESCRIPTOR) => {
                 self.push(format!("{instruction:?}"), 1);
+            }
+            Instruction::Pool { index, .. } if reads_own_field(body.file, instruction) => {
+                let words = match body.descriptor(*index).as_deref() {
+                    Some("J") => 2,
+                    _ => 1,
+                };
+                self.push(format!("{instruction:?}"), words);
             }
             Instruction::Plain(op) => return self.plain(body, i, *op),
             // The outcome is the same on both sides if the operands are equal.
