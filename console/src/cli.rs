@@ -29,7 +29,7 @@ pub use search::SearchArguments;
 pub use shell::ShellArguments;
 pub use trace::{
     RowFormat, TraceArguments, TraceCommand, TraceDiffArguments, TraceExportArguments,
-    TraceQueryArguments, TraceShowArguments,
+    TraceQueryArguments, TraceRecordArguments, TraceShowArguments,
 };
 
 use std::collections::BTreeMap;
@@ -251,7 +251,7 @@ pub enum Command {
     Calls(CallsArguments),
     /// Show memory profiles, and simulate caches on address traces.
     Memory(MemoryArguments),
-    /// Show, query, compare and export event traces.
+    /// Record event traces, and show, query, compare and export them.
     Trace(TraceArguments),
     /// Show the fragments of methods in class files.
     Fragments(FragmentsArguments),
