@@ -144,8 +144,9 @@ fn trees_of_events(text: &str) -> Result<Trees, Box<dyn Error>> {
                 let (class, method) = rest.split_once(' ').ok_or("no method")?;
                 let class = class.replace('/', ".");
                 let method = format!("{class}::{method}");
-                // The classes of lambdas have no methods in a recording.
-                if class.contains("$$Lambda") || [MAIN, CONSTRUCTOR].contains(&&*method) {
+                // The classes of lambdas and virtual threads are not recorded.
+                if class.contains("$$Lambda") || [MAIN, CONSTRUCTOR, VIRTUAL.0].contains(&&*method)
+                {
                     open.push(None);
                     continue;
                 }
@@ -185,16 +186,11 @@ fn query(trace: &Path, expression: &str) -> Result<Vec<Value>, Box<dyn Error>> {
 
 /// The recorded trees, read with `veneer trace query`.
 fn recorded(trace: &Path) -> Result<Trees, Box<dyn Error>> {
-    let columns = r#"calls().show("thread_name", "node", "depth", "class", "method", "descriptor", "ended").sort("node")"#;
+    let columns = r#"calls().show("thread_name", "node", "depth", "method", "descriptor", "ended").sort("node")"#;
     let mut trees: BTreeMap<String, BTreeMap<u64, Call>> = BTreeMap::new();
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     for row in query(trace, columns)? {
-        let name = format!(
-            "{}::{}{}",
-            text(&row["class"]),
-            text(&row["method"]),
-            text(&row["descriptor"])
-        );
+        let name = text(&row["method"]) + &text(&row["descriptor"]);
         let is_thrown = match row["ended"].as_str() {
             Some("throw") => true,
             Some("exit") => false,
