@@ -10,10 +10,16 @@
 //! ```
 
 mod diff;
+mod filter_file;
 mod query;
 mod record;
+mod run_recording;
 mod show;
+mod summary;
 mod text;
+mod trace_directory;
+
+pub use run_recording::{RunRecording, traces};
 
 use std::io::{BufWriter, Write};
 

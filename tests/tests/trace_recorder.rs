@@ -14,7 +14,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
-use veneer_tests::command::veneer;
+use veneer_tests::command::{run, veneer};
 use veneer_tests::folder::workspace;
 use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with};
 use veneer_tests::live::Live;
@@ -105,7 +105,7 @@ fn oracle_library(programs: &Programs) -> Result<PathBuf, Box<dyn Error>> {
 }
 
 /// Runs the program with the agent of the test, and reads what the agent wrote.
-fn oracle(programs: &Programs) -> Result<Trees, Box<dyn Error>> {
+fn oracle(programs: &Programs, skipped: &[&str]) -> Result<Trees, Box<dyn Error>> {
     let library = oracle_library(programs)?;
     let written = programs.classes().join("call_trace.txt");
     let agent = format!(
@@ -122,11 +122,11 @@ fn oracle(programs: &Programs) -> Result<Trees, Box<dyn Error>> {
     work(&mut live)?;
     live.stop()?.succeeded("tracing.Main")?;
     let text = std::fs::read_to_string(&written)?;
-    trees_of_events(&text)
+    trees_of_events(&text, skipped)
 }
 
-/// Builds the trees from the events of the agent of the test.
-fn trees_of_events(text: &str) -> Result<Trees, Box<dyn Error>> {
+/// Builds the trees from the events of the agent of the test, without some methods.
+fn trees_of_events(text: &str, skipped: &[&str]) -> Result<Trees, Box<dyn Error>> {
     let (lines, last) = text.trim_end().rsplit_once('\n').ok_or("no event")?;
     assert_eq!(last, "end");
     let mut trees = Trees::new();
@@ -145,8 +145,7 @@ fn trees_of_events(text: &str) -> Result<Trees, Box<dyn Error>> {
                 let class = class.replace('/', ".");
                 let method = format!("{class}::{method}");
                 // The classes of lambdas and virtual threads are not recorded.
-                if class.contains("$$Lambda") || [MAIN, CONSTRUCTOR, VIRTUAL.0].contains(&&*method)
-                {
+                if class.contains("$$Lambda") || skipped.contains(&&*method) {
                     open.push(None);
                     continue;
                 }
@@ -257,7 +256,7 @@ fn the_recorded_tree_of_each_thread_is_the_one_that_the_jvm_reports() -> Outcome
         return Ok(skip(Need::Program("cc"))?);
     }
     on_each_jdk_with(PACKAGE, |programs| {
-        let mut expected = oracle(programs)?;
+        let mut expected = oracle(programs, &[MAIN, CONSTRUCTOR, VIRTUAL.0])?;
         let main = expected.get_mut("main").ok_or("no main thread")?;
         assert_eq!(main[0], (0, EARLY.to_owned(), false));
         // This call is before the recording.
@@ -293,18 +292,58 @@ fn the_recorded_tree_of_each_thread_is_the_one_that_the_jvm_reports() -> Outcome
     })
 }
 
+#[test]
+fn a_program_is_recorded_from_its_start() -> Outcome {
+    if Process::new("cc").arg("--version").run().is_err() {
+        return Ok(skip(Need::Program("cc"))?);
+    }
+    on_each_jdk_with(PACKAGE, |programs| {
+        let expected = oracle(programs, &[CONSTRUCTOR, VIRTUAL.0])?;
+        let trace = programs.classes().join("from-start");
+        let filter = programs.classes().join("filter");
+        std::fs::write(&filter, FILTER)?;
+        let java = programs.java("tracing.Main");
+        let (place, filter) = (trace.to_string_lossy(), filter.to_string_lossy());
+        let options = [
+            "--arm",
+            "tracing..*",
+            "--trace",
+            &place,
+            "--filter",
+            &filter,
+        ];
+        let mut live = Live::start(&run(&options, &java))?;
+        work(&mut live)?;
+        let output = live.stop()?;
+        assert_eq!(output.code, 0, "{}", output.err);
+        let found = recorded(&trace)?;
+        let names = |trees: &Trees| trees.keys().cloned().collect::<Vec<_>>();
+        assert_eq!(names(&found), names(&expected), "{}", output.err);
+        for (name, calls) in &expected {
+            assert_same(name, &found[name], calls);
+        }
+        let line = format!("calls in threads without an events file: {}\n", VIRTUAL.1);
+        let has_virtual_threads = programs.jdk().major() >= 21;
+        assert_eq!(
+            output.err.contains(&line),
+            has_virtual_threads,
+            "{}",
+            output.err
+        );
+        assert!(
+            output.err.contains("left out by the filter: 1\n"),
+            "{}",
+            output.err
+        );
+        Ok(())
+    })
+}
+
 /// The summary has the number of calls, what the filter left out, and the calls in virtual threads.
 fn check_summary(summary: &str, found: &Trees, has_virtual_threads: bool) {
     let calls: usize = found.values().map(Vec::len).sum();
-    let threads = found.len();
-    assert!(
-        summary.contains(&format!(": {calls} calls of ")),
-        "{summary}"
-    );
-    assert!(
-        summary.contains(&format!(" in {threads} threads,")),
-        "{summary}"
-    );
+    let title = format!(": {calls} calls in {} threads, ", found.len());
+    assert!(summary.contains(&title), "{summary}");
     assert!(
         summary.contains("  not recorded: 1 method, by the filter\n"),
         "{summary}"

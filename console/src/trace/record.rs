@@ -9,40 +9,33 @@
 //! application threads write the files there. When the recording is over, or when the JVM has ended,
 //! this command moves the directory to the place that the user named.
 
-mod trace_directory;
-
-use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde::Deserialize;
 use thiserror::Error;
 use veneer_client::{Client, ControlError, Target};
 use veneer_instruments::{Measurement, MethodPattern, RecordingSummary, RefusalRow};
 use veneer_protocol::{DetachTarget, Reply, Report, Request, WireError};
-use veneer_traces::Trace;
-use veneer_traces::analysis::TraceFilter;
 
-use super::text::{clean, duration};
+use super::filter_file::read_rules;
+use super::summary::{self, LeftOut};
+use super::trace_directory::{self, TraceDirectory};
 use crate::ask::literal;
 use crate::cli::TraceRecordArguments;
 use crate::exec::EXIT_PROGRAM_FAILED;
 use crate::output::print_error;
 use crate::remote::{LEASE_MILLIS, RENEWAL_INTERVAL};
-use trace_directory::TraceDirectory;
 
 /// The pattern of all methods that can be recorded.
-const EVERY_METHOD: &str = "*..*";
+pub const EVERY_METHOD: &str = "*..*";
 /// The most methods of a recording.
-const MAX_METHODS: u32 = 5_000_000;
+pub const MAX_METHODS: u32 = 5_000_000;
 /// Interval between two looks at whether the JVM is alive.
 const LOOK_INTERVAL: Duration = Duration::from_millis(500);
-/// The most methods of each list in the summary.
-const MAX_LISTED: usize = 10;
-
 /// Why nothing was recorded.
 #[derive(Debug, Error)]
 enum RecordError {
@@ -57,21 +50,6 @@ struct Attached {
     directory: PathBuf,
 }
 
-/// What a recording did not see, as far as the agent knows it.
-#[derive(Debug, Default)]
-struct LeftOut {
-    /// The warnings of the plan: activations that began before the recording.
-    warnings: Vec<String>,
-    /// The number of methods that the filter left out.
-    excluded_methods: u64,
-    /// The methods that the agent refused.
-    refusals: Vec<RefusalRow>,
-    /// The calls, by method, in threads without an events file.
-    calls: Vec<(String, u64)>,
-    /// The first error while the files were written.
-    problem: Option<String>,
-}
-
 /// Records, and returns the exit code.
 pub fn run(arguments: &TraceRecordArguments) -> Result<u8> {
     let patterns = match arguments.patterns.is_empty() {
@@ -80,7 +58,7 @@ pub fn run(arguments: &TraceRecordArguments) -> Result<u8> {
     };
     let parsed = patterns.iter().map(|pattern| MethodPattern::parse(pattern));
     let parsed = parsed.collect::<Result<Vec<_>, _>>()?;
-    let rules = read_filter(arguments)?;
+    let rules = read_rules(arguments.filter.as_deref())?;
     let place = trace_directory::free_place(&arguments.output)?;
     let target = Target::inspect(arguments.pid)?;
     let mut holder = veneer_client::connect(arguments.pid)?;
@@ -125,39 +103,6 @@ pub fn run(arguments: &TraceRecordArguments) -> Result<u8> {
     left_out.refusals.retain(is_selected);
     left_out.warnings = warnings;
     summarise(arguments, &left_out)
-}
-
-/// The rules of the filter file, one per line. Other lines of a JPMT configuration are reported.
-fn read_filter(arguments: &TraceRecordArguments) -> Result<String> {
-    let Some(path) = &arguments.filter else {
-        return Ok(String::new());
-    };
-    let text = fs::read_to_string(path)
-        .with_context(|| format!("the filter {} cannot be read", path.display()))?;
-    let filter = TraceFilter::parse(&text)
-        .with_context(|| format!("the filter {} is malformed", path.display()))?;
-    let observed = filter
-        .observed
-        .iter()
-        .map(|event| format!("observe_{event}"));
-    let observed = observed.filter(|word| word != "observe_method_invocations");
-    let ignored: Vec<String> = observed.chain(filter.ignored).collect();
-    if !ignored.is_empty() {
-        print_error(&format_args!(
-            "warning: {}: no effect here: {}; method calls are recorded",
-            path.display(),
-            ignored.join(", ")
-        ));
-    }
-    let rules = filter.rules.iter().map(|rule| {
-        let word = if rule.is_include {
-            "includemethod"
-        } else {
-            "excludemethod"
-        };
-        format!("{word} {} {}", rule.class, rule.method)
-    });
-    Ok(rules.collect::<Vec<_>>().join("\n"))
 }
 
 /// Attaches the recorder. Returns what the program printed about it, and the warnings.
@@ -245,88 +190,10 @@ fn unrecorded_calls(report: &Report, id: &str) -> Vec<(String, u64)> {
 
 /// Prints what the trace has and what it lacks.
 fn summarise(arguments: &TraceRecordArguments, left_out: &LeftOut) -> Result<u8> {
-    let trace = Trace::open(&arguments.output)?;
-    let threads = trace.all_threads()?;
-    let calls: u64 = threads.iter().map(|thread| thread.index.nodes).sum();
-    let segments = || threads.iter().flat_map(|thread| &thread.index.segments);
-    let first = segments()
-        .map(|one| one.place.header.start)
-        .min()
-        .unwrap_or(0);
-    let last = segments().map(|one| one.last).max().unwrap_or(first);
-    let ns = trace.names.clock.nanoseconds(last.saturating_sub(first));
-    let findings = trace.findings(&threads);
     let mut to = BufWriter::new(io::stdout().lock());
-    writeln!(
-        to,
-        "{}: {calls} calls of {} in {} threads, {}",
-        arguments.output.display(),
-        methods(trace.names.frames.len().saturating_sub(1) as u64),
-        threads.len(),
-        duration(ns)
-    )?;
-    for (name, count) in findings.list() {
-        if count > 0 {
-            writeln!(to, "  {count} {name}")?;
-        }
-    }
-    write_left_out(&mut to, left_out)?;
+    summary::write(&mut to, &arguments.output, left_out)?;
     to.flush()?;
     Ok(0)
-}
-
-fn write_left_out(to: &mut impl Write, left_out: &LeftOut) -> io::Result<()> {
-    if left_out.excluded_methods > 0 {
-        let what = methods(left_out.excluded_methods);
-        writeln!(to, "  not recorded: {what}, by the filter")?;
-    }
-    for warning in &left_out.warnings {
-        writeln!(to, "  not recorded: {}", clean(warning))?;
-    }
-    let calls: u64 = left_out.calls.iter().map(|(_, count)| count).sum();
-    if calls > 0 {
-        writeln!(
-            to,
-            "  not recorded: {calls} calls in threads without an events file, which are virtual threads and threads beyond 255 at a time"
-        )?;
-        for (method, count) in left_out.calls.iter().take(MAX_LISTED) {
-            writeln!(to, "    {count} of {}", clean(method))?;
-        }
-        write_rest(to, left_out.calls.len(), "methods")?;
-    }
-    if !left_out.refusals.is_empty() {
-        let count = left_out.refusals.len();
-        writeln!(
-            to,
-            "  not recorded: {count} methods or classes that cannot be armed"
-        )?;
-        for row in left_out.refusals.iter().take(MAX_LISTED) {
-            let name = match row.method.as_str() {
-                "" => row.class.clone(),
-                method => format!("{}::{method}", row.class),
-            };
-            writeln!(to, "    {}: {}", clean(&name), row.reason)?;
-        }
-        write_rest(to, count, "refusals; `veneer refusals PID` lists them")?;
-    }
-    match &left_out.problem {
-        Some(problem) => writeln!(to, "  incomplete: {}", clean(problem)),
-        None => Ok(()),
-    }
-}
-
-fn methods(count: u64) -> String {
-    match count {
-        1 => "1 method".into(),
-        _ => format!("{count} methods"),
-    }
-}
-
-fn write_rest(to: &mut impl Write, count: usize, what: &str) -> io::Result<()> {
-    match count.saturating_sub(MAX_LISTED) {
-        0 => Ok(()),
-        rest => writeln!(to, "    … {rest} more {what}"),
-    }
 }
 
 /// Whether the error says that the JVM has closed the connection.

@@ -29,6 +29,11 @@ impl TraceDirectory {
         }
     }
 
+    /// The directory at this path in our own file system.
+    pub fn here(path: PathBuf) -> TraceDirectory {
+        TraceDirectory { path }
+    }
+
     /// Moves the files to another directory, which is empty or absent.
     pub fn move_to(self, place: &Path) -> Result<()> {
         let failed = || {
