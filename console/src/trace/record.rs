@@ -43,7 +43,7 @@ enum RecordError {
     NoDirectory(u32),
 }
 
-/// What the program prints after it has attached the recorder.
+/// The line that the program prints after it has attached the recorder.
 #[derive(Debug, Deserialize)]
 struct Attached {
     id: String,
@@ -105,7 +105,7 @@ pub fn run(arguments: &TraceRecordArguments) -> Result<u8> {
     summarise(arguments, &left_out)
 }
 
-/// Attaches the recorder. Returns what the program printed about it, and the warnings.
+/// Attaches the recorder. Returns the line of the program about it, and the warnings.
 fn attach(
     holder: &mut Client,
     patterns: &[String],
@@ -188,7 +188,7 @@ fn unrecorded_calls(report: &Report, id: &str) -> Vec<(String, u64)> {
     calls
 }
 
-/// Prints what the trace has and what it lacks.
+/// Prints the summary of the trace.
 fn summarise(arguments: &TraceRecordArguments, left_out: &LeftOut) -> Result<u8> {
     let mut to = BufWriter::new(io::stdout().lock());
     summary::write(&mut to, &arguments.output, left_out)?;

@@ -12,7 +12,7 @@ use super::text::{clean, duration};
 /// The most methods of each list in the summary.
 const MAX_LISTED: usize = 10;
 
-/// What a recording did not see, as far as the agent knows it.
+/// The calls and methods that a recording does not contain, as far as the agent knows them.
 #[derive(Debug, Default)]
 pub struct LeftOut {
     /// The warnings of the plan: activations that began before the recording.
@@ -27,7 +27,7 @@ pub struct LeftOut {
     pub problem: Option<String>,
 }
 
-/// Writes what a trace has and what it lacks.
+/// Writes the summary of a trace.
 pub fn write(to: &mut impl Write, directory: &Path, left_out: &LeftOut) -> Result<()> {
     let trace = Trace::open(directory)?;
     let threads = trace.all_threads()?;

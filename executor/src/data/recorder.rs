@@ -18,8 +18,8 @@
 //! | [`Recorder::open`], [`Recorder::write`] | the application thread that owns the track      |
 //! | [`Recorder::thread_ends`]               | the application thread that ends                |
 //!
-//! A mutex protects the recording, and another one the writer of each track. Nobody calls the JVM
-//! while holding one.
+//! A mutex protects the recording, and another one the writer of each track. No thread calls the JVM
+//! while it holds one of them.
 //!
 //! **Invariants:** only the owner of a track maps or unmaps its segments, because the owner may be
 //! just storing a word. The plan thread detaches the memory of a segment from the file instead
@@ -322,8 +322,8 @@ impl Recorder {
         }
     }
 
-    /// What the recording of an instrument has recorded so far; `None` if the instrument never
-    /// recorded, or another recording followed.
+    /// Returns the state of an instrument's recording; `None` if the instrument never recorded, or
+    /// another recording followed.
     pub fn summary(&self, instrument: InstrumentId) -> Option<RecordingSummary> {
         let latest = self.latest.lock();
         let recording = latest.as_ref().filter(|one| one.instrument == instrument)?;
