@@ -48,7 +48,7 @@ const fn reader(class: RuntimeClass) -> RuntimeClass {
 
 /// The runtime classes, in the order in which the agent defines them: a class is defined before the
 /// first use of any method that names it. `VeneerRuntime` is the last one.
-pub const CLASSES: [RuntimeClass; 19] = [
+pub const CLASSES: [RuntimeClass; 20] = [
     named(class("VeneerFrame")),
     class("VeneerReserve"),
     class("VeneerBound"),
