@@ -29,7 +29,7 @@ pub use search::SearchArguments;
 pub use shell::ShellArguments;
 pub use trace::{
     RowFormat, TraceArguments, TraceCommand, TraceDiffArguments, TraceExportArguments,
-    TraceQueryArguments, TraceShowArguments,
+    TraceQueryArguments, TraceRecordArguments, TraceShowArguments,
 };
 
 use std::collections::BTreeMap;
@@ -58,6 +58,7 @@ Examples:
   veneer run --arm 'com.acme..*' --skip 'com.acme.generated..*' -- ./gradlew test
   veneer run --children --plan hot.rhai --report r.json -- mvn test
   veneer run --policy call --calls '*..Remote::*(..)' -- java Client
+  veneer run --arm 'shop..*' --trace t -- java -jar app.jar
 
 The output and the exit code of COMMAND are passed through unchanged. The output of plans is written
 to standard error.
@@ -251,7 +252,7 @@ pub enum Command {
     Calls(CallsArguments),
     /// Show memory profiles, and simulate caches on address traces.
     Memory(MemoryArguments),
-    /// Show, query, compare and export event traces.
+    /// Record event traces, and show, query, compare and export them.
     Trace(TraceArguments),
     /// Show the fragments of methods in class files.
     Fragments(FragmentsArguments),
@@ -293,6 +294,14 @@ pub struct RunArguments {
     /// directory, kept if a JVM is killed].
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
+    /// Record the calls of the methods that --arm names [default: all methods] as an event trace in
+    /// this directory, which must be empty or absent. With several JVMs, each one has a directory
+    /// in it.
+    #[arg(long, value_name = "DIR")]
+    pub trace: Option<PathBuf>,
+    /// Leave methods out of the trace by the rules in this file.
+    #[arg(long, value_name = "FILE", requires = "trace")]
+    pub filter: Option<PathBuf>,
     /// Also accept control connections over TCP, at this loopback address (port 0: any free port).
     #[arg(long, value_name = "127.0.0.1:PORT", value_parser = address, requires = "token_file")]
     pub listen: Option<SocketAddr>,

@@ -18,6 +18,7 @@ use crate::disk_check::ReportFile;
 use crate::java::Jdk;
 use crate::output::print_error;
 use crate::reports::ReportFiles;
+use crate::trace::{RunRecording, traces};
 use crate::{child, plans, post_mortem};
 use veneer_client::{agent, token};
 
@@ -37,6 +38,12 @@ pub fn run(arguments: RunArguments) -> Result<u8> {
         .map(|path| plans::read(path, &settings))
         .collect::<Result<Vec<_>, _>>()?;
     plans::assign_settings(&mut plans);
+    let recording = arguments
+        .trace
+        .as_deref()
+        .map(|place| RunRecording::prepare(place, arguments.filter.as_deref(), &arguments.arm))
+        .transpose()?;
+    plans.extend(recording.as_ref().map(RunRecording::plan));
     if arguments.strict {
         plans.iter().try_for_each(plans::check_plan)?;
     }
@@ -78,6 +85,8 @@ pub fn run(arguments: RunArguments) -> Result<u8> {
             None => own_data.clone(),
         })
     };
+    let data = config.data_dir.clone();
+    let traces_before = traces(&data);
     let config_path = directory.path().join("agent.json");
     write_config(&config_path, &config)?;
     if archives_classes_at_exit(&arguments.command, env::var_os(TOOL_OPTIONS).as_deref()) {
@@ -105,6 +114,9 @@ pub fn run(arguments: RunArguments) -> Result<u8> {
     let status = child::run(&mut command)
         .with_context(|| format!("{} cannot be started", program.display()))?;
 
+    if let Some(recording) = recording {
+        recording.finish(&data, &traces_before)?;
+    }
     if let Some(path) = reports.missing() {
         print_error(&format!(
             "no report was written to {}; the JVM was killed, never started, or said why above",

@@ -1,6 +1,8 @@
-//! `veneer trace`: shows, queries, compares and exports event traces. No JVM is involved.
+//! `veneer trace`: records, shows, queries, compares and exports event traces. Only recording involves
+//! a JVM.
 //!
 //! ```text
+//!   JVM ─── record ─▶ trace directory
 //!   veneer_traces ─┬─ fold_thread ──────▶ show
 //!                  ├─ parse, run ───────▶ query ─▶ table, CSV, JSON
 //!                  ├─ first_difference ─▶ diff
@@ -8,13 +10,20 @@
 //! ```
 
 mod diff;
+mod filter_file;
 mod query;
+mod record;
+mod run_recording;
 mod show;
+mod summary;
 mod text;
+mod trace_directory;
+
+pub use run_recording::{RunRecording, traces};
 
 use std::io::{BufWriter, Write};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use veneer_export::trace::{write_nodes, write_slices, write_spans};
 use veneer_traces::Trace;
 use veneer_traces::analysis::CallContexts;
@@ -24,11 +33,13 @@ use crate::export::Output;
 
 /// Runs the command and returns the exit code.
 pub fn run(arguments: TraceArguments) -> Result<u8> {
-    match arguments.command {
-        TraceCommand::Show(arguments) => show::run(&arguments),
-        TraceCommand::Query(arguments) => query::run(&arguments),
-        TraceCommand::Diff(arguments) => diff::run(&arguments),
-        TraceCommand::Export(arguments) => export(&arguments),
+    match (arguments.command, arguments.record) {
+        (Some(TraceCommand::Show(arguments)), _) => show::run(&arguments),
+        (Some(TraceCommand::Query(arguments)), _) => query::run(&arguments),
+        (Some(TraceCommand::Diff(arguments)), _) => diff::run(&arguments),
+        (Some(TraceCommand::Export(arguments)), _) => export(&arguments),
+        (None, Some(arguments)) => record::run(&arguments),
+        (None, None) => bail!("name a process id, or show, query, diff or export"),
     }
 }
 

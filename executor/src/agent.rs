@@ -16,6 +16,7 @@ use crate::classes::unarmed_classes::UnarmedClasses;
 use crate::data::aggregations::Tallies;
 use crate::data::clock::CounterClock;
 use crate::data::metadata_journal::MetadataJournal;
+use crate::data::recorder::Recorder;
 use crate::data::rings::Rings;
 use crate::data::shards::Shards;
 use crate::diagnostics::Diagnostics;
@@ -75,6 +76,8 @@ pub struct Agent {
     pub rings: Rings,
     /// The aggregation maps that probes fill.
     pub tallies: Tallies,
+    /// The recorder of event traces.
+    pub recorder: Recorder,
     /// The field `Thread.tid`.
     pub tid: LongField,
     /// The time of the agent's start.
@@ -159,6 +162,7 @@ impl Agent {
             shards: parts.shards,
             rings: parts.rings,
             tallies: parts.tallies,
+            recorder: Recorder::default(),
             tid: parts.tid,
             began: Instant::now(),
             nano_began: parts.nano_began,

@@ -85,6 +85,9 @@ unsafe extern "system" fn thread_end(_: *mut jvmtiEnv, jni: *mut JNIEnv, thread:
         };
         if agent.shards.owns(tid) {
             agent.library.thread_ends(env, tid);
+            if let Some(shard) = agent.shards.shard_of(tid) {
+                agent.recorder.thread_ends(shard);
+            }
         }
         let ring = agent.shards.release(tid);
         if ring > 0 {

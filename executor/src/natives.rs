@@ -3,11 +3,12 @@
 
 use crate::agent::Agent;
 use crate::data::call_stacks::JvmAccess;
+use crate::data::recorder::RecordedThread;
 use crate::guard::guarded;
 use crate::jvm::jni::{Env, Reference};
 use crate::jvm::stack_traces;
 use crate::plans::jobs::PlanJob;
-use ::jni::sys::{JNIEnv, jboolean, jclass, jint, jlong};
+use ::jni::sys::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
 use std::sync::atomic::{AtomicBool, Ordering};
 use veneer_names::LogPoint;
 
@@ -98,6 +99,56 @@ pub unsafe fn stack(jni: *mut JNIEnv, depth: jlong) -> jlong {
         };
         agent.tallies.stacks.record_current(jvm, env, depth)
     })
+}
+
+/// `VeneerTrace.open`: opens the events file of the current thread. Returns the address of its track,
+/// or 0 if the thread cannot be recorded.
+///
+/// # Safety
+/// `jni` must be the environment of the current thread, `shard` the address of the counter shard that
+/// the thread owns, and the names strings or null.
+pub unsafe fn open_trace(
+    jni: *mut JNIEnv,
+    shard: jlong,
+    number: jint,
+    tid: jlong,
+    (name, group): (jobject, jobject),
+) -> jlong {
+    guarded("a thread's first recorded call", 0, || {
+        let Some(agent) = Agent::get() else { return 0 };
+        let (Some(shard), Ok(number)) = (agent.shards.shard_at(shard), u32::try_from(number))
+        else {
+            return 0;
+        };
+        // SAFETY: given by the caller. Nothing is used after this function.
+        let (name, group) = unsafe {
+            let env = Env::new(jni);
+            let text = |string| env.string(Reference::new(string)).unwrap_or_default();
+            (text(name), text(group))
+        };
+        let thread = RecordedThread {
+            java_id: tid as u64,
+            name,
+            group,
+        };
+        agent.recorder.open(shard, number, thread)
+    })
+}
+
+/// `VeneerTrace.write`: writes an event for which the thread's segment has no room.
+///
+/// # Safety
+/// `shard` must be the address of the counter shard that the current thread owns, because an events
+/// file has one writer.
+pub unsafe fn write_trace(shard: jlong, kind: jint, id: jlong, now: jlong) {
+    guarded("a recorded call", (), || {
+        if let Some(agent) = Agent::get()
+            && let Some(shard) = agent.shards.shard_at(shard)
+            && let Ok(kind) = u8::try_from(kind)
+        {
+            agent.recorder.write(shard, kind, id as u64, now as u64);
+        }
+    });
 }
 
 /// `VeneerRuntime.dropped`: counts an event of the point `point` that found no room.

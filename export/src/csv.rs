@@ -83,6 +83,7 @@ fn point_row(instrument: &Instrument, point: &PointRow) -> [String; COLUMNS.len(
         InstrumentKind::Timer => "timer",
         InstrumentKind::Log => "log",
         InstrumentKind::Code => "code",
+        InstrumentKind::Recorder => "recorder",
     };
     let numbers = match point.data {
         Measurement::Count { hits } => Numbers::count(hits),

@@ -16,6 +16,9 @@
 //! | `CountExternalEdge` | `shard[slot] += 1` or `-= 1`, at external entries and exits | current fragment   |
 //! | `Log`               | copies chosen live variables into the thread's ring buffer  |                    |
 //! | `RunProbe`          | calls a compiled probe with the live values that it reads   |                    |
+//! | `TraceEntry`        | writes a call's entry to a trace; `t` = the open call       | `t`                |
+//! | `TraceExit`         | `if t != 0 { write the end of the call }; t = 0`            | `t`                |
+//! | `TraceThrow`        | like `TraceExit`, for a call that an exception ends         | `t`                |
 //!
 //! Advice never throws. All actions except `RunProbe` allocate nothing, take no lock and call nothing
 //! of the application. A compiled probe calls methods of the application only if its plan asks for
@@ -147,6 +150,20 @@ pub enum ProbeAction {
         point: LogPoint,
         values: Vec<(LocalSlot, Type)>,
     },
+    /// Writes the beginning of a call to the thread's event trace. The slot is the id of the method
+    /// in the trace, names the local variable with the state of the call, and counts the calls that
+    /// are not recorded because their thread has no trace.
+    TraceEntry {
+        slot: CounterSlot,
+    },
+    /// Writes the end of a call whose entry was recorded.
+    TraceExit {
+        slot: CounterSlot,
+    },
+    /// Writes the end, by an exception, of a call whose entry was recorded.
+    TraceThrow {
+        slot: CounterSlot,
+    },
     /// Calls a compiled probe. `reads` lists the arguments of the probe's method, in order.
     /// `operands` lists the kinds of the topmost values of the operand stack, the top value first,
     /// down to the deepest value that the probe reads.
@@ -166,7 +183,8 @@ impl ProbeAction {
             | ProbeAction::CountBuffered { slot }
             | ProbeAction::Stop { slot }
             | ProbeAction::LateStop { slot }
-            | ProbeAction::LapTimer { slot } => Some(*slot),
+            | ProbeAction::LapTimer { slot }
+            | ProbeAction::TraceEntry { slot } => Some(*slot),
             ProbeAction::Limited { action, .. } => action.counter(),
             ProbeAction::Start { .. }
             | ProbeAction::LateStart { .. }
@@ -175,6 +193,8 @@ impl ProbeAction {
             | ProbeAction::LoopExit { .. }
             | ProbeAction::CountExternalEdge { .. }
             | ProbeAction::Log { .. }
+            | ProbeAction::TraceExit { .. }
+            | ProbeAction::TraceThrow { .. }
             | ProbeAction::RunProbe { .. } => None,
         }
     }
@@ -197,7 +217,10 @@ impl ProbeAction {
             | ProbeAction::LateStop { slot }
             | ProbeAction::LoopEnter { slot }
             | ProbeAction::LoopBackEdge { slot }
-            | ProbeAction::LoopExit { slot } => Some(*slot),
+            | ProbeAction::LoopExit { slot }
+            | ProbeAction::TraceEntry { slot }
+            | ProbeAction::TraceExit { slot }
+            | ProbeAction::TraceThrow { slot } => Some(*slot),
             _ => None,
         }
     }

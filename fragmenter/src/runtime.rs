@@ -22,6 +22,8 @@ pub const RUNTIME: &str = "java/lang/invoke/VeneerRuntime";
 pub const PROBE: &str = "java/lang/invoke/VeneerProbe";
 pub const TABLES: &str = "java/lang/invoke/VeneerTables";
 pub const THREADS: &str = "java/lang/invoke/VeneerThreads";
+/// The class that writes the event traces of threads.
+pub const TRACE: &str = "java/lang/invoke/VeneerTrace";
 /// Name of the runtime method that a probe calls at its end if it calls methods of the application.
 pub const LEAVE: &str = "leave";
 pub const HANDLE_DESCRIPTOR: &str = "Ljava/lang/invoke/MethodHandle;";

@@ -173,6 +173,10 @@ fn probes(method: &Method, probe_set: ProbeSet, slots: &mut u32) -> Vec<Probe> {
             },
         });
     }
+    let call = CounterSlot(8);
+    add(Site::Entry, &|_| ProbeAction::TraceEntry { slot: call });
+    add(Site::Return, &|_| ProbeAction::TraceExit { slot: call });
+    add(Site::Throw, &|_| ProbeAction::TraceThrow { slot: call });
     // The number is limited, because each timer is a local variable of the version.
     for f in fragments.iter().copied().step_by(3).take(20) {
         let timer = CounterSlot(4_000_000 + 4 * f.0);

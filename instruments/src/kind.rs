@@ -19,16 +19,22 @@ pub enum InstrumentKind {
     Log(Vec<String>),
     /// Runs a probe: code of the plan, which updates tables. The instrument itself records no data.
     Code(Box<ProbeCode>),
+    /// Writes the entry and the exit of each call to an event trace. The lines of a filter leave
+    /// methods out. The measurement of a method is the number of its calls that were not recorded,
+    /// because their thread has no trace.
+    Recorder(Vec<String>),
 }
 
 impl InstrumentKind {
-    /// Returns the name of the kind without its parameters: `counter`, `timer`, `log` or `code`.
+    /// Returns the name of the kind without its parameters: `counter`, `timer`, `log`, `code` or
+    /// `recorder`.
     pub fn name(&self) -> &'static str {
         match self {
             InstrumentKind::Counter => "counter",
             InstrumentKind::Timer => "timer",
             InstrumentKind::Log(_) => "log",
             InstrumentKind::Code(_) => "code",
+            InstrumentKind::Recorder(_) => "recorder",
         }
     }
 }
@@ -37,7 +43,9 @@ impl fmt::Display for InstrumentKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             InstrumentKind::Code(code) => write!(f, "{code}"),
-            InstrumentKind::Counter | InstrumentKind::Timer => f.write_str(self.name()),
+            InstrumentKind::Counter | InstrumentKind::Timer | InstrumentKind::Recorder(_) => {
+                f.write_str(self.name())
+            }
             InstrumentKind::Log(names) => write!(f, "log({})", names.join(", ")),
         }
     }

@@ -42,7 +42,7 @@ pub use pattern::{
 };
 pub use place::{AdviceKind, InstructionKind, PointSelector};
 pub use row::InstrumentSummary;
-pub use runtime::{AttachError, AttachSummary, Runtime};
+pub use runtime::{AttachError, AttachSummary, RecordingSummary, Runtime};
 pub use spec::{DEFAULT_MAX_POINTS, HitQuota, InstrumentSpec};
 pub use suggest::{nearest, nearest_words};
 pub use tally::{

@@ -25,6 +25,12 @@ pub trait Runtime: Send + Sync {
     fn rows(&self, id: InstrumentId) -> Vec<PointRow>;
     /// Returns the last `last` events of a value log, newest last.
     fn events(&self, id: InstrumentId, last: usize) -> Vec<LogEvent>;
+    /// Returns what the recording of a recorder has recorded; `None` for another instrument, and
+    /// after another recording has begun.
+    fn recording(&self, id: InstrumentId) -> Option<RecordingSummary> {
+        let _ = id;
+        None
+    }
     /// Edits the flow graph of the selected methods. If the call fails, no method has changed.
     fn edit(&self, spec: EditSpec) -> Result<PatchId, AttachError>;
     /// Undoes an edit. Undoing an edit twice is no error.
@@ -102,6 +108,21 @@ pub struct AttachSummary {
     pub refused: usize,
     /// Warnings for the author of the plan, such as a pattern that matches no method so far.
     pub warnings: Vec<String>,
+}
+
+/// The recording of an instrument of the kind `Recorder`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordingSummary {
+    /// The directory of the trace, in the file system of the JVM.
+    pub directory: String,
+    /// The number of threads with an events file.
+    pub threads: u32,
+    /// The number of methods whose calls are recorded.
+    pub methods: u64,
+    /// The number of methods that the filter leaves out.
+    pub excluded_methods: u64,
+    /// The first error while files were written.
+    pub problem: Option<String>,
 }
 
 /// The reason why an instrument or an edit failed. The state before the call is unchanged. The text

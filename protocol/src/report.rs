@@ -73,6 +73,8 @@ pub enum InstrumentKind {
     Log,
     /// Runs probe code of the plan, and counts how often it ran.
     Code,
+    /// Writes calls to an event trace, and counts the calls that were not recorded.
+    Recorder,
 }
 
 /// An instrument and its readings.

@@ -4,17 +4,30 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::values::{pid, seconds};
+
 const TRACE: &str = "\
 Examples:
+  veneer trace 4711 'shop..*' -o t                       for 10 seconds
+  veneer trace 4711 'shop..*' --for 60 --filter shop.jpmt -o t
   veneer trace show t
   veneer trace query t 'calls(\"shop..*Dao::*(..)\").longer(5 ms).by(\"method\")'
   veneer trace diff before after
   veneer trace export t --collapsed -o t.folded
 
-These commands need no JVM. docs/traces.md describes the format of traces.
+With a process id, records the entry and the exit of each call of the selected methods, thread by
+thread. The agent is loaded first if the JVM has none, and the classes are armed. Nothing stays
+attached. What is written survives if the JVM is killed.
 
-Exit codes: 0 success (`diff`: the traces do the same), 1 `diff`: the traces differ, 2 a trace could
-not be read, or a query is malformed.";
+A filter has lines `includemethod CLASS METHOD` and `excludemethod CLASS METHOD`, in which `*` is
+any text. The first line that matches a method decides. It is read from configurations of JPMT.
+
+The other commands need no JVM. docs/traces.md describes the format of traces, and what is not
+recorded.
+
+Exit codes: 0 success (`diff`: the traces do the same), 1 the agent refused the recording, or
+`diff`: the traces differ, 2 a JVM could not be reached, a trace could not be read or written, or a
+query is malformed.";
 
 const SHOW: &str = "\
 Examples:
@@ -71,10 +84,32 @@ Examples:
 Exit codes: 0 success, 2 the trace could not be read or the file not written.";
 
 #[derive(Debug, Args)]
-#[command(after_help = TRACE)]
+#[command(after_help = TRACE, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct TraceArguments {
     #[command(subcommand)]
-    pub command: TraceCommand,
+    pub command: Option<TraceCommand>,
+    #[command(flatten)]
+    pub record: Option<TraceRecordArguments>,
+}
+
+/// A recording in a running JVM.
+#[derive(Debug, Args)]
+pub struct TraceRecordArguments {
+    /// The process id of the JVM.
+    #[arg(value_parser = pid())]
+    pub pid: u32,
+    /// Patterns of the recorded methods [default: *..*].
+    #[arg(value_name = "PATTERN")]
+    pub patterns: Vec<String>,
+    /// Record for this many seconds.
+    #[arg(long = "for", value_name = "SECONDS", value_parser = seconds, default_value = "10")]
+    pub seconds: f64,
+    /// Leave methods out by the rules in this file.
+    #[arg(long, value_name = "FILE")]
+    pub filter: Option<PathBuf>,
+    /// Write the trace to this directory, which must be empty or absent.
+    #[arg(short = 'o', long = "output", value_name = "DIR")]
+    pub output: PathBuf,
 }
 
 #[derive(Debug, Subcommand)]
@@ -203,6 +238,9 @@ mod tests {
     fn wrong_arguments_are_refused() {
         for words in [
             "veneer trace",
+            "veneer trace 4711",
+            "veneer trace x -o t",
+            "veneer trace 4711 a..* --for x -o t",
             "veneer trace show",
             "veneer trace show t --longer x",
             "veneer trace query t",

@@ -5,7 +5,7 @@
 
 #![allow(non_snake_case)] // The JVM looks for these names.
 
-use jni::sys::{JNIEnv, JavaVM, jboolean, jclass, jint, jlong};
+use jni::sys::{JNIEnv, JavaVM, jboolean, jclass, jint, jlong, jobject};
 use std::ffi::{c_char, c_void};
 use veneer_executor::{natives, startup};
 
@@ -105,6 +105,42 @@ pub unsafe extern "system" fn Java_java_lang_invoke_VeneerProbe_stack(
 ) -> jlong {
     // SAFETY: given by the caller.
     unsafe { natives::stack(env, depth) }
+}
+
+/// The native method `VeneerTrace.open`.
+///
+/// # Safety
+/// `env` must be the environment of the current thread, `shard` the address of the counter shard that
+/// the thread owns, and the names strings or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Java_java_lang_invoke_VeneerTrace_open(
+    env: *mut JNIEnv,
+    _: jclass,
+    shard: jlong,
+    number: jint,
+    tid: jlong,
+    name: jobject,
+    group: jobject,
+) -> jlong {
+    // SAFETY: given by the caller.
+    unsafe { natives::open_trace(env, shard, number, tid, (name, group)) }
+}
+
+/// The native method `VeneerTrace.write`.
+///
+/// # Safety
+/// `shard` must be the address of the counter shard that the current thread owns.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Java_java_lang_invoke_VeneerTrace_write(
+    _: *mut JNIEnv,
+    _: jclass,
+    shard: jlong,
+    kind: jint,
+    id: jlong,
+    now: jlong,
+) {
+    // SAFETY: given by the caller.
+    unsafe { natives::write_trace(shard, kind, id, now) }
 }
 
 /// The native method `VeneerRuntime.dropped`.

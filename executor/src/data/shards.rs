@@ -189,6 +189,26 @@ impl Shards {
         tid != 0 && self.threads.get(row_word(tid, OWNER)) == tid
     }
 
+    /// Returns the number of the shard that a thread owns.
+    pub fn shard_of(&self, tid: i64) -> Option<usize> {
+        let address = self
+            .owns(tid)
+            .then(|| self.threads.get(row_word(tid, SHARD)))?;
+        self.shard_at(address)
+    }
+
+    /// Returns the number of the shard at an address; `None` for any other address, and for the
+    /// negated address of shard 0.
+    pub fn shard_at(&self, address: i64) -> Option<usize> {
+        let offset = u64::try_from(address.checked_sub(self.file.address())?).ok()?;
+        (offset % STRIDE == 0 && offset / STRIDE < SHARDS).then_some((offset / STRIDE) as usize)
+    }
+
+    /// Returns the address of shard 0.
+    pub fn address(&self) -> i64 {
+        self.file.address()
+    }
+
     /// Frees the row and the shard of a thread that has ended. The counts remain in the shard.
     /// Returns the address of the thread's ring buffer, 0 for none.
     pub fn release(&self, tid: i64) -> i64 {

@@ -53,6 +53,8 @@ pub struct Library {
     open: Static,
     linked: Static,
     forget: Static,
+    begin_trace: Static,
+    end_trace: Static,
 }
 
 /// Defines the runtime classes in the boot loader, and returns the last one, `VeneerRuntime`.
@@ -90,6 +92,7 @@ impl Library {
     pub unsafe fn load(env: Env, table: i64) -> Result<Library, JvmError> {
         let runtime = Arc::new(env.global(define_classes(env)?));
         let find = |name, descriptor| env.static_method(&runtime, name, descriptor);
+        let trace = Arc::new(env.global(env.find(c"java/lang/invoke/VeneerTrace")?));
         let set_table = find(c"table", c"(J)V")?;
         let what = || "handing over the thread table".into();
         // SAFETY: `table(J)V` takes one long; the caller vouches for the address.
@@ -153,6 +156,8 @@ impl Library {
             open: find(c"open", c"(I)V")?,
             linked: find(c"linked", c"()V")?,
             forget: find(c"forget", c"(II)V")?,
+            begin_trace: env.static_method(&trace, c"begin", c"(JJI)V")?,
+            end_trace: env.static_method(&trace, c"end", c"()V")?,
         })
     }
 
@@ -391,6 +396,28 @@ impl Library {
         // SAFETY: `clock(JJJJ)V` takes four longs. The function stays in memory, because the agent's
         // library is never unloaded.
         unsafe { env.void(&self.clock, &arguments, what) }
+    }
+
+    /// Begins a recording: all calls that begin from now on are recorded.
+    ///
+    /// # Safety
+    /// `tracks` and `shards` must be the addresses of the first track and of the first counter
+    /// shard, which are never freed: application threads write to them.
+    pub unsafe fn begin_trace(
+        &self,
+        env: Env,
+        (tracks, shards): (i64, i64),
+        number: u32,
+    ) -> Result<(), JvmError> {
+        let arguments = [j(tracks), j(shards), i(number as i32)];
+        // SAFETY: `begin(JJI)V` takes two longs and an int; the caller vouches for the addresses.
+        unsafe { env.void(&self.begin_trace, &arguments, || "beginning a trace".into()) }
+    }
+
+    /// Ends the recording.
+    pub fn end_trace(&self, env: Env) -> Result<(), JvmError> {
+        // SAFETY: `end()V` has no parameters.
+        unsafe { env.void(&self.end_trace, &[], || "ending a trace".into()) }
     }
 
     // ---- classes that probes name --------------------------------------------------------------

@@ -48,7 +48,7 @@ const fn reader(class: RuntimeClass) -> RuntimeClass {
 
 /// The runtime classes, in the order in which the agent defines them: a class is defined before the
 /// first use of any method that names it. `VeneerRuntime` is the last one.
-pub const CLASSES: [RuntimeClass; 19] = [
+pub const CLASSES: [RuntimeClass; 20] = [
     named(class("VeneerFrame")),
     class("VeneerReserve"),
     class("VeneerBound"),
@@ -67,6 +67,7 @@ pub const CLASSES: [RuntimeClass; 19] = [
     class("VeneerObjects"),
     named(class("VeneerProbe")),
     class("VeneerWalk"),
+    named(class("VeneerTrace")),
     named(class("VeneerRuntime")),
 ];
 
@@ -184,6 +185,26 @@ java_constants! {
     /// Limit for the iterations of a loop in a probe.
     MAX_ITERATIONS: i64 = 1_000;
 
+    /// Bytes of a track: the state of a thread in an event trace. A track begins with the number of
+    /// its recording, which is negative if the calls of the thread cannot be recorded.
+    TRACK_BYTES: i32 = 64;
+    /// Offset in a track: the address of the next word of the segment.
+    TRACK_AT: i32 = 8;
+    /// Offset in a track: the address behind the segment.
+    TRACK_END: i32 = 16;
+    /// Offset in a track: the time of the latest event.
+    TRACK_LAST: i32 = 24;
+    /// Offset in a track: the number of open calls.
+    TRACK_DEPTH: i32 = 32;
+    /// Binary logarithm of the distance of two counter shards in bytes.
+    SHARD_SHIFT: i32 = 22;
+    /// Kind of an event in a trace: a call begins.
+    TRACE_ENTRY: i32 = 0x01;
+    /// Kind of an event in a trace: the innermost call ends.
+    TRACE_EXIT: i32 = 0x41;
+    /// Kind of an event in a trace: the innermost call ends with an exception.
+    TRACE_THROW: i32 = 0x42;
+
     /// Number of neighbouring method ids whose cells share a gate.
     GATE_WIDTH: i32 = 64;
 
@@ -218,6 +239,7 @@ mod tests {
     };
     use veneer_probes::compile::{self, KeyTag};
     use veneer_protocol::data;
+    use veneer_traces::format::word::{MAX_SHORT_ID, kind};
 
     #[test]
     fn the_named_classes_are_those_that_the_fragmenter_emits() {
@@ -228,10 +250,20 @@ mod tests {
             runtime::PROBE,
             runtime::TABLES,
             runtime::THREADS,
+            runtime::TRACE,
         ];
         let named = CLASSES.iter().filter(|c| c.is_named_by_emitted_code);
         let named: BTreeSet<String> = named.map(|c| format!("{PACKAGE}{}", c.name)).collect();
         assert_eq!(named, emitted.map(str::to_string).into());
+    }
+
+    #[test]
+    fn events_of_traces_have_the_kinds_of_their_format() {
+        let ours = [TRACE_ENTRY, TRACE_EXIT, TRACE_THROW];
+        assert_eq!(ours, [kind::ENTRY, kind::EXIT, kind::THROW].map(i32::from));
+        assert_eq!(1 << SHARD_SHIFT, data::ShardLayout::STRIDE);
+        // The id of a method in a trace is the number of its counter.
+        const { assert!(data::ShardLayout::SLOTS <= MAX_SHORT_ID) };
     }
 
     #[test]

@@ -26,7 +26,10 @@ pub fn read_own_counters(shards: &Shards, rings: &Rings, point: &InstalledPoint)
         | PlannedAction::LoopEnter
         | PlannedAction::LoopBackEdge
         | PlannedAction::LoopExit
-        | PlannedAction::CodeOnly => Measurement::Count {
+        | PlannedAction::CodeOnly
+        | PlannedAction::TraceEntry
+        | PlannedAction::TraceExit
+        | PlannedAction::TraceThrow => Measurement::Count {
             hits: shards.sum(slot) - point.base[0],
         },
         PlannedAction::Start

@@ -12,6 +12,7 @@ pub fn kind(kind: &InstrumentKind) -> p::InstrumentKind {
         InstrumentKind::Timer => p::InstrumentKind::Timer,
         InstrumentKind::Log(_) => p::InstrumentKind::Log,
         InstrumentKind::Code(_) => p::InstrumentKind::Code,
+        InstrumentKind::Recorder(_) => p::InstrumentKind::Recorder,
     }
 }
 

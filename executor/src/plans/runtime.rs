@@ -9,6 +9,7 @@ mod attach;
 mod edit;
 mod method_updates;
 mod queries;
+mod recording;
 mod tables;
 
 use crate::agent::Agent;
@@ -17,7 +18,7 @@ use crate::plans::thread_bound::ThreadBound;
 use veneer_instruments::{
     ArmedClass, ArmedMethod, AttachError, AttachSummary, EditSpec, Graph, InstrumentId,
     InstrumentSpec, InstrumentSummary, LogEvent, MethodPattern, PatchId, PointRow, RandomSample,
-    RefusalRow, Runtime, Tally, TallyKind,
+    RecordingSummary, RefusalRow, Runtime, Tally, TallyKind,
 };
 use veneer_names::MethodId;
 
@@ -58,6 +59,10 @@ impl Runtime for RuntimeHandle {
 
     fn events(&self, id: InstrumentId, last: usize) -> Vec<LogEvent> {
         self.logged_events(id, last)
+    }
+
+    fn recording(&self, id: InstrumentId) -> Option<RecordingSummary> {
+        self.agent.recorder.summary(id)
     }
 
     fn edit(&self, spec: EditSpec) -> Result<PatchId, AttachError> {

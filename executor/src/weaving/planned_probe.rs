@@ -102,6 +102,12 @@ pub enum PlannedAction {
     LoopBackEdge,
     /// Control leaves a loop.
     LoopExit,
+    /// The entry of a call is written to a trace.
+    TraceEntry,
+    /// The end of a call is written to a trace.
+    TraceExit,
+    /// The end of a call by an exception is written to a trace.
+    TraceThrow,
     /// Nothing is measured; only the code of the plan runs.
     CodeOnly,
     /// A late timer gives an activation that is older than the timer a start time.
@@ -116,7 +122,11 @@ impl PlannedAction {
     /// The number of consecutive counters that a point needs if this is its first step.
     pub fn slots(self) -> u32 {
         match self {
-            PlannedAction::Count | PlannedAction::CodeOnly => 1,
+            PlannedAction::Count
+            | PlannedAction::CodeOnly
+            | PlannedAction::TraceEntry
+            | PlannedAction::TraceExit
+            | PlannedAction::TraceThrow => 1,
             PlannedAction::Log
             | PlannedAction::LoopEnter
             | PlannedAction::LoopBackEdge
@@ -200,6 +210,9 @@ impl PlannedProbe {
                 cell: late_cell?,
             },
             PlannedAction::LateStop => ProbeAction::LateStop { slot },
+            PlannedAction::TraceEntry => ProbeAction::TraceEntry { slot },
+            PlannedAction::TraceExit => ProbeAction::TraceExit { slot },
+            PlannedAction::TraceThrow => ProbeAction::TraceThrow { slot },
             PlannedAction::Log | PlannedAction::CodeOnly => return None,
         })
     }

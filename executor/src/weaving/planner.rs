@@ -112,6 +112,12 @@ type Points = Result<Vec<PlannedProbe>, AttachError>;
 impl<'a> Planner<'a> {
     fn plan(mut self) -> Points {
         let spec = self.spec;
+        if matches!(spec.kind, InstrumentKind::Recorder(_)) && spec.place != PointSelector::Method {
+            return Err(unsupported(
+                "a recorder at single points",
+                "use methods(…).around(recorder())",
+            ));
+        }
         let points = match &spec.place {
             PointSelector::Method | PointSelector::Entry => self.method_points()?,
             PointSelector::Edges => self.edge_points(self.all_edges())?,
@@ -148,6 +154,7 @@ impl<'a> Planner<'a> {
             InstrumentKind::Counter | InstrumentKind::Code(_) => PlannedAction::Count,
             InstrumentKind::Log(_) => PlannedAction::Log,
             InstrumentKind::Timer => PlannedAction::Lap,
+            InstrumentKind::Recorder(_) => PlannedAction::TraceEntry,
         }
     }
 
@@ -177,6 +184,11 @@ impl<'a> Planner<'a> {
                 (Site::Entry, PlannedAction::Start),
                 (Site::Return, PlannedAction::Stop),
                 (Site::Throw, PlannedAction::Stop),
+            ],
+            (InstrumentKind::Recorder(_), _) => vec![
+                (Site::Entry, PlannedAction::TraceEntry),
+                (Site::Return, PlannedAction::TraceExit),
+                (Site::Throw, PlannedAction::TraceThrow),
             ],
             (_, AdviceKind::Before) => vec![(Site::Entry, step)],
             _ if self.spec.place == PointSelector::Entry => vec![(Site::Entry, step)],

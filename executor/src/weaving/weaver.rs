@@ -22,6 +22,7 @@ use crate::agent::Agent;
 use crate::classes::method_analysis::{AnalysedMethod, analyse};
 use crate::classes::registry::Class;
 use crate::classes::selection;
+use crate::data::recorder::RecordedMethod;
 use crate::data::shards::{SLOTS, Shards};
 use crate::jvm::jni::{Env, jclass};
 use crate::plans::instrument_registry::{InstalledPoint, SlotKey};
@@ -249,8 +250,12 @@ fn select_tasks(
         for m in methods {
             let named = (m.name.as_str(), m.descriptor.as_str());
             if i.spec.selects(class.dotted.as_str(), facts, m.id, named) && i.tried.insert(m.id) {
+                let id = InstrumentId(n as u32 + 1);
+                if agent.recorder.excludes(id, class.dotted.as_str(), &m.name) {
+                    continue;
+                }
                 tasks.push(Task {
-                    instrument: InstrumentId(n as u32 + 1),
+                    instrument: id,
                     spec: i.spec.for_method(m.id),
                     method: m.id,
                     label: format!("{}{}", m.name, m.descriptor),
@@ -425,6 +430,16 @@ impl ClassWeaver<'_> {
         }
         let (agent, dotted) = (self.agent, self.class.dotted.as_str());
         let Placement { points, probes } = placement;
+        for point in &points {
+            if let (PlannedAction::TraceEntry, Some(slot)) = (point.step, point.slot.counter()) {
+                agent.recorder.name_frame(&RecordedMethod {
+                    slot,
+                    class: dotted,
+                    label: &task.label,
+                    line: point.line,
+                });
+            }
+        }
         self.result.records.push(journal_records::installed(
             task.instrument,
             dotted,
@@ -579,7 +594,16 @@ impl ClassWeaver<'_> {
         let reused = {
             let mut tables = agent.table.lock();
             let same_place = tables.free_by_key.get_mut(key).and_then(Vec::pop);
-            same_place.or_else(|| tables.free_by_width.get_mut(&width).and_then(Vec::pop))
+            let any =
+                same_place.or_else(|| tables.free_by_width.get_mut(&width).and_then(Vec::pop));
+            // In a trace that is being recorded, the id of an unloaded method stays its own.
+            match any.filter(|slot| agent.recorder.is_named(*slot)) {
+                Some(named) if key.step == PlannedAction::TraceEntry => {
+                    tables.free_by_width.entry(width).or_default().push(named);
+                    None
+                }
+                _ => any,
+            }
         };
         reused
             .or_else(|| agent.shards.allocate(width))
@@ -620,7 +644,11 @@ fn reading_base(shards: &Shards, step: PlannedAction, slot: PointSlot) -> [u64; 
         | PlannedAction::LoopEnter
         | PlannedAction::LoopBackEdge
         | PlannedAction::LoopExit => [0, 0],
-        PlannedAction::Count | PlannedAction::CodeOnly => [shards.sum(slot), 0],
+        PlannedAction::Count
+        | PlannedAction::CodeOnly
+        | PlannedAction::TraceEntry
+        | PlannedAction::TraceExit
+        | PlannedAction::TraceThrow => [shards.sum(slot), 0],
         PlannedAction::Start
         | PlannedAction::Stop
         | PlannedAction::Lap

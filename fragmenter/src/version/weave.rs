@@ -7,6 +7,7 @@ use crate::bytecode::opcode::*;
 use crate::bytecode::{Assembler, Instruction};
 use crate::point_values::carried_kind;
 use crate::refusal::Refusal;
+use crate::runtime;
 use crate::types::Type;
 use veneer_names::{CounterSlot, LocalSlot};
 
@@ -95,6 +96,20 @@ impl Emitter<'_> {
             }
             ProbeAction::LapTimer { slot } => {
                 self.call_timer(a, slots, *slot, "lap", "(JIJ)J")?;
+                a.local(LSTORE, slots.timer(*slot)?);
+            }
+            ProbeAction::TraceEntry { slot } => {
+                self.call_trace(a, slots, *slot, "entry", "(JIJ)J")?;
+                a.local(LSTORE, slots.timer(*slot)?);
+            }
+            ProbeAction::TraceExit { slot } => {
+                self.call_trace(a, slots, *slot, "exit", "(JIJ)V")?;
+                a.plain(LCONST_0);
+                a.local(LSTORE, slots.timer(*slot)?);
+            }
+            ProbeAction::TraceThrow { slot } => {
+                self.call_trace(a, slots, *slot, "unwind", "(JIJ)V")?;
+                a.plain(LCONST_0);
                 a.local(LSTORE, slots.timer(*slot)?);
             }
             // The prologue contains the code.
@@ -200,10 +215,36 @@ impl Emitter<'_> {
         name: &str,
         descriptor: &str,
     ) -> Result<(), Refusal> {
+        self.push_state(a, slots, slot)?;
+        self.call(a, name, descriptor)
+    }
+
+    /// Calls a method of `VeneerTrace` with the shard, the slot's offset, and the state of the call.
+    fn call_trace(
+        &mut self,
+        a: &mut Assembler,
+        slots: &Slots,
+        slot: CounterSlot,
+        name: &str,
+        descriptor: &str,
+    ) -> Result<(), Refusal> {
+        self.push_state(a, slots, slot)?;
+        let method = self.pool.add_method(runtime::TRACE, name, descriptor)?;
+        a.pool(INVOKESTATIC, method);
+        Ok(())
+    }
+
+    /// Pushes the thread's shard, the offset of a slot in it, and the state of the slot.
+    fn push_state(
+        &mut self,
+        a: &mut Assembler,
+        slots: &Slots,
+        slot: CounterSlot,
+    ) -> Result<(), Refusal> {
         a.local(LLOAD, slots.shard()?);
         self.push_int(a, slot.byte_offset() as i32)?;
         a.local(LLOAD, slots.timer(slot)?);
-        self.call(a, name, descriptor)
+        Ok(())
     }
 
     /// Boxes the result of a method on the stack. Pushes null for `void`.

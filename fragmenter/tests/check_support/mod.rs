@@ -127,6 +127,10 @@ pub fn probes(method: &Method, probe_set: ProbeSet, slots: &mut u32) -> Vec<Prob
                     slot: CounterSlot(0),
                 });
             }
+            let call = CounterSlot(8);
+            add(Site::Entry, &|_| ProbeAction::TraceEntry { slot: call });
+            add(Site::Return, &|_| ProbeAction::TraceExit { slot: call });
+            add(Site::Throw, &|_| ProbeAction::TraceThrow { slot: call });
             for f in fragments.iter().copied().step_by(3).take(20) {
                 let values = logged_values(method, f);
                 if !values.iter().any(|v| v.1.is_uninitialized()) {

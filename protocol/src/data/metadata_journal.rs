@@ -157,9 +157,10 @@ impl RecordedSlot {
     /// The counter or the log point of an instrument of this kind.
     pub fn resolve(self, kind: InstrumentKind) -> PointSlot {
         match kind {
-            InstrumentKind::Counter | InstrumentKind::Code | InstrumentKind::Timer => {
-                PointSlot::Counter(CounterSlot(self.0))
-            }
+            InstrumentKind::Counter
+            | InstrumentKind::Code
+            | InstrumentKind::Timer
+            | InstrumentKind::Recorder => PointSlot::Counter(CounterSlot(self.0)),
             InstrumentKind::Log => PointSlot::Log(LogPoint(self.0)),
         }
     }
@@ -402,7 +403,9 @@ impl JournalContent {
             } => {
                 let instrument = self.instrument(id)?;
                 let last_slot = match instrument.kind {
-                    InstrumentKind::Counter | InstrumentKind::Code => ShardLayout::SLOTS - 1,
+                    InstrumentKind::Counter | InstrumentKind::Code | InstrumentKind::Recorder => {
+                        ShardLayout::SLOTS - 1
+                    }
                     InstrumentKind::Timer => ShardLayout::SLOTS - 4,
                     InstrumentKind::Log => RingLayout::MAX_LOG_POINTS - 1,
                 };

@@ -6,7 +6,7 @@ use crate::ownership::Attachment;
 use rhai::{Array, Dynamic, Engine, INT, ImmutableString, Map};
 use std::sync::Arc;
 use veneer_instruments::{
-    EventValue, InstrumentId, LogEvent, Measurement, PointRow, Runtime, table,
+    EventValue, InstrumentId, LogEvent, Measurement, PointRow, RecordingSummary, Runtime, table,
 };
 
 #[derive(Clone, Debug)]
@@ -99,6 +99,20 @@ fn event_map(event: LogEvent) -> Dynamic {
     map.into()
 }
 
+fn recording_map(recording: RecordingSummary) -> Map {
+    let mut map = Map::new();
+    set(&mut map, "directory", recording.directory);
+    set(&mut map, "threads", int(recording.threads));
+    set(&mut map, "methods", int(recording.methods));
+    set(
+        &mut map,
+        "excluded_methods",
+        int(recording.excluded_methods),
+    );
+    set(&mut map, "problem", optional(recording.problem));
+    map
+}
+
 fn detach(context: &PlanContext, id: InstrumentId) -> ApiResult<()> {
     context
         .with_runtime(|runtime| runtime.detach(id))
@@ -149,6 +163,20 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<PlanContext>) {
     engine.register_fn("detach", move |id: ImmutableString| {
         detach(&plan, id.parse().or_else(api_error)?)
     });
+    let plan = context.clone();
+    engine.register_fn("recording", move |handle: &mut InstrumentHandle| {
+        optional(plan.with_runtime(|runtime| runtime.recording(handle.id).map(recording_map)))
+    });
+    let plan = context.clone();
+    engine.register_fn(
+        "recording",
+        move |id: ImmutableString| -> ApiResult<Dynamic> {
+            let id = id.parse().or_else(api_error)?;
+            Ok(optional(plan.with_runtime(|runtime| {
+                runtime.recording(id).map(recording_map)
+            })))
+        },
+    );
     let plan = context.clone();
     engine.register_fn("attached", move |handle: &mut InstrumentHandle| {
         let all = plan.with_runtime(|runtime| runtime.instruments());

@@ -1,4 +1,4 @@
-//! `counter()`, `timer()`, `log("a", "b")`: instruments that are not attached yet.
+//! `counter()`, `timer()`, `log("a", "b")`, `recorder()`: instruments that are not attached yet.
 
 use super::convert::{ApiResult, api_error, downcast_element};
 use rhai::{Array, Engine, FLOAT, INT, ImmutableString};
@@ -56,6 +56,7 @@ fn log(names: Vec<String>) -> ApiResult<InstrumentBuilder> {
 const DEFAULT_BUDGET: f64 = 0.05;
 
 fn times(instrument: &InstrumentBuilder, most: INT, each: bool) -> ApiResult<InstrumentBuilder> {
+    refuse_recorder(instrument, "times")?;
     if instrument.kind == InstrumentKind::Timer {
         return api_error(
             "a timer has no .times(…): the first interval would end, and the next begin",
@@ -70,7 +71,18 @@ fn times(instrument: &InstrumentBuilder, most: INT, each: bool) -> ApiResult<Ins
     }
 }
 
+/// A recorder that stops in the middle of calls would leave a trace with wrong trees.
+fn refuse_recorder(instrument: &InstrumentBuilder, option: &str) -> ApiResult<()> {
+    match instrument.kind {
+        InstrumentKind::Recorder(_) => api_error(format!(
+            "a recorder has no .{option}(…): end the recording with .detach()"
+        )),
+        _ => Ok(()),
+    }
+}
+
 fn budget(instrument: &InstrumentBuilder, share: FLOAT) -> ApiResult<InstrumentBuilder> {
+    refuse_recorder(instrument, "budget")?;
     if !(share > 0.0 && share <= 1.0) {
         return api_error(format!(
             "{share} is no share of the processor time: write more than 0, and 1 at most, such as 0.05"
@@ -97,6 +109,13 @@ pub(super) fn register(engine: &mut Engine) {
         InstrumentBuilder::new(InstrumentKind::Counter)
     });
     engine.register_fn("timer", || InstrumentBuilder::new(InstrumentKind::Timer));
+    engine.register_fn("recorder", || {
+        InstrumentBuilder::new(InstrumentKind::Recorder(Vec::new()))
+    });
+    engine.register_fn("recorder", |filter: ImmutableString| {
+        let lines = filter.lines().map(str::to_owned).collect();
+        InstrumentBuilder::new(InstrumentKind::Recorder(lines))
+    });
     log_of!(engine: a);
     log_of!(engine: a b);
     log_of!(engine: a b c);

@@ -146,6 +146,13 @@ fn attach(
         (InstrumentKind::Code(_), AdviceKind::Around) => {
             return api_error("code runs at one point: write .before(|p| …) or .after(|p| …)");
         }
+        (InstrumentKind::Recorder(_), _)
+            if when != AdviceKind::Around || points.place != PointSelector::Method =>
+        {
+            return api_error(
+                "a recorder records whole calls: write methods(…).around(recorder())",
+            );
+        }
         (InstrumentKind::Counter, AdviceKind::Around) => {
             return api_error(
                 "a counter counts at one point: write .before(counter()) or .after(counter())",

@@ -226,7 +226,7 @@ pub(super) const GROUPS: &[Group] = &[
             },
             Function {
                 name: "around",
-                usage: "methods(…).around(instrument), where an instrument is timer() or log(\"name\", …)",
+                usage: "methods(…).around(instrument), where an instrument is timer(), recorder() or log(\"name\", …)",
                 returns: "handle",
                 description: "Attaches the instrument on both sides of each point.",
             },
@@ -247,6 +247,12 @@ pub(super) const GROUPS: &[Group] = &[
                 usage: "log(\"name\", …) with up to eight variables, or log([\"name\", …])",
                 returns: "instrument",
                 description: "Records the values of variables each time the point is passed. Refused if a variable is not live at a point; the message names the live variables.",
+            },
+            Function {
+                name: "recorder",
+                usage: "recorder(), or recorder(\"excludemethod * <init>\\n…\")",
+                returns: "instrument",
+                description: "Writes the entry and the exit of each call to an event trace (docs/traces.md), one file for each thread. The text is a filter of include and exclude rules; the first rule that matches a method decides. The readings are the calls that were not recorded because their thread has no file. One recorder at a time can be attached, with methods(…).around(recorder()).",
             },
             Function {
                 name: "code",
@@ -324,6 +330,12 @@ pub(super) const GROUPS: &[Group] = &[
                 usage: "handle.detach() or detach(\"i7\")",
                 returns: "()",
                 description: "Detaches the instrument. Error: an id that was never assigned.",
+            },
+            Function {
+                name: "recording",
+                usage: "handle.recording() or recording(\"i7\")",
+                returns: "map, or ()",
+                description: "What a recorder has recorded: `directory`, `threads`, `methods`, `excluded_methods` and `problem`. `()` for another instrument, and after another recording has begun.",
             },
             Function {
                 name: "attached",

@@ -49,11 +49,19 @@ impl RuntimeHandle {
             }
             false => None,
         };
+        let filter = match &spec.kind {
+            InstrumentKind::Recorder(lines) => Some(lines.clone()),
+            _ => None,
+        };
         let patterns = spec.patterns.clone();
         let chosen = spec.only.as_ref().map(|only| only.len());
         let cells = start_cell.into_iter().collect();
         let instrument = Instrument::new(spec, cells, CostSample::now());
         let id = agent.table.lock().add(instrument);
+        let recording = filter.map(|lines| self.prepare_recording(id, &lines));
+        let recording = recording
+            .transpose()
+            .inspect_err(|_| self.forget_attachment(id))?;
         agent.append_records(&journal_records::attached(agent, id));
         self.refresh_patterns();
         // Chosen methods are armed already.
@@ -74,7 +82,11 @@ impl RuntimeHandle {
         if let Some(cell) = start_cell {
             agent.tallies.set_cell(cell, monotonic() as i64);
         }
-        self.attached(id, errors, &patterns, selection)
+        let attached = self.attached(id, errors, &patterns, selection)?;
+        if let Some(number) = recording {
+            self.begin_recording(id, number)?;
+        }
+        Ok(attached)
     }
 
     /// How many armed methods of these classes the patterns select.
@@ -207,6 +219,7 @@ impl RuntimeHandle {
             }
             i.methods.iter().copied().collect()
         };
+        self.end_recording(id);
         self.refresh_patterns();
         methods
             .iter()

@@ -153,6 +153,16 @@ pub(super) fn static_member(name: &str, d: &str) -> Option<RuntimeOperation> {
     })
 }
 
+/// Recognises a call that writes to the thread's event trace. It takes and returns what a call of a
+/// timer does.
+pub(super) fn trace_member(name: &str, d: &str) -> Option<RuntimeOperation> {
+    match (name, d) {
+        ("entry", "(JIJ)J") => Some(RuntimeOperation::Lap),
+        ("exit" | "unwind", "(JIJ)V") => Some(RuntimeOperation::Stop),
+        _ => None,
+    }
+}
+
 pub(super) fn frame_member(name: &str, d: &str) -> Option<RuntimeOperation> {
     Some(match (name, d) {
         ("point", "()I") => RuntimeOperation::Point,

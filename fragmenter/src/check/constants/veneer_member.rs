@@ -1,7 +1,7 @@
 //! Recognises the members of Veneer's classes that an instruction names.
 
 use super::runtime_operation::{
-    RuntimeOperation, added, first, frame_member, loop_member, probe, static_member,
+    RuntimeOperation, added, first, frame_member, loop_member, probe, static_member, trace_member,
 };
 use super::{Constants, Meaning, Role};
 use crate::bytecode::opcode::*;
@@ -83,12 +83,14 @@ impl Constants<'_> {
         } else if class == runtime::RUNTIME && op == INVOKESTATIC {
             let found = loop_member(&name, &d);
             found.or_else(|| version.then(|| static_member(&name, &d)).flatten())
+        } else if class == runtime::TRACE && op == INVOKESTATIC && version {
+            trace_member(&name, &d)
         } else if class == runtime::FRAME && op == INVOKESTATIC {
             first(&name, &d).map(RuntimeOperation::Frame)
         } else if class == runtime::FRAME && op == INVOKEVIRTUAL {
             let found = added(&name, &d).map(RuntimeOperation::Fill);
             found.or_else(|| version.then(|| frame_member(&name, &d)).flatten())
-        } else if [runtime::RUNTIME, runtime::FRAME].contains(&&*class) {
+        } else if [runtime::RUNTIME, runtime::FRAME, runtime::TRACE].contains(&&*class) {
             None
         } else {
             return None;

@@ -152,6 +152,7 @@ impl<'f> Body<'f> {
             ]
             .contains(&&*name),
             "java/lang/invoke/VeneerFrame" => ["keep", "kept"].contains(&&*name),
+            "java/lang/invoke/VeneerTrace" => true,
             _ => false,
         })
     }

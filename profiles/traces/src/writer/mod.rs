@@ -6,4 +6,4 @@ mod thread_writer;
 
 pub use event_arguments::ArgumentValue;
 pub use names_writer::NamesWriter;
-pub use thread_writer::{SegmentRing, ThreadWriter, WriterOptions};
+pub use thread_writer::{SegmentRing, ThreadWriter, WriterOptions, WriterPosition};

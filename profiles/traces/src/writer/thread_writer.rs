@@ -16,7 +16,7 @@
 use std::fs::{File, OpenOptions};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use memmap2::{MmapMut, MmapOptions};
 
@@ -59,10 +59,30 @@ impl Default for WriterOptions {
     }
 }
 
+/// The part of a writer that each event changes.
+///
+/// A recorder whose fast path is not Rust code keeps a copy of it: it stores event words at `at`
+/// itself as long as `at` is not `end`, and calls [`ThreadWriter::set_position`] before it calls
+/// the writer again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WriterPosition {
+    /// The address of the next word of the segment.
+    pub at: usize,
+    /// The address behind the segment. Equal to `at` if there is no room for another word.
+    pub end: usize,
+    /// The time of the latest event in ticks.
+    pub last: u64,
+    /// The number of open nodes.
+    pub depth: u32,
+}
+
 /// Writes the events of one thread.
 #[derive(Debug)]
 pub struct ThreadWriter {
-    file: File,
+    /// The events file. It is open only while a segment is mapped, so that a process with many
+    /// threads keeps its file descriptors.
+    path: PathBuf,
+    is_closed: bool,
     map: Option<MmapMut>,
     /// Offset of the next word in the segment.
     at: usize,
@@ -109,8 +129,10 @@ impl ThreadWriter {
             .custom_flags(libc::O_NOFOLLOW)
             .open(&path)
             .map_err(|e| TraceError::io(&path, e))?;
+        drop(file);
         Ok(ThreadWriter {
-            file,
+            path,
+            is_closed: false,
             map: None,
             at: 0,
             end: 0,
@@ -210,6 +232,61 @@ impl ThreadWriter {
         self.count_depth(kind);
     }
 
+    /// The position behind the latest event.
+    pub fn position(&self) -> WriterPosition {
+        let base = self.map.as_ref().map_or(0, |map| map.as_ptr().addr());
+        WriterPosition {
+            at: base + self.at,
+            end: base + self.end,
+            last: self.last,
+            depth: self.depth,
+        }
+    }
+
+    /// Continues behind events that were stored without the writer since [`Self::position`] was
+    /// called. A position that is not in the mapped segment changes nothing.
+    pub fn set_position(&mut self, position: WriterPosition) {
+        let base = self.map.as_ref().map_or(0, |map| map.as_ptr().addr());
+        let Some(at) = position.at.checked_sub(base) else {
+            return;
+        };
+        if at < self.at || at > self.end || !at.is_multiple_of(WORD) {
+            return;
+        }
+        self.at = at;
+        self.last = position.last;
+        self.depth = position.depth;
+    }
+
+    /// Ends the file behind the latest event. Later events are dropped.
+    ///
+    /// The memory of the segment stays accessible until the writer is dropped, but it is no longer
+    /// part of the file. So another thread that is just storing a word there, without this writer,
+    /// neither fails nor changes the file.
+    ///
+    /// # Errors
+    /// The operating system refuses to replace the memory or to shorten the file. The file then has
+    /// zeros behind its last event.
+    pub fn close(&mut self) -> std::io::Result<()> {
+        if std::mem::replace(&mut self.is_closed, true) {
+            return Ok(());
+        }
+        let Some(map) = &self.map else {
+            return Ok(());
+        };
+        let length = self.segment_offset() + self.at as u64;
+        detach_memory(map)?;
+        let file = OpenOptions::new()
+            .write(true)
+            .custom_flags(libc::O_NOFOLLOW)
+            .open(&self.path)?;
+        match self.options.ring {
+            // The other segments of a ring may be behind this one.
+            Some(_) => Ok(()),
+            None => file.set_len(length),
+        }
+    }
+
     /// The number of open nodes.
     pub fn depth(&self) -> u32 {
         self.depth
@@ -276,17 +353,33 @@ impl ThreadWriter {
         true
     }
 
+    /// The place in the file, in segments, of the segment with the sequence number after this one.
+    fn place(&self, sequence: u64) -> u64 {
+        match self.options.ring {
+            Some(ring) => sequence % u64::from(ring.segments.max(2)),
+            None => sequence,
+        }
+    }
+
+    /// The offset in the file of the mapped segment.
+    fn segment_offset(&self) -> u64 {
+        self.place(self.sequence.saturating_sub(1)) * u64::from(self.options.segment_bytes)
+    }
+
     /// Reserves, clears and maps the next segment. The header is written last, so that a reader
     /// never sees the words of an older segment under the header of the new one.
     fn next_segment(&mut self, now: u64) -> std::io::Result<()> {
+        if self.is_closed {
+            return Err(std::io::ErrorKind::BrokenPipe.into());
+        }
         let size = u64::from(self.options.segment_bytes);
-        let place = match self.options.ring {
-            Some(ring) => self.sequence % u64::from(ring.segments.max(2)),
-            None => self.sequence,
-        };
-        let offset = place * size;
-        let reserved = reserve_blocks(&self.file, offset, size);
-        reserved?;
+        let offset = self.place(self.sequence) * size;
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .custom_flags(libc::O_NOFOLLOW)
+            .open(&self.path)?;
+        reserve_blocks(&file, offset, size)?;
         // SAFETY: the file was created by this writer and is private to it (mode 0600). No Rust
         // reference into the mapping exists besides the one in `self.map`.
         let mut map = unsafe {
@@ -294,7 +387,7 @@ impl ThreadWriter {
                 .offset(offset)
                 .len(self.options.segment_bytes as usize)
                 .populate()
-                .map_mut(&self.file)?
+                .map_mut(&file)?
         };
         if self.options.ring.is_some() {
             map.fill(0);
@@ -319,6 +412,26 @@ impl ThreadWriter {
         self.end = map.len();
         self.map = Some(map);
         Ok(())
+    }
+}
+
+/// Replaces the memory of a segment by private memory at the same address.
+fn detach_memory(map: &MmapMut) -> std::io::Result<()> {
+    // SAFETY: the range is a mapping of its own, which `map` owns and unmaps later. No reference
+    // into it exists: `ThreadWriter` borrows the bytes only while it stores a word.
+    let memory = unsafe {
+        libc::mmap(
+            map.as_ptr().cast_mut().cast(),
+            map.len(),
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED,
+            -1,
+            0,
+        )
+    };
+    match memory {
+        libc::MAP_FAILED => Err(std::io::Error::last_os_error()),
+        _ => Ok(()),
     }
 }
 

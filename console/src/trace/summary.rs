@@ -1,0 +1,112 @@
+//! The summary of a recording: what the trace has, and what was left out.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use anyhow::Result;
+use veneer_instruments::RefusalRow;
+use veneer_traces::Trace;
+
+use super::text::{clean, duration};
+
+/// The most methods of each list in the summary.
+const MAX_LISTED: usize = 10;
+
+/// The calls and methods that a recording does not contain, as far as the agent knows them.
+#[derive(Debug, Default)]
+pub struct LeftOut {
+    /// The warnings of the plan: activations that began before the recording.
+    pub warnings: Vec<String>,
+    /// The number of methods that the filter left out.
+    pub excluded_methods: u64,
+    /// The methods that the agent refused.
+    pub refusals: Vec<RefusalRow>,
+    /// The calls, by method, in threads without an events file.
+    pub calls: Vec<(String, u64)>,
+    /// The first error while the files were written.
+    pub problem: Option<String>,
+}
+
+/// Writes the summary of a trace.
+pub fn write(to: &mut impl Write, directory: &Path, left_out: &LeftOut) -> Result<()> {
+    let trace = Trace::open(directory)?;
+    let threads = trace.all_threads()?;
+    let calls: u64 = threads.iter().map(|thread| thread.index.nodes).sum();
+    let segments = || threads.iter().flat_map(|thread| &thread.index.segments);
+    let first = segments()
+        .map(|one| one.place.header.start)
+        .min()
+        .unwrap_or(0);
+    let last = segments().map(|one| one.last).max().unwrap_or(first);
+    let ns = trace.names.clock.nanoseconds(last.saturating_sub(first));
+    let findings = trace.findings(&threads);
+    writeln!(
+        to,
+        "{}: {calls} calls in {} threads, {} ({} instrumented)",
+        directory.display(),
+        threads.len(),
+        duration(ns),
+        methods(trace.names.frames.len().saturating_sub(1) as u64)
+    )?;
+    for (name, count) in findings.list() {
+        if count > 0 {
+            writeln!(to, "  {count} {name}")?;
+        }
+    }
+    write_left_out(to, left_out)?;
+    Ok(())
+}
+
+fn write_left_out(to: &mut impl Write, left_out: &LeftOut) -> io::Result<()> {
+    if left_out.excluded_methods > 0 {
+        let what = methods(left_out.excluded_methods);
+        writeln!(to, "  not recorded: {what}, by the filter")?;
+    }
+    for warning in &left_out.warnings {
+        writeln!(to, "  not recorded: {}", clean(warning))?;
+    }
+    let calls: u64 = left_out.calls.iter().map(|(_, count)| count).sum();
+    if calls > 0 {
+        writeln!(
+            to,
+            "  not recorded: {calls} calls in threads without an events file, which are virtual threads and threads beyond 255 at a time"
+        )?;
+        for (method, count) in left_out.calls.iter().take(MAX_LISTED) {
+            writeln!(to, "    {count} of {}", clean(method))?;
+        }
+        write_rest(to, left_out.calls.len(), "methods")?;
+    }
+    if !left_out.refusals.is_empty() {
+        let count = left_out.refusals.len();
+        writeln!(
+            to,
+            "  not recorded: {count} methods or classes that cannot be armed"
+        )?;
+        for row in left_out.refusals.iter().take(MAX_LISTED) {
+            let name = match row.method.as_str() {
+                "" => row.class.clone(),
+                method => format!("{}::{method}", row.class),
+            };
+            writeln!(to, "    {}: {}", clean(&name), row.reason)?;
+        }
+        write_rest(to, count, "refusals; `veneer refusals PID` lists them")?;
+    }
+    match &left_out.problem {
+        Some(problem) => writeln!(to, "  incomplete: {}", clean(problem)),
+        None => Ok(()),
+    }
+}
+
+fn methods(count: u64) -> String {
+    match count {
+        1 => "1 method".into(),
+        _ => format!("{count} methods"),
+    }
+}
+
+fn write_rest(to: &mut impl Write, count: usize, what: &str) -> io::Result<()> {
+    match count.saturating_sub(MAX_LISTED) {
+        0 => Ok(()),
+        rest => writeln!(to, "    … {rest} more {what}"),
+    }
+}

@@ -1,0 +1,162 @@
+package java.lang.invoke;
+
+import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.annotation.ForceInline;
+
+/**
+ * Writes the calls of each thread to the thread's event trace ({@code docs/traces.md}). Versions
+ * call the public methods on application threads.
+ *
+ * <p>A thread with a counter shard of its own has a <em>track</em>: the position in the mapped
+ * segment of its events file, the time of its latest event, and the number of its open calls. Only
+ * the thread itself writes to its track and to its segment, so an event is one comparison and four
+ * plain stores. The agent opens tracks and maps segments ({@code executor/src/data/recorder.rs}).
+ *
+ * <p>The state of a call is 0 if its entry is not recorded. Otherwise it has the number of the
+ * recording in the upper half, and in the lower half the number of open calls, this one included.
+ */
+public final class VeneerTrace {
+    private VeneerTrace() {}
+
+    private static final Unsafe U = Unsafe.getUnsafe();
+    private static final long TID = U.objectFieldOffset(Thread.class, "tid");
+    private static final int AT = VeneerLayout.TRACK_AT;
+    private static final int END = VeneerLayout.TRACK_END;
+    private static final int LAST = VeneerLayout.TRACK_LAST;
+    private static final int DEPTH = VeneerLayout.TRACK_DEPTH;
+    private static final long DEPTH_MASK = 0xffff_ffffL;
+
+    /** The number of the recording; 0 if there is none. */
+    private static volatile int recording;
+    /** Address of the track of shard 0. */
+    private static long tracks;
+    /** Address of shard 0. */
+    private static long shards;
+
+    /** Begins a recording: all calls that begin from now on are recorded. Called by the agent. */
+    static void begin(long tracks, long shards, int number) {
+        VeneerTrace.tracks = tracks;
+        VeneerTrace.shards = shards;
+        recording = number;
+    }
+
+    /** Ends the recording. A thread that has just begun to write an event may still write it. */
+    static void end() {
+        recording = 0;
+    }
+
+    /**
+     * Opens the track of the current thread for a recording. Returns its address, or 0 if the calls
+     * of the thread cannot be recorded.
+     */
+    private static native long open(long shard, int number, long tid, String name, String group);
+
+    /**
+     * Writes an event for which the segment has no room, or whose time does not fit into its word.
+     */
+    private static native void write(long shard, int kind, long id, long now);
+
+    /** Records the entry of a call, and returns the state of the call. */
+    @ForceInline
+    public static long entry(long shard, int offset, long state) {
+        int number = recording;
+        return number == 0 ? 0 : enter(shard, offset, number);
+    }
+
+    /** Records the end of a call whose entry is recorded. */
+    @ForceInline
+    public static void exit(long shard, int offset, long state) {
+        if (state != 0) {
+            leave(shard, state, VeneerLayout.TRACE_EXIT);
+        }
+    }
+
+    /** Records the end, by an exception, of a call whose entry is recorded. */
+    @ForceInline
+    public static void unwind(long shard, int offset, long state) {
+        if (state != 0) {
+            leave(shard, state, VeneerLayout.TRACE_THROW);
+        }
+    }
+
+    private static long enter(long shard, int offset, int number) {
+        long track = shard > 0 ? track(shard) : 0;
+        if (track != 0 && U.getLong(track) != number) {
+            track = U.getLong(track) == -number ? 0 : openCurrent(shard, number);
+        }
+        if (track == 0) {
+            VeneerRuntime.add(shard, offset, 1);
+            return 0;
+        }
+        // The clock is read before anything is stored, and its call needs more stack than the
+        // stores do. So an overflow of the stack happens before the first store.
+        long now = System.nanoTime();
+        long delta = now - U.getLong(track + LAST);
+        long at = U.getLong(track + AT);
+        long id = offset >>> 3;
+        if (at == U.getLong(track + END) || delta >>> 32 != 0) {
+            write(shard, VeneerLayout.TRACE_ENTRY, id, now);
+            return state(track, number);
+        }
+        append(track, at, now, delta << 32 | id << 8 | VeneerLayout.TRACE_ENTRY);
+        U.putLong(track + DEPTH, U.getLong(track + DEPTH) + 1);
+        return state(track, number);
+    }
+
+    private static long state(long track, int number) {
+        return (long) number << 32 | U.getLong(track + DEPTH) & DEPTH_MASK;
+    }
+
+    private static void leave(long shard, long state, int kind) {
+        int number = (int) (state >>> 32);
+        long track = shard > 0 ? track(shard) : 0;
+        if (track == 0 || number != recording || U.getLong(track) != number) {
+            return;
+        }
+        long now = System.nanoTime();
+        long depth = state & DEPTH_MASK;
+        // The ends of calls inside this one are missing if the instrument was removed from their
+        // method meanwhile.
+        while (U.getLong(track + DEPTH) > depth) {
+            close(shard, track, VeneerLayout.TRACE_EXIT, now);
+        }
+        if (U.getLong(track + DEPTH) == depth) {
+            close(shard, track, kind, now);
+        }
+    }
+
+    private static void close(long shard, long track, int kind, long now) {
+        long delta = now - U.getLong(track + LAST);
+        long at = U.getLong(track + AT);
+        if (at == U.getLong(track + END) || delta >>> 56 != 0) {
+            write(shard, kind, 0, now);
+            return;
+        }
+        append(track, at, now, delta << 8 | kind);
+        U.putLong(track + DEPTH, U.getLong(track + DEPTH) - 1);
+    }
+
+    /**
+     * Stores an event. The words of a segment are stored in their order, because a reader takes the
+     * first zero word for the end.
+     */
+    @ForceInline
+    private static void append(long track, long at, long now, long word) {
+        U.putLongRelease(null, at, word);
+        U.putLong(track + LAST, now);
+        U.putLong(track + AT, at + 8);
+    }
+
+    /** Address of the track of a shard. */
+    @ForceInline
+    private static long track(long shard) {
+        return tracks + (shard - shards >>> VeneerLayout.SHARD_SHIFT) * VeneerLayout.TRACK_BYTES;
+    }
+
+    private static long openCurrent(long shard, int number) {
+        // These methods are final, so no code of the application runs.
+        Thread thread = Thread.currentThread();
+        ThreadGroup group = thread.getThreadGroup();
+        return open(shard, number, U.getLong(thread, TID), thread.getName(), group == null ? "" : group.getName());
+    }
+}

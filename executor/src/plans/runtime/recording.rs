@@ -1,0 +1,73 @@
+//! The recording of an instrument of the kind `Recorder`: its beginning and its end.
+//!
+//! ```text
+//!   prepare_recording: files ─▶ install: names, versions ─▶ begin_recording: calls are recorded
+//!   end_recording: calls are recorded no more, files are complete ─▶ the instrument is detached
+//! ```
+//!
+//! No call is recorded before all versions are installed, and none after the first one is removed.
+//! So the trees of all threads begin and end at one time each, and have no gaps.
+
+use super::RuntimeHandle;
+use crate::jvm::jvm_name::jvm_name;
+use veneer_instruments::{AttachError, InstrumentId};
+use veneer_traces::analysis::TraceFilter;
+
+impl RuntimeHandle {
+    /// Creates the files of a recording, and returns its number.
+    pub(super) fn prepare_recording(
+        &self,
+        id: InstrumentId,
+        lines: &[String],
+    ) -> Result<u32, AttachError> {
+        let filter = TraceFilter::parse(&lines.join("\n")).map_err(|error| {
+            let instead = "write `includemethod shop.* *`".into();
+            let what = format!("the filter of a recorder, {error},");
+            AttachError::Unsupported { what, instead }
+        })?;
+        let (name, version) = jvm_name();
+        let recorder = &self.agent.recorder;
+        let data = &self.agent.config.data_dir;
+        let begun = recorder.begin(id, data, (&name, &version), (filter, lines));
+        begun.map_err(|error| AttachError::Vm {
+            action: "recording a trace".into(),
+            detail: error.to_string(),
+        })
+    }
+
+    /// Marks an instrument as detached that never had a point.
+    pub(super) fn forget_attachment(&self, id: InstrumentId) {
+        if let Some(instrument) = self.agent.table.lock().instrument(id) {
+            instrument.attached = false;
+        }
+    }
+
+    /// Lets the threads record.
+    pub(super) fn begin_recording(&self, id: InstrumentId, number: u32) -> Result<(), AttachError> {
+        let agent = self.agent;
+        let addresses = (agent.recorder.address(), agent.shards.address());
+        // SAFETY: the agent, and with it the tracks and the shards, are never dropped.
+        let begun = unsafe { agent.library.begin_trace(self.env(), addresses, number) };
+        begun.map_err(|error| {
+            if let Err(detaching) = self.detach_instrument(id) {
+                agent.report_problem("", &detaching.to_string());
+            }
+            AttachError::Vm {
+                action: "recording a trace".into(),
+                detail: error.to_string(),
+            }
+        })
+    }
+
+    /// Ends the recording of an instrument, if it records.
+    pub(super) fn end_recording(&self, id: InstrumentId) {
+        let agent = self.agent;
+        if !agent.recorder.records(id) {
+            return;
+        }
+        if let Err(error) = agent.library.end_trace(self.env()) {
+            agent.report_problem("", &error.to_string());
+        }
+        agent.recorder.end(id);
+    }
+}
