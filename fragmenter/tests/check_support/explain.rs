@@ -95,6 +95,9 @@ pub fn explain(
     if a.without_runtime_operations(left.clone()) == b.without_runtime_operations(right.clone()) {
         return Some(Why::Own);
     }
+    if a.without_position_steps(left.clone()) == b.without_position_steps(right.clone()) {
+        return Some(Why::Own);
+    }
     let gone = |i: usize| matches!(b.list[i].1, Instruction::Plain(NOP | POP | POP2));
     let mine = |body: &Body, i: usize| body.is_runtime_operation(i) || body.is_unread_store(i);
     if left.clone().all(|i| a.is_runtime_operation(i))
@@ -124,6 +127,9 @@ pub fn explain(
             a.same_code(to, instead, arrived) || a.same_exit(left.start, instead, arrived)
         }
     {
+        return Some(Why::Own);
+    }
+    if left.len() == 1 && left == right && switches_own(&a, &b, left.start, resumes) {
         return Some(Why::Own);
     }
     if resumes {
@@ -185,6 +191,25 @@ fn explain_changed_condition(a: &Body, b: &Body, range: std::ops::Range<usize>) 
     };
     let equivalent = one(false).map(|_| Why::Equivalent);
     equivalent.or_else(|| one(true).map(|_| Why::Own))
+}
+
+/// True if both bodies have a switch at this index, and corresponding targets lead to the same code
+/// apart from advice and checks. A resumed activation that continues at another check of the same
+/// place is counted differently and does nothing else.
+fn switches_own(a: &Body, b: &Body, i: usize, arrived: bool) -> bool {
+    let (x, y) = (&a.list[i].1, &b.list[i].1);
+    let is_switch = matches!(
+        x,
+        Instruction::TableSwitch { .. } | Instruction::LookupSwitch { .. }
+    );
+    let (to, instead) = (x.targets(), y.targets());
+    is_switch
+        && without_targets(x) == without_targets(y)
+        && to.len() == instead.len()
+        && to.iter().zip(&instead).all(|(t, u)| {
+            let (t, u) = (a.at(t.0 as u16), a.at(u.0 as u16));
+            t == u || a.same_code(t, u, arrived)
+        })
 }
 
 /// True if an instruction may throw. Loading a number from the constant pool cannot throw, nor can a

@@ -177,6 +177,18 @@ impl<'f> Body<'f> {
         false
     }
 
+    /// Returns the instructions of a range without those that advance a local that only measurements
+    /// read, for example the position for stack traces.
+    pub(super) fn without_position_steps(&self, range: std::ops::Range<usize>) -> Vec<Instruction> {
+        let instructions = self.list.iter().take(range.end).skip(range.start);
+        let is_step = |i: &Instruction| {
+            matches!(i, Instruction::Iinc { index, .. }
+                if *index >= self.host_locals && self.measures.contains(index))
+        };
+        let kept = instructions.filter(|(_, i)| !is_step(i));
+        kept.map(|(_, i)| i.clone()).collect()
+    }
+
     /// Returns the local that counts iterations, if the code tests here whether to add the count:
     /// `iinc n 1; iload n; push; if_icmplt`.
     pub(super) fn iteration_local(&self, i: usize) -> Option<u16> {
@@ -387,10 +399,27 @@ impl<'f> Body<'f> {
 
     /// Returns the position after `goto`s, advice and checks. A check that fails changes nothing,
     /// and a check that succeeds leads to equivalent code. If `arrived` is set, tests for the frame
-    /// are skipped too, because the frame is `null` then.
-    pub(super) fn skip_advice(&self, mut i: usize, arrived: bool) -> usize {
+    /// are skipped too, because the frame is `null` then. So is a test whether a loop adds the
+    /// iterations that it has counted, if both outcomes lead to one position.
+    pub(super) fn skip_advice(&self, i: usize, arrived: bool) -> usize {
+        self.skip_advice_and_tests(i, arrived, 4)
+    }
+
+    /// Skips at most `tests` tests of loops.
+    fn skip_advice_and_tests(&self, mut i: usize, arrived: bool, tests: usize) -> usize {
         for _ in 0..200 {
             i = self.skip_gotos(i);
+            if tests > 0
+                && self.iteration_local(i).is_some()
+                && let Some((_, Instruction::Branch { target, .. })) = self.list.get(i + 3)
+            {
+                let settle = |i| self.skip_advice_and_tests(i, arrived, tests - 1);
+                let (on, there) = (settle(i + 4), settle(self.at(target.0 as u16)));
+                if on == there {
+                    i = on;
+                    continue;
+                }
+            }
             // The address of the counters is also passed to measurements.
             let load = |i: &(u16, Instruction)| matches!(i.1, Instruction::Local { op, .. } if op < ISTORE);
             let fed = self.list.get(i).is_some_and(load) && self.feeds_measurement(i);
