@@ -33,6 +33,7 @@ pub struct Library {
     anchor: Static,
     install: Static,
     install_resume: Static,
+    release_resume: Static,
     set_idle: Static,
     clock: Static,
     loaded: Static,
@@ -127,6 +128,7 @@ impl Library {
                 c"installResume",
                 c"(ILjava/lang/Class;Ljava/lang/invoke/MethodHandle;Ljava/lang/String;)V",
             )?,
+            release_resume: find(c"releaseResume", c"(I)V")?,
             set_idle: find(c"idle", c"(I)V")?,
             clock: find(c"clock", c"(JJJJ)V")?,
             loaded: find(
@@ -314,6 +316,13 @@ impl Library {
             env.delete(body);
             result
         }
+    }
+
+    /// Drops the OSR entry of a method that is back in its armed body.
+    pub fn release_resume(&self, env: Env, id: MethodId) -> Result<(), JvmError> {
+        let what = || "releasing an entry for running activations".into();
+        // SAFETY: `releaseResume(I)V` takes one int.
+        unsafe { env.void(&self.release_resume, &[i(id.as_java())], what) }
     }
 
     /// Sets a method's cell to the token of the armed body.
@@ -628,7 +637,7 @@ mod tests {
                 assert!(declared.contains(&wanted), "{wanted:?}");
             }
         }
-        assert_eq!(calls, 29);
+        assert_eq!(calls, 30);
     }
 
     /// `javac` notes the class of an inlined constant in the constant pool. The JVM ignores the entry

@@ -1,4 +1,4 @@
-//! Finds the versions that running activations are in, by the names of their classes.
+//! Finds the classes and methods that threads run, by the names in Java's own stack traces.
 //!
 //! JVMTI describes a frame by a method id. HotSpot up to JDK 25 keeps the method ids of a class for
 //! ever, even after the class is unloaded (JDK-8268406). This costs about 150 bytes for each version
@@ -6,7 +6,7 @@
 //! threads check these traces first. Usually no activation is in the version of interest, and then
 //! no JVMTI walk is needed.
 
-use crate::jvm::jni::{Env, JvmError, ObjectField, Static, l};
+use crate::jvm::jni::{Env, JvmError, ObjectField, Static, jobject, l};
 use std::sync::Arc;
 
 /// The JDK's private methods behind `Thread.getAllStackTraces`.
@@ -14,6 +14,22 @@ pub struct Stacks {
     threads: Static,
     dump: Static,
     class: ObjectField,
+    method: ObjectField,
+}
+
+/// Whether a class name in Java form is that of a version.
+pub fn is_version(class: &str) -> bool {
+    class.contains("$V/")
+}
+
+/// The classes and methods of interest in [`Stacks::methods`], and those that were found.
+pub trait FrameSearch {
+    /// Whether the names of this class's methods are to be read.
+    fn wants(&self, class: &str) -> bool;
+
+    /// An activation of a wanted class, and the class of the activation that it has called, if any.
+    /// Stack traces omit hidden frames. Returns whether the search is complete.
+    fn found(&mut self, class: &str, method: &str, callee: Option<&str>) -> bool;
 }
 
 impl Stacks {
@@ -34,12 +50,48 @@ impl Stacks {
                 )
                 .ok()?,
             class: env.object_field(frame, c"declaringClass", text).ok()?,
+            method: env.object_field(frame, c"methodName", text).ok()?,
         })
     }
 
     /// Calls `seen` with the class name of each activation of a version, until `seen` returns true.
-    /// Activations of unmounted virtual threads are not found.
+    /// Activations of virtual threads are not found.
+    ///
+    /// # Errors
+    /// The JVM could not make the stack traces, for example because the heap is full.
     pub fn versions(&self, env: Env, seen: &mut dyn FnMut(&str) -> bool) -> Result<(), JvmError> {
+        self.frames(env, &mut |class, _, _| is_version(class) && seen(class))
+    }
+
+    /// Searches the activations of all platform threads. Activations of virtual threads are not
+    /// found.
+    ///
+    /// # Errors
+    /// The JVM could not make the stack traces, for example because the heap is full.
+    pub fn methods(&self, env: Env, search: &mut dyn FrameSearch) -> Result<(), JvmError> {
+        self.frames(env, &mut |class, frame, callee| {
+            if !search.wants(class) {
+                return false;
+            }
+            // SAFETY: the frame is a `StackTraceElement`, whose field `methodName` is a string. The
+            // reference is not used after its deletion.
+            let method = unsafe {
+                let name = env.get_object(frame, self.method);
+                let method = env.string(name);
+                env.delete(name);
+                method
+            };
+            method.is_some_and(|method| search.found(class, &method, callee))
+        })
+    }
+
+    /// Calls `seen` for each activation, until `seen` returns true: with the name of its class, its
+    /// `StackTraceElement`, and the class of the activation that it has called.
+    fn frames(
+        &self,
+        env: Env,
+        seen: &mut dyn FnMut(&str, jobject, Option<&str>) -> bool,
+    ) -> Result<(), JvmError> {
         env.frame(|env| {
             // SAFETY: `getThreads` has no parameters, and returns an array of threads.
             let threads = unsafe { env.object(&self.threads, &[], || "listing threads".into()) }?;
@@ -47,17 +99,22 @@ impl Stacks {
             // SAFETY: `dumpThreads` takes an array of threads.
             let stacks = unsafe { env.object(&self.dump, &[l(threads)], what) }?;
             // SAFETY: `dumpThreads` returns an array of arrays of `StackTraceElement`. Each index is
-            // below the length of its array, and `declaringClass` is a string of that class.
+            // below the length of its array, and `declaringClass` is a string of that class. No
+            // reference is used after its deletion.
             unsafe {
                 for t in 0..env.length(stacks) {
                     let stack = env.element(stacks, t);
+                    let mut callee: Option<String> = None;
                     for i in 0..env.length(stack) {
                         let frame = env.element(stack, i);
                         let class = env.get_object(frame, self.class);
-                        let name = env.string(class).filter(|name| name.contains("$V/"));
+                        let name = env.string(class);
                         env.delete(class);
+                        let seen = |name: &String| seen(name, frame, callee.as_deref());
+                        let is_complete = name.as_ref().is_some_and(seen);
                         env.delete(frame);
-                        if name.is_some_and(|name| seen(&name)) {
+                        callee = name;
+                        if is_complete {
                             return Ok(());
                         }
                     }

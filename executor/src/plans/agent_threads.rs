@@ -88,7 +88,8 @@ fn report_leaked_globals(agent: &Agent) {
 }
 
 /// One round: drains the rings, shows that the agent is alive, and once a second retries the
-/// metadata journal, and looks for unloaded classes and for leaked references.
+/// metadata journal, and looks for unloaded classes, for leaked references and for OSR entries that
+/// can be released.
 fn drain_round(agent: &Agent, env: Env, round: u64) {
     agent.rings.drain();
     agent
@@ -108,6 +109,9 @@ fn drain_round(agent: &Agent, env: Env, round: u64) {
         if agent.registry.has_unloaded_classes(env) {
             // Fails only while the agent is leaving. Then the classes need not be forgotten.
             agent.post_job(PlanJob::ForgetUnloadedClasses);
+        }
+        if agent.methods.osr_entry_release_is_due() {
+            agent.post_job(PlanJob::ReleaseOsrEntries);
         }
     }
 }

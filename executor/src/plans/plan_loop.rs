@@ -145,6 +145,7 @@ impl PlanLoop {
                 return ControlFlow::Break(());
             }
             PlanJob::ForgetUnloadedClasses => class_unloading::forget_unloaded_classes(agent, env),
+            PlanJob::ReleaseOsrEntries => agent.methods.release_osr_entries(agent, env),
             PlanJob::VirtualThreads => self.handle.count_each_point(),
             PlanJob::Finish(answer) => {
                 self.session.finish();

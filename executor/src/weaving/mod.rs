@@ -9,9 +9,11 @@ pub mod counter_allocation;
 pub mod counter_block;
 pub mod instruction_sites;
 pub mod loop_exits;
+pub mod osr_entry_release;
 pub mod planned_probe;
 pub mod planner;
 pub mod probe_scope;
+pub mod release_schedule;
 pub mod stale_activations;
 pub mod target_switch;
 #[cfg(test)]

@@ -23,6 +23,7 @@ use crate::weaving::woven_methods::{InstalledTarget, Snapshot, WovenMethods};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::flowgraph::FragmentId;
 use veneer_fragmenter::patch;
@@ -442,6 +443,9 @@ impl WovenMethods {
             .map_err(|e| Refusal::VersionRejected(e.to_string()))?;
         if let Some(entry) = self.entries().get_mut(&id) {
             entry.resume_class = Some(env.weak(version));
+        }
+        if is_clean {
+            self.release_schedule.lock().restart(Instant::now());
         }
         Ok(())
     }

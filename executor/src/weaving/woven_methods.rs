@@ -17,10 +17,12 @@
 
 use crate::jvm::jni::Global;
 use crate::weaving::counter_block::CounterBlock;
+use crate::weaving::release_schedule::ReleaseSchedule;
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
 use veneer_fragmenter::advice::{Probe, ProbeAction, Site};
 use veneer_fragmenter::flowgraph::FragmentId;
 use veneer_fragmenter::patch::Edit;
@@ -134,6 +136,8 @@ pub struct WovenMethods {
     counts_each: AtomicBool,
     /// The number of version classes defined so far.
     pub versions: AtomicU64,
+    /// When [`WovenMethods::release_osr_entries`] is called next.
+    pub(super) release_schedule: Mutex<ReleaseSchedule>,
 }
 
 impl WovenMethods {
@@ -301,6 +305,9 @@ impl WovenMethods {
         };
         let is_newest = entry.sequence == sequence;
         if let Some(installed) = installed {
+            if installed.token.is_none() {
+                self.release_schedule.lock().restart(Instant::now());
+            }
             entry.token = installed.token.map(Arc::new);
             entry.counts_entries = installed.counts_entries;
             if !installed.counts_entries && installed.enter_class.is_some() {

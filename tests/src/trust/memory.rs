@@ -77,7 +77,8 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
         .into_iter()
         .flat_map(|job| scope.jdks.iter().map(move |jdk| (job, jdk)))
         .collect();
-    let said = parallel_map_on(scope.workers, &jobs, |(job, jdk)| match job {
+    // These JVMs wait most of the time.
+    let said = parallel_map_on(scope.workers * 2, &jobs, |(job, jdk)| match job {
         Job::Plain => locks::plain(jdk).map(JobOutput::Plain),
         Job::Cycles if scope.quick => cycles(jdk, &QUICK_SAMPLES, READ_CYCLES[1]),
         Job::Cycles => cycles(jdk, &SAMPLES, READ_CYCLES[0]),
@@ -137,7 +138,8 @@ fn words() -> Vec<String> {
         "A program runs 200 methods continuously in two threads, and two endless loops. A plan \
          repeatedly attaches counters to every block of all of them and detaches them. So in each \
          cycle 202 methods get a version, threads enter it, running activations move into it and \
-         out of it again, and it is dropped. Figures are taken after garbage collections. The \
+         out of it again, and it is dropped. Figures are taken after garbage collections, and \
+         after the time in which the agent releases versions that no thread needs any more. The \
          figures after 250 cycles are the reference, because all one-time memory has been \
          allocated by then. In KiB: Metaspace in use; the chunks that Metaspace has for it; code \
          cache in use; the committed memory in the JVM's native memory tracking without heap, \

@@ -248,6 +248,8 @@ fn java(
         .args([
             "-Xmx1g",
             "-XX:+UseSerialGC",
+            // No method of a corpus runs. C2 would only compile the program that loads the classes.
+            "-XX:TieredStopAtLevel=1",
             "-XX:+UnlockDiagnosticVMOptions",
         ])
         .args([

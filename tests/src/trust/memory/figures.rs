@@ -24,6 +24,11 @@ pub const OPTIONS: [&str; 6] = [
     "-XX:StringTableSize=2048",
 ];
 
+/// The time after which the agent has released the versions for running activations that no thread
+/// needs any more. Its second attempt is made three seconds after the last detachment, and it looks
+/// once a second.
+const RELEASE_TIME: Duration = Duration::from_secs(5);
+
 /// Index of the sample after which all one-time memory has been allocated: the second.
 const WARM_SAMPLE: usize = 1;
 
@@ -190,6 +195,7 @@ fn jcmd(jdk: &Jdk, live: &Live, command: &[&str]) -> Result<String, TrustError> 
 
 /// Measures the figures of a JVM that was started with [`OPTIONS`].
 pub fn measure(jdk: &Jdk, live: &Live, cycle: u32) -> Result<Figures, TrustError> {
+    std::thread::sleep(RELEASE_TIME);
     // The metadata of a class is freed one collection after its last object. So there are three
     // collections, with pauses in which the JVM's cleaning threads can work.
     for _ in 0..3 {

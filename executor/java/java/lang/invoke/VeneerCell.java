@@ -24,7 +24,7 @@ public final class VeneerCell extends MutableCallSite {
     private MethodHandle now = IDLE;
     /**
      * The OSR entry, of type {@code (Object)Object}, of the version with the token {@link
-     * #resumeToken}.
+     * #resumeToken}. Null until an activation needs one, and after {@link #release}.
      */
     volatile MethodHandle resume;
     /** The token that {@link #resume} belongs to. */
@@ -40,8 +40,46 @@ public final class VeneerCell extends MutableCallSite {
 
     /** Switches the cell: new activations run the version with this token. */
     void turn(MethodHandle token) {
+        // The old token would keep its version alive.
+        requested = null;
         now = token;
         setTarget(token);
+    }
+
+    /** Gives the version with this token an OSR entry. */
+    synchronized void accept(MethodHandle entry, MethodHandle token) {
+        resume = entry;
+        resumeToken = token;
+    }
+
+    /**
+     * Drops the OSR entry of the clean version, so that the JVM can unload its class. Called when
+     * the method is back in its armed body and no thread shows an activation of it. An activation of
+     * a virtual thread may still be in a version. It requests the OSR entry again.
+     */
+    synchronized void release() {
+        if (now == IDLE) {
+            resumeToken = null;
+            resume = null;
+            requested = null;
+        }
+    }
+
+    /**
+     * The OSR entry for an activation that has left its code, and so must continue in a version.
+     * The entry is missing only if {@link #release} has dropped it since the activation's check.
+     * The agent then makes another one. Parking is no way to wait for it, since it could take the
+     * permit of an {@code unpark} that the application needs.
+     */
+    @Hidden
+    MethodHandle entry() {
+        MethodHandle entry = resume;
+        while (entry == null) {
+            ready();
+            Thread.yield();
+            entry = resume;
+        }
+        return entry;
     }
 
     /**

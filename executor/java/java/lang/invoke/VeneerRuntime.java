@@ -213,8 +213,12 @@ public final class VeneerRuntime {
         // With a type that is not erased, the lookup would ask the version's class loader for the
         // classes.
         MethodType erased = MethodType.methodType(Object.class, Object.class);
-        cell.resume = MethodHandles.Lookup.IMPL_LOOKUP.findStatic(version, body, erased);
-        cell.resumeToken = token;
+        cell.accept(MethodHandles.Lookup.IMPL_LOOKUP.findStatic(version, body, erased), token);
+    }
+
+    /** See {@link VeneerCell#release}. */
+    static void releaseResume(int id) {
+        cell(id).release();
     }
 
     /** Switches a method back to its armed body. */
@@ -487,7 +491,7 @@ public final class VeneerRuntime {
     @LambdaForm.Compiled
     public static Object goL(VeneerFrame frame, VeneerCell cell) throws Throwable {
         for (;;) {
-            Object result = (Object) cell.resume.invokeExact((Object) frame);
+            Object result = (Object) cell.entry().invokeExact((Object) frame);
             if (!(result instanceof VeneerFrame)) {
                 return result;
             }
