@@ -1,11 +1,11 @@
-//! Unit tests of the ring buffers. [`Writer`] writes events as `VeneerRuntime.begin`, `put` and
+//! Unit tests of the ring buffers. [`Writer`] writes events as `VeneerEvents.begin`, `put` and
 //! `end` do.
 
 use super::*;
 use crate::data::scratch::ScratchDirectory;
 use veneer_protocol::data::{EVENT_LOG_FILES, read_segment};
 
-/// The most characters of a logged text, as in `VeneerRuntime.TEXT`.
+/// The most characters of a logged text, as in `VeneerEvents.TEXT`.
 const TEXT: u64 = 64;
 
 struct Writer<'r> {
