@@ -53,7 +53,11 @@ run() {
     echo "$code" >"$out/$1.code"
 }
 
-[ "$#" -gt 0 ] || set -- reader pipeline maps plans protocol patterns caches profiles traces
+if [ "$#" -eq 0 ]; then
+    for source in fuzz/fuzz_targets/*.rs; do
+        set -- "$@" "$(basename "$source" .rs)"
+    done
+fi
 say "$* for $seconds s each, $jobs at once"
 running=0
 for target in "$@"; do

@@ -16,14 +16,15 @@ use veneer_protocol::{PlanSource, Reply, Request};
 
 use crate::cli::{ExecArguments, settings};
 use crate::output::print_error;
+use crate::remote::LEASE_MILLIS;
 use crate::{modules, plans};
 
 /// Exit code if the Rhai program failed.
 pub const EXIT_PROGRAM_FAILED: u8 = 1;
 /// Exit code after a second Ctrl-C: 128 and the number of SIGINT, as a shell has it.
 const EXIT_INTERRUPTED: i32 = 130;
-/// The lease of a program that `--for` holds, in seconds.
-const DEFAULT_LEASE_SECONDS: u64 = 10;
+/// The lease of a program that `--for` holds, in seconds: that of every other command.
+const DEFAULT_LEASE_SECONDS: u64 = LEASE_MILLIS / 1000;
 /// The time between two checks for Ctrl-C and for the end of `--for`.
 const END_POLL_INTERVAL: Duration = Duration::from_millis(50);
 

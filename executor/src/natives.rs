@@ -30,7 +30,7 @@ pub unsafe fn hook(jni: *mut JNIEnv, throwable: jclass, walk: jclass) -> jboolea
     })
 }
 
-/// `VeneerRuntime.request`: asks the request thread for an OSR entry of the current version of the
+/// `VeneerCell.request`: asks the request thread for an OSR entry of the current version of the
 /// method `id`.
 pub fn request(id: jint) {
     guarded("a request", (), || {
@@ -63,7 +63,7 @@ pub unsafe fn shard(tid: jlong, is_virtual: jboolean) -> jlong {
 
 static VIRTUAL_THREAD_HAS_COUNTED: AtomicBool = AtomicBool::new(false);
 
-/// `VeneerRuntime.ring`: returns the address of the current carrier thread's event ring, which it
+/// `VeneerEvents.ring`: returns the address of the current carrier thread's event ring, which it
 /// assigns at the thread's first event. 0 if the thread can have no ring.
 ///
 /// # Safety
@@ -151,7 +151,7 @@ pub unsafe fn write_trace(shard: jlong, kind: jint, id: jlong, now: jlong) {
     });
 }
 
-/// `VeneerRuntime.dropped`: counts an event of the point `point` that found no room.
+/// `VeneerEvents.dropped`: counts an event of the point `point` that found no room.
 pub fn dropped(point: jint) {
     guarded("a dropped event", (), || {
         if let Some(agent) = Agent::get() {

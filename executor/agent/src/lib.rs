@@ -54,9 +54,9 @@ pub unsafe extern "system" fn Java_java_lang_invoke_VeneerWalk_hook(
     unsafe { natives::hook(env, throwable, walk) }
 }
 
-/// The native method `VeneerRuntime.request`.
+/// The native method `VeneerCell.request`.
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_java_lang_invoke_VeneerRuntime_request(
+pub extern "system" fn Java_java_lang_invoke_VeneerCell_request(
     _: *mut JNIEnv,
     _: jclass,
     id: jint,
@@ -79,12 +79,12 @@ pub unsafe extern "system" fn Java_java_lang_invoke_VeneerRuntime_shard(
     unsafe { natives::shard(tid, is_virtual) }
 }
 
-/// The native method `VeneerRuntime.ring`.
+/// The native method `VeneerEvents.ring`.
 ///
 /// # Safety
 /// `tid` must be the id of the current carrier thread.
 #[unsafe(no_mangle)]
-pub unsafe extern "system" fn Java_java_lang_invoke_VeneerRuntime_ring(
+pub unsafe extern "system" fn Java_java_lang_invoke_VeneerEvents_ring(
     _: *mut JNIEnv,
     _: jclass,
     tid: jlong,
@@ -143,9 +143,9 @@ pub unsafe extern "system" fn Java_java_lang_invoke_VeneerTrace_write(
     unsafe { natives::write_trace(shard, kind, id, now) }
 }
 
-/// The native method `VeneerRuntime.dropped`.
+/// The native method `VeneerEvents.dropped`.
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_java_lang_invoke_VeneerRuntime_dropped(
+pub extern "system" fn Java_java_lang_invoke_VeneerEvents_dropped(
     _: *mut JNIEnv,
     _: jclass,
     point: jint,
@@ -153,6 +153,6 @@ pub extern "system" fn Java_java_lang_invoke_VeneerRuntime_dropped(
     natives::dropped(point)
 }
 
-/// `VeneerRuntime.linked`: does nothing. A call that returns shows that the JVM finds the natives.
+/// `VeneerAgent.linked`: does nothing. A call that returns shows that the JVM finds the natives.
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_java_lang_invoke_VeneerRuntime_linked(_: *mut JNIEnv, _: jclass) {}
+pub extern "system" fn Java_java_lang_invoke_VeneerAgent_linked(_: *mut JNIEnv, _: jclass) {}

@@ -26,6 +26,7 @@
 
 use crate::data::event_log::EventLog;
 use crate::data::memory::Mapping;
+use crate::jvm::runtime_table;
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -46,7 +47,7 @@ const POINT_BYTES: u64 = 16;
 /// Offset of the number of dropped events in the metrics of a point.
 const DROPPED: u64 = 8;
 /// Bytes of an event before its values.
-const EVENT_HEADER_BYTES: u64 = 32;
+const EVENT_HEADER_BYTES: u64 = runtime_table::EVENT_HEADER as u64;
 /// The most events per point that stay in memory, so that a plan can read earlier events.
 const MAX_KEPT_EVENTS: usize = 4096;
 

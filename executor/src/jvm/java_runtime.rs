@@ -1,7 +1,7 @@
 //! The Java runtime classes inside the JVM (`executor/java`), and the agent's calls of them.
 //!
 //! [`Library::load`] defines the classes in the boot loader when the agent starts. Every other
-//! function calls one method of `VeneerRuntime`. The plan thread and the request thread call most
+//! function calls one method of `VeneerAgent`. The plan thread and the request thread call most
 //! of them; application threads call those for arming and for call stacks. No lock of the agent may
 //! be held during a call.
 
@@ -18,7 +18,7 @@ mod direct_reads;
 const CLASS_FILES: [(&str, &[u8]); CLASSES.len()] =
     include!(concat!(env!("OUT_DIR"), "/runtime_classes.rs"));
 
-/// The methods of `VeneerRuntime` that the agent calls.
+/// The methods of `VeneerAgent`.
 pub struct Library {
     /// The class `MethodHandle`.
     handles: Global,
@@ -58,7 +58,7 @@ pub struct Library {
     end_trace: Static,
 }
 
-/// Defines the runtime classes in the boot loader, and returns the last one, `VeneerRuntime`.
+/// Defines the runtime classes in the boot loader, and returns the last one, `VeneerAgent`.
 fn define_classes(env: Env) -> Result<jclass, JvmError> {
     let reads_directly = direct_reads::is_known(env);
     let mut last = Reference::NULL;
@@ -91,8 +91,8 @@ impl Library {
     /// `table` must be the address of the thread table, which is never freed: application threads
     /// read it.
     pub unsafe fn load(env: Env, table: i64) -> Result<Library, JvmError> {
-        let runtime = Arc::new(env.global(define_classes(env)?));
-        let find = |name, descriptor| env.static_method(&runtime, name, descriptor);
+        let class = Arc::new(env.global(define_classes(env)?));
+        let find = |name, descriptor| env.static_method(&class, name, descriptor);
         let trace = Arc::new(env.global(env.find(c"java/lang/invoke/VeneerTrace")?));
         let set_table = find(c"table", c"(J)V")?;
         let what = || "handing over the thread table".into();
@@ -576,6 +576,7 @@ impl Library {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::jvm::runtime_table::PACKAGE;
     use veneer_fragmenter::bytecode::decode;
     use veneer_fragmenter::classfile::{ClassFile, Code, ConstantTag};
 
@@ -612,7 +613,7 @@ mod tests {
     #[test]
     fn the_last_class_has_the_methods_that_the_agent_calls() {
         let (name, bytes) = CLASS_FILES.last().unwrap();
-        assert_eq!(*name, veneer_fragmenter::runtime::RUNTIME);
+        assert_eq!(*name, format!("{PACKAGE}VeneerAgent"));
         let file = ClassFile::parse(bytes).unwrap();
         let text = |index| file.pool.text(index).unwrap().into_owned();
         let methods = file.methods.iter();

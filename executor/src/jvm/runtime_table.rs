@@ -47,28 +47,36 @@ const fn reader(class: RuntimeClass) -> RuntimeClass {
 }
 
 /// The runtime classes, in the order in which the agent defines them: a class is defined before the
-/// first use of any method that names it. `VeneerRuntime` is the last one.
-pub const CLASSES: [RuntimeClass; 20] = [
+/// first use of any method that names it. `VeneerAgent`, which the agent calls, is the last one.
+pub const CLASSES: [RuntimeClass; 28] = [
     named(class("VeneerFrame")),
     class("VeneerReserve"),
     class("VeneerBound"),
     reader(class("VeneerToken")),
     class("VeneerGate"),
     class("VeneerMark"),
+    class("VeneerHeap"),
     reader(named(class("VeneerCell"))),
+    class("VeneerCells"),
     class("VeneerMember"),
     class("VeneerLinker$1"),
     class("VeneerLinker"),
     class("VeneerClock"),
     class("VeneerTicks"),
+    class("VeneerFrequentKeys"),
     named(class("VeneerTables")),
     class("VeneerTexts"),
     named(class("VeneerThreads")),
     class("VeneerObjects"),
+    class("VeneerClasses"),
     named(class("VeneerProbe")),
     class("VeneerWalk"),
+    class("VeneerBacktrace"),
+    class("VeneerEvents"),
     named(class("VeneerTrace")),
     named(class("VeneerRuntime")),
+    class("VeneerVersions"),
+    class("VeneerAgent"),
 ];
 
 /// A constant of this table, for `build.rs`.

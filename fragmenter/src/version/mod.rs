@@ -50,7 +50,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// An annotation that hides a body from methods that determine their caller (`Class.forName`,
 /// `Method.invoke` …); these see the host instead. HotSpot honours the annotation in classes
-/// defined by `VeneerRuntime.define`.
+/// defined by `VeneerVersions.define`.
 const COMPILED: &str = "Ljava/lang/invoke/LambdaForm$Compiled;";
 
 /// Whether a class signature is that of a version, which is the host's name with `$V.` and a suffix

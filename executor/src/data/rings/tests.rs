@@ -1,12 +1,19 @@
-//! Unit tests of the ring buffers. [`Writer`] writes events as `VeneerRuntime.begin`, `put` and
+//! Unit tests of the ring buffers. [`Writer`] writes events as `VeneerEvents.begin`, `put` and
 //! `end` do.
 
 use super::*;
 use crate::data::scratch::ScratchDirectory;
+use crate::jvm::runtime_table::{
+    EVENT_HEADER, EVENT_POINT, EVENT_TEXT, EVENT_THREAD, EVENT_TIME, EVENT_VALUE, VALUE_INT,
+};
 use veneer_protocol::data::{EVENT_LOG_FILES, read_segment};
 
-/// The most characters of a logged text, as in `VeneerRuntime.TEXT`.
-const TEXT: u64 = 64;
+/// Bytes before the values of an event.
+const EVENT_BYTES: u64 = EVENT_HEADER as u64;
+/// Bytes of a logged integer.
+const INTEGER_BYTES: u64 = EVENT_VALUE as u64;
+/// Bytes for which a writer needs room for each value, which might be a text.
+const VALUE_ROOM: u64 = INTEGER_BYTES + 2 * EVENT_TEXT as u64;
 
 struct Writer<'r> {
     rings: &'r Rings,
@@ -38,7 +45,7 @@ impl<'r> Writer<'r> {
     fn log(&self, point: LogPoint, time: u64, values: &[i64]) -> bool {
         let head = self.word(Layout::HEAD) as u64;
         let size = self.word(Layout::CAPACITY) as u64;
-        let need = 32 + values.len() as u64 * (16 + 2 * TEXT);
+        let need = EVENT_BYTES + values.len() as u64 * VALUE_ROOM;
         let at = head % size;
         let skip = if at + need > size { size - at } else { 0 };
         if head + skip + need - self.word(Layout::TAIL) as u64 > size {
@@ -56,16 +63,17 @@ impl<'r> Writer<'r> {
             let half = self.rings.file.half_word(self.base + event + offset);
             half.store(value, Ordering::Relaxed);
         };
-        half(4, point.0);
-        self.set(event + 8, time);
-        self.set(event + 16, 77);
-        for (n, value) in values.iter().enumerate() {
-            self.set(event + 32 + 16 * n as u64, 1);
-            self.set(event + 40 + 16 * n as u64, *value as u64);
+        half(EVENT_POINT as u64, point.0);
+        self.set(event + EVENT_TIME as u64, time);
+        self.set(event + EVENT_THREAD as u64, 77);
+        let first = event + EVENT_BYTES;
+        for (at, value) in (first..).step_by(EVENT_VALUE as usize).zip(values) {
+            self.set(at, VALUE_INT as u64);
+            self.set(at + 8, *value as u64);
         }
-        let length = 32 + 16 * values.len() as u32;
-        half(0, length);
-        self.set(Layout::HEAD, head + u64::from(length));
+        let length = EVENT_BYTES + INTEGER_BYTES * values.len() as u64;
+        half(0, length as u32);
+        self.set(Layout::HEAD, head + length);
         true
     }
 }

@@ -136,12 +136,12 @@ public final class VeneerCell extends MutableCallSite {
     private boolean ready() {
         MethodHandle now = this.now;
         if (resumeToken == now) {
-            return VeneerRuntime.hasRoom();
+            return VeneerHeap.hasRoom();
         }
         if (requested != now) {
             requested = now;
             try {
-                VeneerRuntime.request(id);
+                request(id);
             } catch (OutOfMemoryError full) {
                 // The first call of a native method looks it up, which needs memory.
                 requested = null;
@@ -149,4 +149,10 @@ public final class VeneerCell extends MutableCallSite {
         }
         return false;
     }
+
+    /**
+     * Asks the agent for an OSR entry of the method's current version. The JVM finds this method by
+     * name in the agent's library.
+     */
+    private static native void request(int id);
 }

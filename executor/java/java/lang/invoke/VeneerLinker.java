@@ -15,7 +15,7 @@ import sun.invoke.util.Wrapper;
  * cannot call {@code super} methods, use protected members of other packages, store to final
  * fields, or get the host's lookup. Handles that are made with the host's own lookup can.
  *
- * <p>{@link VeneerRuntime} initialises this class when the agent starts. An application thread with
+ * <p>{@link VeneerAgent} initialises this class when the agent starts. An application thread with
  * a full stack might fail to initialise it, and then no thread could ever use it.
  */
 final class VeneerLinker {
@@ -132,7 +132,7 @@ final class VeneerLinker {
             int end = descriptor.charAt(base) == 'L' ? descriptor.indexOf(';', base) : base;
             Class<?> type =
                     end > base
-                            ? VeneerProbe.loaded(host, descriptor.substring(base + 1, end).replace('/', '.'))
+                            ? VeneerClasses.loaded(host, descriptor.substring(base + 1, end).replace('/', '.'))
                             : Wrapper.forBasicType(descriptor.charAt(base)).primitiveType();
             if (type == null) {
                 return null;
@@ -269,7 +269,7 @@ final class VeneerLinker {
      */
     private static void check(MethodHandles.Lookup caller, Class<?> host) throws IllegalAccessException {
         Class<?> version = caller.lookupClass();
-        Object[] data = VeneerRuntime.data(version);
+        Object[] data = VeneerVersions.data(version);
         if (data == null || data[2] != host) {
             throw new IllegalAccessException("not a version of " + host.getName());
         }

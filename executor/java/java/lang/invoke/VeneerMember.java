@@ -27,7 +27,7 @@ final class VeneerMember {
      * the error, at the place where the host's own instruction does.
      */
     MethodHandle handle() throws Throwable {
-        Class<?> declaring = VeneerProbe.loaded(host, owner);
+        Class<?> declaring = VeneerClasses.loaded(host, owner);
         if (declaring != null) {
             try {
                 return VeneerLinker.handle(host, name, type, kind, declaring, descriptor);

@@ -176,7 +176,7 @@ final class VeneerObjects {
                 continue;
             }
             if (reference == null) {
-                if (!VeneerRuntime.hasRoom()) {
+                if (!VeneerHeap.hasRoom()) {
                     break;
                 }
                 reference = new WeakReference<>(o);

@@ -1,8 +1,5 @@
 package java.lang.invoke;
 
-import java.lang.ref.WeakReference;
-import java.lang.reflect.Modifier;
-import jdk.internal.loader.BuiltinClassLoader;
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.ForceInline;
 
@@ -19,120 +16,12 @@ public final class VeneerProbe {
 
     private static final Unsafe U = Unsafe.getUnsafe();
 
-    // ---- classes, for the agent -----------------------------------------------------------------
-
-    private static final MethodHandle FIND_LOADED = findLoaded();
-
-    private static MethodHandle findLoaded() {
-        try {
-            MethodType type = MethodType.methodType(Class.class, String.class);
-            return MethodHandles.Lookup.IMPL_LOOKUP.findVirtual(ClassLoader.class, "findLoadedClass", type);
-        } catch (ReflectiveOperationException e) {
-            throw new LinkageError("ClassLoader.findLoadedClass", e);
-        }
-    }
-
-    /**
-     * The class that the class {@code by} means by a name, if it is loaded; else null. Calls no
-     * class loader of the application.
-     */
-    static Class<?> loaded(Class<?> by, String name) throws Throwable {
-        ClassLoader loader = by.getClassLoader();
-        if (loader != null && !name.startsWith("java.")) {
-            Class<?> found = (Class<?>) FIND_LOADED.invokeExact(loader, name);
-            // The JDK's own loaders delegate to their parents first.
-            while (found == null && loader instanceof BuiltinClassLoader && loader.getParent() != null) {
-                loader = loader.getParent();
-                found = (Class<?>) FIND_LOADED.invokeExact(loader, name);
-            }
-            return found;
-        }
-        try {
-            return Class.forName(name, false, null);
-        } catch (ClassNotFoundException e) {
-            return null;
-        }
-    }
-
-    /**
-     * The reason why code in the class {@code by} cannot name another class; null if it can. {@code
-     * accessed} means that the code calls methods by that name, or casts to it. Calls no class
-     * loader of the application.
-     */
-    static String unreachable(Class<?> by, Class<?> type, boolean accessed) throws Throwable {
-        if (!means(by, type)) {
-            return "the loader of " + by.getName() + " does not know this " + type.getName();
-        }
-        if (!accessed) {
-            return null;
-        }
-        boolean neighbours =
-                by.getClassLoader() == type.getClassLoader() && by.getPackageName().equals(type.getPackageName());
-        if (!Modifier.isPublic(type.getModifiers()) && !neighbours) {
-            return type.getName() + " is not public";
-        }
-        Module from = by.getModule();
-        Module to = type.getModule();
-        if (!from.canRead(to) || !to.isExported(type.getPackageName(), from)) {
-            return to + " does not export " + type.getPackageName() + " to " + from;
-        }
-        return null;
-    }
-
-    /**
-     * Whether the name of a class, in the class {@code by}, means that class, as far as loaded
-     * classes decide this.
-     */
-    private static boolean means(Class<?> by, Class<?> type) throws Throwable {
-        Class<?> known = loaded(by, type.getName());
-        if (known != null) {
-            return known == type;
-        }
-        // The JDK's own loaders find the classes of their parents.
-        ClassLoader loader = by.getClassLoader();
-        while (loader != type.getClassLoader()) {
-            if (!(loader instanceof BuiltinClassLoader)) {
-                return false;
-            }
-            loader = loader.getParent();
-        }
-        return true;
-    }
-
     // ---- casts ----------------------------------------------------------------------------------
-
-    /** Limit for the classes to which probes cast, in the life of the JVM. */
-    private static final int TYPES = 1 << 12;
-
-    /**
-     * These classes, by their numbers. A number is never reused, because live versions may contain
-     * the offsets of its fields.
-     */
-    private static final WeakReference<?>[] TYPE = new WeakReference<?>[TYPES];
-
-    private static int types;
-
-    /**
-     * The number of a class for {@link #asA}; -1 if there are too many classes. Called by the
-     * agent.
-     */
-    static synchronized long type(Class<?> type) {
-        for (int n = 0; n < types; n++) {
-            if (TYPE[n].get() == type) {
-                return n;
-            }
-        }
-        if (types == TYPES) {
-            return -1;
-        }
-        TYPE[types] = new WeakReference<>(type);
-        return types++;
-    }
 
     /** The object, if it is an instance of the class with this number; else null. */
     @ForceInline
     public static Object asA(Object o, long type) {
-        return o != null && TYPE[(int) type].get() instanceof Class<?> c && c.isInstance(o) ? o : null;
+        return o != null && VeneerClasses.BY_NUMBER[(int) type].get() instanceof Class<?> c && c.isInstance(o) ? o : null;
     }
 
     // ---- calls of the application ---------------------------------------------------------------

@@ -27,7 +27,7 @@ public final class VeneerTables {
     // the complement of that form. Other kinds of tables are described at their methods.
     static final int HEAD = VeneerLayout.HEAD;
     static final int VALUES = VeneerLayout.VALUES;
-    private static final int SPINS = 1_000;
+    static final int SPINS = 1_000;
 
     static final long STRINGS = VeneerLayout.STRINGS;
 
@@ -60,7 +60,7 @@ public final class VeneerTables {
      * compiler.
      */
     @ForceInline
-    private static boolean has(long place, long tags, long a, long b, long c, long d) {
+    static boolean has(long place, long tags, long a, long b, long c, long d) {
         return tags == 0
                 || U.getLong(place + 8) == tags
                         && U.getLong(place + 16) == a
@@ -71,7 +71,7 @@ public final class VeneerTables {
 
     /** Writes the keys to a place whose state is 1. */
     @ForceInline
-    private static void give(long place, long tags, long a, long b, long c, long d) {
+    static void give(long place, long tags, long a, long b, long c, long d) {
         U.putLong(place + 8, tags);
         U.putLong(place + 16, a);
         U.putLong(place + 24, b);
@@ -313,90 +313,17 @@ public final class VeneerTables {
         }
     }
 
-    // The most frequent keys of an unbounded number (space saving: Metwally, Agrawal, El Abbadi:
-    // Efficient Computation of Frequent and Top-k Elements in Data Streams, 2005). The hash of the
-    // keys selects a group of GROUP places. New keys replace those with the least count of their
-    // group, and continue from this count, which becomes their error.
-    //
-    // Values: count, error, and, in the first place of a group, whether a thread is replacing keys
-    // of the group. The count of a place only rises, also when its keys are replaced. So a thread
-    // that reads a count, then finds its keys in the place, and then increments exactly that count,
-    // has counted for its keys.
-    private static final long GROUP = VeneerLayout.GROUP;
-
+    /** Counts the keys in a table of the most frequent keys. See {@link VeneerFrequentKeys}. */
     public static void countTop(long table, long tags, long a, long b, long c, long d) {
         long rest = at(table) + HEAD;
         long size = size(table);
         long hash = hash(tags, a, b, c, d);
-        long group = rest + (1 + (slot(hash, places(table)) & -GROUP)) * size;
-        if (lost(tags, a, b, c, d) || !counted(group, size, hash, tags, a, b, c, d) && !joined(group, size, hash, tags, a, b, c, d)) {
+        long group = rest + (1 + (slot(hash, places(table)) & -VeneerLayout.GROUP)) * size;
+        if (lost(tags, a, b, c, d)
+                || !VeneerFrequentKeys.counted(group, size, hash, tags, a, b, c, d)
+                        && !VeneerFrequentKeys.joined(group, size, hash, tags, a, b, c, d)) {
             U.getAndAddLong(null, rest + VALUES, 1);
         }
-    }
-
-    /** Increments the count of the place with these keys; false if no place has them. */
-    private static boolean counted(long group, long size, long hash, long tags, long a, long b, long c, long d) {
-        for (long place = group, end = group + GROUP * size; place < end; place += size) {
-            while (U.getLong(place) == hash) {
-                long count = U.getLongAcquire(null, place + VALUES);
-                if (U.getLong(place) != hash || !has(place, tags, a, b, c, d)) {
-                    break;
-                }
-                if (U.compareAndSetLong(null, place + VALUES, count, count + 1)) {
-                    return true;
-                }
-            }
-        }
-        return false;
-    }
-
-    /**
-     * Gives the keys a place of the group; false if other threads occupy the group for too long.
-     * One thread at a time does this, so no keys get two places.
-     */
-    private static boolean joined(long group, long size, long hash, long tags, long a, long b, long c, long d) {
-        long busy = group + VALUES + 16;
-        int turn = 0;
-        while (U.getLongAcquire(null, busy) != 0 || !U.compareAndSetLong(null, busy, 0, 1)) {
-            if (++turn == SPINS) {
-                return false;
-            }
-            Thread.onSpinWait();
-        }
-        // Another thread may have added the keys.
-        boolean done = counted(group, size, hash, tags, a, b, c, d) || taken(group, size, hash, tags, a, b, c, d);
-        U.putLongRelease(null, busy, 0);
-        return done;
-    }
-
-    /**
-     * Replaces the keys of the place with the least count; false if other threads change the counts
-     * too fast.
-     */
-    private static boolean taken(long group, long size, long hash, long tags, long a, long b, long c, long d) {
-        for (int turn = 0; turn < SPINS; turn++) {
-            long least = group;
-            long count = U.getLong(group + VALUES);
-            for (long n = 1; n < GROUP; n++) {
-                long here = U.getLong(group + n * size + VALUES);
-                if (here < count) {
-                    count = here;
-                    least = group + n * size;
-                }
-            }
-            long state = U.getLong(least);
-            U.putLongVolatile(null, least, 1);
-            // No thread finds the old keys from here on. A thread that found them earlier fails to
-            // increment the count.
-            if (U.compareAndSetLong(null, least + VALUES, count, count + 1)) {
-                give(least, tags, a, b, c, d);
-                U.putLong(least + VALUES + 8, count);
-                U.putLongRelease(null, least, hash);
-                return true;
-            }
-            U.putLongRelease(null, least, state);
-        }
-        return false;
     }
 
     // A random sample (Vitter: Random Sampling with a Reservoir, 1985, algorithm R). Values are

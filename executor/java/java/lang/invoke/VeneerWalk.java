@@ -128,7 +128,7 @@ final class VeneerWalk
     /** Loads everything that a walk needs, and then replaces the JVM's native method. */
     private static void begin() {
         state = -1;
-        if (VeneerRuntime.READABLE) {
+        if (VeneerBacktrace.READABLE) {
             walker = StackWalker.getInstance(
                     Set.of(StackWalker.Option.RETAIN_CLASS_REFERENCE, StackWalker.Option.SHOW_HIDDEN_FRAMES));
             new VeneerWalk(null, Integer.MAX_VALUE).walk();
@@ -160,7 +160,7 @@ final class VeneerWalk
         if (thrown instanceof VeneerMark) {
             return;
         }
-        Object[] top = (Object[]) U.getReference(thrown, VeneerRuntime.BACKTRACE);
+        Object[] top = (Object[]) U.getReference(thrown, VeneerBacktrace.BACKTRACE);
         int shown = 0;
         for (Object[] chunk = top; chunk != null; chunk = (Object[]) chunk[chunk.length - 2]) {
             Object before = null;
@@ -189,7 +189,7 @@ final class VeneerWalk
     public void accept(StackWalker.StackFrame frame) {
         Class<?> c = frame.getDeclaringClass();
         if (c.isHidden()) {
-            Object[] data = versionOf == null ? VeneerRuntime.data(c) : null;
+            Object[] data = versionOf == null ? VeneerVersions.data(c) : null;
             if (data != null) {
                 int at = placeOf((int[]) data[1], frame.getMethodName(), frame.getByteCodeIndex());
                 if (at >= 0) {
@@ -229,7 +229,7 @@ final class VeneerWalk
      * known.
      */
     static long place(Class<?> version, String method, int bci) {
-        Object[] data = VeneerRuntime.data(version);
+        Object[] data = VeneerVersions.data(version);
         return data == null ? -1 : placeOf((int[]) data[1], method, bci);
     }
 

@@ -1,0 +1,205 @@
+package java.lang.invoke;
+
+import java.security.ProtectionDomain;
+import jdk.internal.misc.Unsafe;
+
+/**
+ * The methods that the agent calls through JNI ({@code executor/src/jvm/java_runtime.rs}). Most of
+ * them only call the class that does the work, so that the agent needs one class.
+ */
+final class VeneerAgent {
+    private VeneerAgent() {}
+
+    private static final Unsafe U = Unsafe.getUnsafe();
+
+    // ---- the start of the agent -----------------------------------------------------------------
+
+    /** Does nothing. Fails until the JVM looks for native methods in the agent's library. */
+    static native void linked();
+
+    /** Takes the address of the thread table, and prepares the code that moves activations. */
+    static void table(long address) throws Throwable {
+        link();
+        VeneerRuntime.table(address);
+    }
+
+    /**
+     * Initialises the classes that armed bodies and versions call, and runs the code once that moves
+     * an activation to a version. The JVM allocates objects when it links a call of a method handle,
+     * and such a first call would fail on a full heap. An application thread with a full stack might
+     * fail to initialise a class, and then no thread could ever use it.
+     */
+    private static void link() throws Throwable {
+        VeneerReserve.put(VeneerReserve.take(null));
+        Class<?>[] called = {
+            VeneerLinker.class, VeneerVersions.class, VeneerClasses.class, VeneerCells.class, VeneerHeap.class, VeneerBacktrace.class};
+        for (Class<?> one : called) {
+            U.ensureClassInitialized(one);
+        }
+        VeneerClock.link();
+        VeneerCell nowhere = new VeneerCell(-1, new VeneerGate());
+        MethodType erased = MethodType.methodType(Object.class, Object.class);
+        nowhere.resume = MethodHandles.Lookup.IMPL_LOOKUP.findStatic(VeneerAgent.class, "arrives", erased);
+        VeneerRuntime.goL(VeneerFrame.of(0), nowhere);
+    }
+
+    private static Object arrives(Object frame) {
+        return null;
+    }
+
+    /** The owner and the counter shard of each row of the thread table. */
+    static long[] found() {
+        return VeneerRuntime.found();
+    }
+
+    /**
+     * Makes timers read the function at this address, if compiled code can call it at little cost.
+     * A tick takes {@code scale} nanoseconds divided by 2⁶². At one moment, the function returned
+     * {@code ticks}, and {@code System.nanoTime()} returned {@code nanos}.
+     */
+    static void clock(long address, long ticks, long nanos, long scale) throws Throwable {
+        MethodHandle counter = VeneerTicks.at(address);
+        if (counter != null) {
+            VeneerClock.change(counter, ticks, nanos, scale);
+        }
+    }
+
+    // ---- versions and cells ----------------------------------------------------------------------
+
+    static MethodHandle idleToken() {
+        return VeneerCell.IDLE;
+    }
+
+    /**
+     * A new token. Without offsets, the token is for one version of one method, and {@link
+     * #install} sets the version's instance. With offsets of counters, the token is for the armed
+     * body with these counters at its entry.
+     */
+    static MethodHandle token(int[] offsets) {
+        return VeneerToken.make(offsets);
+    }
+
+    /** See {@link VeneerVersions#define}. */
+    static Class<?> define(Class<?> host, String name, byte[] bytes, MethodHandle[] tokens, int[] places, String finals, String bound)
+            throws Throwable {
+        return VeneerVersions.define(host, name, bytes, tokens, places, finals, bound);
+    }
+
+    /** See {@link VeneerVersions#defineAnchor}. */
+    static Class<?> defineAnchor(ClassLoader loader, String name, byte[] bytes, ProtectionDomain domain) {
+        return VeneerVersions.defineAnchor(loader, name, bytes, domain);
+    }
+
+    /** See {@link VeneerVersions#anchor}. */
+    static void anchor(Class<?> anchor, int[] ids) {
+        VeneerVersions.anchor(anchor, ids);
+    }
+
+    /** See {@link VeneerVersions#install}. */
+    static void install(int id, Class<?> version, MethodHandle token) throws InstantiationException {
+        VeneerVersions.install(id, version, token);
+    }
+
+    /** See {@link VeneerVersions#installResume}. */
+    static void installResume(int id, Class<?> version, MethodHandle token, String body) throws Throwable {
+        VeneerVersions.installResume(id, version, token, body);
+    }
+
+    /** See {@link VeneerCell#release}. */
+    static void releaseResume(int id) {
+        VeneerCells.cell(id).release();
+    }
+
+    /** See {@link VeneerWalk#place}. */
+    static long place(Class<?> version, String method, int bci) {
+        return VeneerWalk.place(version, method, bci);
+    }
+
+    /** See {@link VeneerCells#forget}. */
+    static void forget(int first, int end) {
+        VeneerCells.forget(first, end);
+    }
+
+    /** See {@link VeneerHeap#roomToChange}. */
+    static long roomToChange(long allocate) {
+        return VeneerHeap.roomToChange(allocate);
+    }
+
+    /** Switches a method back to its armed body. */
+    static void idle(int id) {
+        VeneerCells.cell(id).turn(VeneerCell.IDLE);
+    }
+
+    /** Called before many cells behind a gate change. Each call needs a call of {@link #open}. */
+    static void shut(int gate) {
+        VeneerCells.gate(gate).shut();
+    }
+
+    /** Called after many cells behind a gate have changed. */
+    static void open(int gate) {
+        VeneerCells.gate(gate).open();
+    }
+
+    // ---- classes that probes name ---------------------------------------------------------------
+
+    /**
+     * Initialises the classes that probes call, before the first probe runs. An application thread
+     * with a full stack might fail to initialise them, and then no thread could ever use them.
+     */
+    static void prepare() {
+        Class<?>[] called = {
+            VeneerProbe.class, VeneerTables.class, VeneerFrequentKeys.class, VeneerTexts.class, VeneerThreads.class, VeneerObjects.class};
+        for (Class<?> one : called) {
+            U.ensureClassInitialized(one);
+        }
+    }
+
+    static Class<?> loaded(Class<?> by, String name) throws Throwable {
+        return VeneerClasses.loaded(by, name);
+    }
+
+    static long type(Class<?> type) {
+        return VeneerClasses.number(type);
+    }
+
+    static String unreachable(Class<?> by, Class<?> type, int accessed) throws Throwable {
+        return VeneerClasses.unreachable(by, type, accessed != 0);
+    }
+
+    /** The offset, in its object, of an instance field that the class declares. */
+    static long offset(Class<?> declaring, String name, String descriptor) throws ClassNotFoundException {
+        return VeneerLinker.offset(declaring, name, descriptor);
+    }
+
+    // ---- tables ---------------------------------------------------------------------------------
+
+    static long texts(long places) {
+        return VeneerTexts.make(places);
+    }
+
+    static void clearTexts(long row) {
+        VeneerTexts.clear(row);
+    }
+
+    static long objects(long most) {
+        return VeneerObjects.make(most);
+    }
+
+    static long withValue(long table) {
+        return VeneerObjects.size(table);
+    }
+
+    static long withoutPlace(long table) {
+        return VeneerObjects.lost(table);
+    }
+
+    /** Drops every string and object of the application. Called when the agent unloads. */
+    static void forgetAll() {
+        VeneerTexts.forget();
+        VeneerObjects.forget();
+    }
+
+    static void keep(long table, long places) {
+        VeneerThreads.keep(table, places);
+    }
+}
