@@ -11,7 +11,7 @@
 //! reads and writes only, and never while Java code runs.
 
 use crate::classes::method_ids::MethodIds;
-use crate::jvm::jni::{Env, Global, jclass, jobject};
+use crate::jvm::jni::{Env, WeakGlobal, jclass, jobject};
 use crate::jvm::jvmti::Tool;
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, HashMap};
@@ -38,7 +38,7 @@ pub struct ClassState {
     /// The methods that have a cell.
     pub methods: Vec<ArmedMethod>,
     /// A weak reference to the class, once it is prepared.
-    pub class: Option<Arc<Global>>,
+    pub class: Option<Arc<WeakGlobal>>,
     /// Whether an instrument was attached before the class ran. The JIT's profile of the armed code
     /// is then empty or skewed.
     pub has_skewed_profile: bool,
@@ -57,7 +57,7 @@ pub struct Class {
     /// The same name in Java form.
     pub dotted: JavaClassName,
     /// A weak reference, shared by all classes of the loader. `None` for the boot loader.
-    loader: Option<Arc<Global>>,
+    loader: Option<Arc<WeakGlobal>>,
     /// The id of method 0.
     pub first_id: MethodId,
     /// The number of methods, armed or not.
@@ -78,7 +78,7 @@ impl Class {
     fn has_loader(&self, env: Env, loader: jobject) -> bool {
         match &self.loader {
             None => loader.is_null(),
-            Some(weak) => !loader.is_null() && env.same(weak.raw(), loader),
+            Some(weak) => !loader.is_null() && env.refers_to(weak, loader),
         }
     }
 
@@ -112,18 +112,18 @@ struct Maps {
     /// By the id of method 0.
     by_id: BTreeMap<MethodId, Arc<Class>>,
     /// Weak references to all loaders but the boot loader, each once.
-    loaders: Vec<Arc<Global>>,
+    loaders: Vec<Arc<WeakGlobal>>,
     ids: MethodIds,
     unloaded: UnloadedCount,
 }
 
 impl Maps {
     /// The shared weak reference to a loader; `None` for the boot loader.
-    fn loader(&mut self, env: Env, loader: jobject) -> Option<Arc<Global>> {
+    fn loader(&mut self, env: Env, loader: jobject) -> Option<Arc<WeakGlobal>> {
         if loader.is_null() {
             return None;
         }
-        let known = self.loaders.iter().find(|l| env.same(l.raw(), loader));
+        let known = self.loaders.iter().find(|l| env.refers_to(l, loader));
         let known = known.cloned();
         Some(known.unwrap_or_else(|| {
             let new = Arc::new(env.weak(loader));
@@ -224,7 +224,7 @@ impl Registry {
     /// reserved until [`Registry::release_ids`].
     pub fn remove_unloaded(&self, env: Env) -> Vec<Arc<Class>> {
         let mut maps = self.maps();
-        let is_gone = |loader: &Arc<Global>| env.is_cleared(loader);
+        let is_gone = |loader: &Arc<WeakGlobal>| env.is_cleared(loader);
         let (gone, live): (Vec<_>, Vec<_>) = maps.loaders.drain(..).partition(is_gone);
         maps.loaders = live;
         maps.take(|class| {

@@ -16,7 +16,7 @@
 //! A loader whose classes were all loaded before the agent attached is not asked, because no thread
 //! of the application loads a class through it while the agent arms them.
 
-use crate::jvm::jni::{Env, Global, Reference, jclass, jobject};
+use crate::jvm::jni::{Env, Reference, WeakGlobal, jclass, jobject};
 use crate::jvm::runtime_table::{CLASSES, PACKAGE};
 use parking_lot::{Mutex, MutexGuard};
 use std::cell::Cell;
@@ -45,12 +45,11 @@ thread_local! {
 
 /// A loader that has been asked.
 struct AskedLoader {
-    /// A weak reference.
-    loader: Global,
+    loader: WeakGlobal,
     /// The reason why the loader does not find the classes, if it does not.
     hidden: Option<Arc<str>>,
-    /// Weak references to the protection domains to which the classes were admitted.
-    domains: Vec<Global>,
+    /// The protection domains to which the classes were admitted.
+    domains: Vec<WeakGlobal>,
 }
 
 /// Has the JVM find all classes that emitted code refers to for Veneer's own purposes, as `referrer`
@@ -89,7 +88,7 @@ impl RuntimeAccess {
         let known = asked
             .iter()
             .rev()
-            .find(|a| env.same(a.loader.raw(), loader));
+            .find(|a| env.refers_to(&a.loader, loader));
         known.map(|a| a.hidden.clone().map_or(Ok(()), Err))
     }
 
@@ -143,8 +142,8 @@ impl RuntimeAccess {
             return Ok(());
         }
         let is_admitted = self.asked().iter().any(|asked| {
-            env.same(asked.loader.raw(), loader)
-                && asked.domains.iter().any(|d| env.same(d.raw(), domain))
+            env.refers_to(&asked.loader, loader)
+                && asked.domains.iter().any(|d| env.refers_to(d, domain))
         });
         // Code that decides on admission can itself load a class of this domain.
         if is_admitted || IS_CHECKING.get() {
@@ -155,7 +154,7 @@ impl RuntimeAccess {
         let mut asked = self.asked();
         if let Some(asked) = asked
             .iter_mut()
-            .find(|asked| env.same(asked.loader.raw(), loader))
+            .find(|asked| env.refers_to(&asked.loader, loader))
         {
             asked.domains.retain(|d| !env.is_cleared(d));
             asked.domains.push(env.weak(domain));

@@ -53,7 +53,7 @@ mod thread_local_parts;
 use crate::data::call_stacks::CallStacks;
 use crate::data::memory::Mapping;
 use crate::data::shards::Shards;
-use crate::jvm::jni::Global;
+use crate::jvm::jni::WeakGlobal;
 use crate::jvm::runtime_table;
 use parking_lot::{Mutex, MutexGuard, RwLock};
 use std::collections::{BTreeMap, HashSet};
@@ -151,7 +151,7 @@ struct TallyTable {
     /// Whether the plan has dropped the table, so that the plan can read it no more.
     is_dropped: bool,
     /// Weak references to the version classes whose code has the table's address.
-    writers: Vec<Arc<Global>>,
+    writers: Vec<Arc<WeakGlobal>>,
 }
 
 impl TallyTable {
@@ -358,8 +358,8 @@ impl Tallies {
     pub fn add_writer(
         &self,
         table: u32,
-        class: &Arc<Global>,
-        is_collected: &dyn Fn(&Global) -> bool,
+        class: &Arc<WeakGlobal>,
+        is_collected: &dyn Fn(&WeakGlobal) -> bool,
     ) -> bool {
         let mut list = self.list();
         let Some(table) = list.get_mut(table) else {
@@ -378,7 +378,7 @@ impl Tallies {
     pub fn reclaim(
         &self,
         attached: &HashSet<u32>,
-        is_collected: &dyn Fn(&Global) -> bool,
+        is_collected: &dyn Fn(&WeakGlobal) -> bool,
     ) -> usize {
         let _no_reader = self.readers.write();
         let mut list = self.list();

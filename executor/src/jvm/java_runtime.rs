@@ -28,6 +28,7 @@ pub struct Library {
     found: Global,
     prepared: OnceLock<()>,
     token: Static,
+    current_token: Static,
     define: Static,
     define_anchor: Static,
     anchor: Static,
@@ -111,6 +112,7 @@ impl Library {
             found: env.global(found),
             prepared: OnceLock::new(),
             token: find(c"token", c"([I)Ljava/lang/invoke/MethodHandle;")?,
+            current_token: find(c"currentToken", c"(I)Ljava/lang/invoke/MethodHandle;")?,
             define: find(
                 c"define",
                 c"(Ljava/lang/Class;Ljava/lang/String;[B[Ljava/lang/invoke/MethodHandle;[ILjava/lang/String;Ljava/lang/String;)Ljava/lang/Class;",
@@ -199,6 +201,13 @@ impl Library {
             env.delete(offsets);
             token
         }
+    }
+
+    /// The token that the cell of a method holds now, or IDLE, as a local reference.
+    pub fn current_token(&self, env: Env, id: MethodId) -> Result<jobject, JvmError> {
+        let what = || "reading the token of a method".into();
+        // SAFETY: `currentToken(I)` takes one int, and returns a method handle.
+        unsafe { env.object(&self.current_token, &[i(id.as_java())], what) }
     }
 
     /// Defines a version class as a nestmate of its host. The result is a local reference.

@@ -121,17 +121,31 @@ impl Static {
     }
 }
 
-/// A global reference, weak or strong, that the agent owns. Dropping it deletes the reference.
+/// A strong global reference that the agent owns. Dropping it deletes the reference.
 #[derive(Debug)]
 pub struct Global {
     object: sys::jobject,
-    weak: bool,
 }
 
 // SAFETY: the JNI lets every thread use and delete a global reference.
 unsafe impl Send for Global {}
 // SAFETY: as for `Send`; a global reference is never written.
 unsafe impl Sync for Global {}
+
+/// A weak global reference that the agent owns. Dropping it deletes the reference.
+///
+/// The JVM may collect the object at any moment, and HotSpot reads through null if a JNI function
+/// gets a weak reference whose object is gone. So the reference itself is private, and only
+/// [`Env::local`], [`Env::refers_to`] and [`Env::is_cleared`] take it.
+#[derive(Debug)]
+pub struct WeakGlobal {
+    object: sys::jweak,
+}
+
+// SAFETY: the JNI lets every thread use and delete a weak global reference.
+unsafe impl Send for WeakGlobal {}
+// SAFETY: as for `Send`; a weak global reference is never written.
+unsafe impl Sync for WeakGlobal {}
 
 /// The number of global references that were dropped in a thread without a JNI environment, since
 /// the last call of [`take_leaked_globals`].
@@ -145,8 +159,7 @@ pub fn take_leaked_globals() -> u64 {
 }
 
 impl Global {
-    /// The reference itself, valid while this global reference is alive. If the object of a weak
-    /// reference is gone, the result is not null, but [`Env::local`] returns null for it.
+    /// The reference itself, valid while this global reference is alive.
     pub fn raw(&self) -> jobject {
         Reference(self.object)
     }
@@ -161,15 +174,21 @@ impl Drop for Global {
             LEAKED_GLOBALS.fetch_add(1, Ordering::Relaxed);
             return;
         };
-        // SAFETY: `env` belongs to this thread. `Env::global` or `Env::weak` made the reference, of
-        // the kind that `weak` says, and only this function deletes it.
-        unsafe {
-            if self.weak {
-                call!(env, DeleteWeakGlobalRef, self.object);
-            } else {
-                call!(env, DeleteGlobalRef, self.object);
-            }
-        }
+        // SAFETY: `env` belongs to this thread. `Env::global` made the reference, and only this
+        // function deletes it.
+        unsafe { call!(env, DeleteGlobalRef, self.object) };
+    }
+}
+
+impl Drop for WeakGlobal {
+    fn drop(&mut self) {
+        let Some(env) = Env::current() else {
+            LEAKED_GLOBALS.fetch_add(1, Ordering::Relaxed);
+            return;
+        };
+        // SAFETY: `env` belongs to this thread. `Env::weak` made the reference, and only this
+        // function deletes it.
+        unsafe { call!(env, DeleteWeakGlobalRef, self.object) };
     }
 }
 
@@ -335,17 +354,15 @@ impl Env {
         Global {
             // SAFETY: `object` is a valid reference or null.
             object: unsafe { call!(self, NewGlobalRef, object.0) },
-            weak: false,
         }
     }
 
     /// Makes a weak global reference to an object.
-    pub fn weak(self, object: jobject) -> Global {
+    pub fn weak(self, object: jobject) -> WeakGlobal {
         self.remember_jvm();
-        Global {
+        WeakGlobal {
             // SAFETY: `object` is a valid reference or null.
             object: unsafe { call!(self, NewWeakGlobalRef, object.0) },
-            weak: true,
         }
     }
 
@@ -359,22 +376,38 @@ impl Env {
         }
     }
 
-    /// A new local reference to the object of a global one; null if the object is gone. The caller
-    /// deletes it.
-    pub fn local(self, global: &Global) -> jobject {
-        // SAFETY: the global reference is alive.
-        Reference(unsafe { call!(self, NewLocalRef, global.object) })
+    /// A new local reference to the object of a weak global reference; null if the object is gone.
+    /// The caller deletes the local reference.
+    pub fn local(self, weak: &WeakGlobal) -> jobject {
+        // SAFETY: the weak reference is not deleted while `weak` is borrowed, and `NewLocalRef`
+        // returns null if its object is gone.
+        Reference(unsafe { call!(self, NewLocalRef, weak.object) })
     }
 
-    /// Whether two references name one object. A weak reference whose object is gone names null.
+    /// Whether a weak reference names this object. A weak reference whose object is gone names
+    /// null.
+    pub fn refers_to(self, weak: &WeakGlobal, object: jobject) -> bool {
+        // SAFETY: `object` is a valid reference or null. The weak reference is not deleted while
+        // `weak` is borrowed, and `IsSameObject` takes it as null if its object is gone.
+        unsafe { call!(self, IsSameObject, weak.object, object.0) }
+    }
+
+    /// Whether two weak references name one object that is not gone.
+    pub fn refer_to_same(self, a: &WeakGlobal, b: &WeakGlobal) -> bool {
+        // SAFETY: as for `refers_to`.
+        let is_same = unsafe { call!(self, IsSameObject, a.object, b.object) };
+        is_same && !self.is_cleared(a)
+    }
+
+    /// Whether two references name one object.
     pub fn same(self, a: jobject, b: jobject) -> bool {
         // SAFETY: both are valid references or null.
         unsafe { call!(self, IsSameObject, a.0, b.0) }
     }
 
     /// Whether the object of a weak reference is gone.
-    pub fn is_cleared(self, weak: &Global) -> bool {
-        self.same(weak.raw(), Reference::NULL)
+    pub fn is_cleared(self, weak: &WeakGlobal) -> bool {
+        self.refers_to(weak, Reference::NULL)
     }
 
     /// Announces that the caller is about to make up to `count` more local references.
@@ -449,11 +482,10 @@ mod tests {
     #[test]
     fn a_global_reference_that_is_dropped_without_a_jvm_is_counted() {
         // No test of this crate starts a JVM, so the drop deletes nothing.
-        drop(Global {
-            object: ptr::dangling_mut::<c_void>().cast(),
-            weak: true,
-        });
-        assert_eq!([take_leaked_globals(), take_leaked_globals()], [1, 0]);
+        let object = ptr::dangling_mut::<c_void>().cast();
+        drop(WeakGlobal { object });
+        drop(Global { object });
+        assert_eq!([take_leaked_globals(), take_leaked_globals()], [2, 0]);
     }
 
     #[test]

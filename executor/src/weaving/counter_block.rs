@@ -16,7 +16,7 @@
 //! The list of versions is the only part that changes. Its mutex is held for short reads and
 //! writes, from any thread.
 
-use crate::jvm::jni::{Env, Global};
+use crate::jvm::jni::{Env, WeakGlobal};
 use parking_lot::{Mutex, MutexGuard};
 use std::sync::Arc;
 use veneer_fragmenter::counting::CounterPlan;
@@ -40,8 +40,7 @@ pub struct CounterBlock {
 
 /// A version class that counts in a block.
 struct CountingVersion {
-    /// A weak reference to the class.
-    class: Arc<Global>,
+    class: Arc<WeakGlobal>,
     /// The class name in stack traces. A later class may have the same name.
     name: Arc<str>,
     /// See [`veneer_fragmenter::version::VersionClass::spans`].
@@ -52,8 +51,8 @@ struct CountingVersion {
 pub struct VersionActivation {
     /// The id of the method.
     pub method: MethodId,
-    /// A weak reference to the version class.
-    pub class: Global,
+    /// The version class.
+    pub class: WeakGlobal,
     pub pc: i64,
 }
 
@@ -86,7 +85,7 @@ impl CounterBlock {
     }
 
     /// Adds a version that is about to count in the block. Must be called before the version runs.
-    pub fn add_version(&self, env: Env, class: &Arc<Global>, name: &Arc<str>, spans: &[Span]) {
+    pub fn add_version(&self, env: Env, class: &Arc<WeakGlobal>, name: &Arc<str>, spans: &[Span]) {
         let mut versions = self.versions();
         if versions.len() >= 8 {
             versions.retain(|v| !env.is_cleared(&v.class));
@@ -117,7 +116,7 @@ impl CounterBlock {
     pub fn occupied_spans(&self, env: Env, activations: &[VersionActivation]) -> Vec<Span> {
         let versions = self.versions();
         let span = |a: &VersionActivation| {
-            let is_same = |v: &&CountingVersion| env.same(v.class.raw(), a.class.raw());
+            let is_same = |v: &&CountingVersion| env.refer_to_same(&v.class, &a.class);
             span_at(&versions.iter().find(is_same)?.spans, a.pc)
         };
         let of_method = activations.iter().filter(|a| a.method == self.method);

@@ -104,7 +104,7 @@ impl WovenMethods {
         let has_entry = |id: &MethodId| {
             let entries = self.entries();
             let entry = entries.get(id);
-            entry.is_some_and(|e| e.token.is_none() && e.resume_class.is_some())
+            entry.is_some_and(|e| !e.holds_token && e.resume_class.is_some())
         };
         let ids: Vec<MethodId> = self.entries().keys().copied().collect();
         let mut candidates = Candidates::default();

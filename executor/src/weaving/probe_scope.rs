@@ -22,7 +22,7 @@
 //! references that the scope holds.
 
 use crate::agent::Agent;
-use crate::jvm::jni::{Env, Global, JvmError, jclass};
+use crate::jvm::jni::{Env, JvmError, WeakGlobal, jclass};
 use crate::weaving::instruction_sites::{Operand, value_kind};
 use crate::weaving::loop_exits::TRIP_COUNT_NAME;
 use crate::weaving::planned_probe::VisibleValues;
@@ -81,7 +81,7 @@ const COST_OBJECT: u8 = 9;
 /// exactly one class, the number of classes is stored instead. The results are kept while one class
 /// is woven, because a search takes milliseconds.
 #[derive(Default)]
-pub struct UniqueClasses(RefCell<HashMap<String, Result<Global, usize>>>);
+pub struct UniqueClasses(RefCell<HashMap<String, Result<WeakGlobal, usize>>>);
 
 /// A public instance method that an object has.
 struct DeclaredMethod {

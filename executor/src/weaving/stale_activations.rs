@@ -7,7 +7,7 @@
 
 use crate::agent::Agent;
 use crate::classes::method_analysis::analyse;
-use crate::jvm::jni::{Env, Global, jobject};
+use crate::jvm::jni::{Env, WeakGlobal, jobject};
 use crate::weaving::woven_methods::{MethodInstrumentation, WovenMethods};
 use veneer_fragmenter::arming::ArmedMethod;
 use veneer_fragmenter::classfile::ClassFile;
@@ -128,9 +128,9 @@ impl WovenMethods {
 
     /// Whether a version class is the one that new or running activations of the method enter now.
     fn is_current(&self, env: Env, id: MethodId, class: jobject) -> bool {
-        let is_same = |known: &Option<Global>| {
+        let is_same = |known: &Option<WeakGlobal>| {
             let known = known.as_ref();
-            known.is_some_and(|known| env.same(known.raw(), class))
+            known.is_some_and(|known| env.refers_to(known, class))
         };
         let entries = self.entries();
         entries.get(&id).is_some_and(|entry| {

@@ -17,7 +17,7 @@ use crate::agent::Agent;
 use crate::classes::inherited_members::inherited_protected_members;
 use crate::classes::method_analysis::{AnalysedMethod, analyse};
 use crate::classes::registry::Class;
-use crate::jvm::jni::{Env, Global, jobject};
+use crate::jvm::jni::{Env, Global, WeakGlobal, jobject};
 use crate::weaving::target_switch::{self, Switch, SwitchBatch, SwitchTarget};
 use crate::weaving::woven_methods::{InstalledTarget, Snapshot, WovenMethods};
 use std::collections::{BTreeMap, BTreeSet};
@@ -187,12 +187,21 @@ impl WovenMethods {
         let Some(class) = agent.registry.class_of_method(id) else {
             return;
         };
-        let token = self.entries().get(&id).and_then(|e| e.token.clone());
-        let snapshot = self.snapshot(id);
-        let token = token
-            .as_ref()
-            .map_or(agent.library.idle(), |token| token.raw());
-        if let Err(reason) = self.make_osr_entry(agent, env, &class, &snapshot, token) {
+        // The token comes from the cell. The plan thread records a switch after it has switched the
+        // cell, so its record may still name the version before. The activation would then wait for
+        // an entry of the new version, which nobody makes.
+        let made = match agent.library.current_token(env, id) {
+            Ok(token) => {
+                // The snapshot is taken after the token, so it is not older than the version.
+                let snapshot = self.snapshot(id);
+                let made = self.make_osr_entry(agent, env, &class, &snapshot, token);
+                // SAFETY: `current_token` has made the local reference, which is not used again.
+                unsafe { env.delete(token) };
+                made
+            }
+            Err(error) => Err(Refusal::Internal(error.to_string())),
+        };
+        if let Err(reason) = made {
             agent.refuse_method(&class, id, &reason);
         }
     }
@@ -333,7 +342,7 @@ impl WovenMethods {
         batch: &mut SwitchBatch,
     ) {
         let id = snapshot.method;
-        if self.entries().get(&id).is_none_or(|e| e.token.is_none()) {
+        if self.entries().get(&id).is_none_or(|e| !e.holds_token) {
             return;
         }
         // A clean OSR entry that was made before an edit does not accept frames from the edit's
@@ -537,14 +546,14 @@ impl WovenMethods {
     }
 }
 
-/// The target of a successful switch, with weak references.
+/// The target of a successful switch.
 fn installed_target(env: Env, switch: &Switch) -> InstalledTarget {
     let Some(target) = &switch.target else {
         return InstalledTarget::default();
     };
     let version = target.version.as_ref();
     InstalledTarget {
-        token: Some(env.weak(target.token.raw())),
+        holds_token: true,
         enter_class: version.map(|v| env.weak(v.raw())),
         counts_entries: version.is_none(),
     }
@@ -604,7 +613,7 @@ fn add_to_tables(
     }
     let class = Arc::new(env.weak(version));
     for table in tables {
-        let is_collected = |class: &Global| env.is_cleared(class);
+        let is_collected = |class: &WeakGlobal| env.is_cleared(class);
         if !agent.tallies.add_writer(table, &class, &is_collected) {
             let reason = "a table of an instrument that was detached is gone";
             return Err(Refusal::Internal(reason.into()));

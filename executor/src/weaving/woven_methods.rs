@@ -15,7 +15,7 @@
 //! once. The sequence number of an entry rises with every change. After a switch, it shows whether
 //! the installed version is the wanted one; if it is not, the method is prepared again.
 
-use crate::jvm::jni::Global;
+use crate::jvm::jni::WeakGlobal;
 use crate::weaving::counter_block::CounterBlock;
 use crate::weaving::release_schedule::ReleaseSchedule;
 use parking_lot::{Mutex, MutexGuard};
@@ -63,21 +63,20 @@ pub struct MethodInstrumentation {
     /// The fragments at which a version has or had an edit point. An activation may still arrive
     /// from there.
     pub edit_points: BTreeSet<FragmentId>,
-    /// The token of the installed version; `None` for IDLE. The reference is weak, because a token
-    /// leads to its version and so to the class loader.
-    pub token: Option<Arc<Global>>,
+    /// Whether the method's cell is not IDLE: it holds the token of a version, or of counters.
+    pub holds_token: bool,
     /// Whether new activations run the armed body, which counts its entries.
     pub counts_entries: bool,
-    /// A weak reference to the version class that new activations enter.
-    pub enter_class: Option<Global>,
-    /// A weak reference to the version class in which running activations resume.
-    pub resume_class: Option<Global>,
+    /// The version class that new activations enter.
+    pub enter_class: Option<WeakGlobal>,
+    /// The version class in which running activations resume.
+    pub resume_class: Option<WeakGlobal>,
 }
 
 impl MethodInstrumentation {
     /// Whether new activations run a version.
     pub fn has_version(&self) -> bool {
-        self.token.is_some() && !self.counts_entries
+        self.holds_token && !self.counts_entries
     }
 
     fn all_edits(&self) -> Vec<Edit> {
@@ -120,11 +119,10 @@ impl Snapshot {
 /// The target that a successful switch has installed.
 #[derive(Default)]
 pub struct InstalledTarget {
-    /// A weak reference to the token of the version; `None` for IDLE.
-    pub token: Option<Global>,
-    /// A weak reference to the version class; `None` for IDLE and for an armed body that counts its
-    /// entries.
-    pub enter_class: Option<Global>,
+    /// Whether the cell is not IDLE: it holds the token of a version, or of counters.
+    pub holds_token: bool,
+    /// The version class; `None` for IDLE and for an armed body that counts its entries.
+    pub enter_class: Option<WeakGlobal>,
     pub counts_entries: bool,
 }
 
@@ -240,7 +238,7 @@ impl WovenMethods {
         let entries = self.entries();
         entries
             .get(&method)
-            .is_none_or(|e| e.token.is_none() && e.instruments.is_empty() && e.edits.is_empty())
+            .is_none_or(|e| !e.holds_token && e.instruments.is_empty() && e.edits.is_empty())
     }
 
     /// The edits of a method, in the order in which they were added.
@@ -305,10 +303,10 @@ impl WovenMethods {
         };
         let is_newest = entry.sequence == sequence;
         if let Some(installed) = installed {
-            if installed.token.is_none() {
+            if !installed.holds_token {
                 self.release_schedule.lock().restart(Instant::now());
             }
-            entry.token = installed.token.map(Arc::new);
+            entry.holds_token = installed.holds_token;
             entry.counts_entries = installed.counts_entries;
             if !installed.counts_entries && installed.enter_class.is_some() {
                 entry.enter_class = installed.enter_class;

@@ -201,15 +201,41 @@ proptest! {
     }
 }
 
-/// Inserts a section with a tag after the header.
-fn with_section(tag: [u8; 4], payload: &[u8]) -> Vec<u8> {
-    let bytes = bytes_of(&MemoryProfile::default());
-    let (header, rest) = bytes.split_at(MAGIC.len() + 2);
+/// The bytes of a section.
+fn section(tag: [u8; 4], payload: &[u8]) -> Vec<u8> {
     let mut section = tag.to_vec();
     section.extend((payload.len() as u32).to_le_bytes());
     section.extend(payload);
     let checksum = crc32fast::hash(&section).to_le_bytes();
-    [header, &section, &checksum, rest].concat()
+    section.extend(checksum);
+    section
+}
+
+/// Inserts a section with a tag after the header.
+fn with_section(tag: [u8; 4], payload: &[u8]) -> Vec<u8> {
+    let bytes = bytes_of(&MemoryProfile::default());
+    let (header, rest) = bytes.split_at(MAGIC.len() + 2);
+    [header, &section(tag, payload), rest].concat()
+}
+
+#[test]
+fn a_section_that_is_not_in_its_place_is_refused() {
+    let profile = MemoryProfile {
+        sites: vec![Site::default()],
+        accesses: vec![AccessRow::default()],
+        ..MemoryProfile::default()
+    };
+    let bytes = bytes_of(&profile);
+    let end = bytes.len() - section(*b"END ", &[1, 0, 0]).len();
+    let (before, end) = bytes.split_at(end);
+    // A program without a name and one cache. The row above has the counts of no cache.
+    let head = section(*b"HEAD", &[0, 1, 0]);
+    let error = ProfileFile::from_bytes(&[before, &head, end].concat());
+    assert_eq!(error.map_err(|e| e.code()).err(), Some("ProfileDamaged"));
+    let error = ProfileFile::from_bytes(&with_section(*b"ACCS", &[0]));
+    assert_eq!(error.map_err(|e| e.code()).err(), Some("ProfileDamaged"));
+    let error = ProfileFile::from_bytes(&with_section(*b"HEAD", &[0, 0]));
+    assert_eq!(error.map_err(|e| e.code()).err(), Some("ProfileDamaged"));
 }
 
 #[test]

@@ -555,7 +555,7 @@ fn attached(numbers: &[u32]) -> HashSet<u32> {
 fn the_room_of_a_table_comes_back_when_nothing_has_the_table() {
     let fixture = Fixture::new();
     let tallies = &fixture.tallies;
-    let never = |_: &Global| -> bool { panic!("no table has a writer") };
+    let never = |_: &WeakGlobal| -> bool { panic!("no table has a writer") };
     let make = || fixture.table(TallyKind::Count, 1_000);
     let (first, second, third) = (make(), make(), make());
     let offset = second.offset;
@@ -611,7 +611,7 @@ fn counts_of(table: &Writer) -> Vec<u64> {
 #[test]
 fn a_thousand_tables_in_turn_need_the_room_of_one() {
     let fixture = Fixture::new();
-    let never = |_: &Global| -> bool { panic!("no table has a writer") };
+    let never = |_: &WeakGlobal| -> bool { panic!("no table has a writer") };
     let mut offsets = HashSet::new();
     for kind in [
         TallyKind::Count,

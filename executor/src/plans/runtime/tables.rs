@@ -2,7 +2,7 @@
 
 use super::RuntimeHandle;
 use crate::data::aggregations::{MAX_ENTRIES, TableLabel};
-use crate::jvm::jni::Global;
+use crate::jvm::jni::WeakGlobal;
 use veneer_instruments::{AttachError, Tally, TallyEntry, TallyKind};
 
 /// The most bytes of tables of former plans that are kept for the report.
@@ -44,7 +44,7 @@ impl RuntimeHandle {
         let (agent, env) = (self.agent, self.env());
         let attached = || agent.table.lock().tables_of_attached_code();
         let reclaim = || {
-            let is_collected = |class: &Global| env.is_cleared(class);
+            let is_collected = |class: &WeakGlobal| env.is_cleared(class);
             agent.tallies.reclaim(&attached(), &is_collected)
         };
         if agent.tallies.left_behind_bytes(&attached()) > MAX_LEFT_BEHIND_BYTES {

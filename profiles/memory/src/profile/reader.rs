@@ -18,6 +18,18 @@ use crate::lifetimes::Lifetimes;
 const MAX_CACHES: usize = 64;
 /// Length of the magic number and the version.
 const HEADER_BYTES: usize = MAGIC.len() + 2;
+/// The known sections in their order, and whether a file may have several of them.
+const SECTIONS: [([u8; 4], bool); 9] = [
+    (*b"HEAD", false),
+    (*b"NAME", false),
+    (*b"SITE", false),
+    (*b"TYPE", false),
+    (*b"ACCS", true),
+    (*b"ALLO", true),
+    (*b"shar", true),
+    (*b"note", false),
+    (*b"END ", false),
+];
 
 /// A profile that was read, and how complete the file was.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -100,6 +112,8 @@ fn next_section(bytes: &[u8]) -> Result<Option<(Bytes<'_>, &[u8])>, ProfileError
 struct Reading {
     profile: MemoryProfile,
     names: Vec<Arc<str>>,
+    /// The sections that may follow: an index into [`SECTIONS`].
+    next: usize,
     is_complete: bool,
     skipped: Vec<String>,
 }
@@ -107,6 +121,7 @@ struct Reading {
 impl Reading {
     fn section(&mut self, mut bytes: Bytes<'_>) -> Result<(), ProfileError> {
         let bytes = &mut bytes;
+        self.keep_order(bytes)?;
         match &bytes.section {
             b"HEAD" => {
                 self.profile.program = bytes.text()?;
@@ -152,6 +167,21 @@ impl Reading {
                 self.skipped.push(section);
             }
         }
+        Ok(())
+    }
+
+    /// Fails if a known section is not in its place. Rows refer to the sections before them, so a
+    /// section that came later would contradict them.
+    fn keep_order(&mut self, bytes: &Bytes<'_>) -> Result<(), ProfileError> {
+        let known = SECTIONS.iter().position(|(tag, _)| *tag == bytes.section);
+        let Some(position) = known else {
+            return Ok(());
+        };
+        if position < self.next {
+            return Err(bytes.contradiction());
+        }
+        let may_repeat = SECTIONS[position].1;
+        self.next = if may_repeat { position } else { position + 1 };
         Ok(())
     }
 

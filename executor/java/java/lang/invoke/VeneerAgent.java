@@ -105,6 +105,11 @@ final class VeneerAgent {
         VeneerVersions.installResume(id, version, token, body);
     }
 
+    /** The token that the cell of a method holds now. */
+    static MethodHandle currentToken(int id) {
+        return VeneerCells.cell(id).current();
+    }
+
     /** See {@link VeneerCell#release}. */
     static void releaseResume(int id) {
         VeneerCells.cell(id).release();

@@ -46,6 +46,11 @@ public final class VeneerCell extends MutableCallSite {
         setTarget(token);
     }
 
+    /** The token that was given last, or {@link #IDLE}. */
+    MethodHandle current() {
+        return now;
+    }
+
     /** Gives the version with this token an OSR entry. */
     synchronized void accept(MethodHandle entry, MethodHandle token) {
         resume = entry;
