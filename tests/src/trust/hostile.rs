@@ -93,7 +93,8 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
         jobs.extend(jobs_of(scope, compiled, scenarios, oldest));
     }
     jobs.extend(starts(scope, &groups));
-    let outcomes = parallel_map_on(scope.workers, &jobs, run_job);
+    // These JVMs wait a third of the time.
+    let outcomes = parallel_map_on(scope.workers * 2, &jobs, run_job);
     let mut table = Table::new(
         "Runs, compared with the plain run",
         &["what", "how", "JDK", "runs", "differ", "left out"],
