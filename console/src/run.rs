@@ -124,7 +124,10 @@ pub fn run(arguments: RunArguments) -> Result<u8> {
     if before.is_some() && modified(changing) == before {
         print_error(&format!(
             "no JVM has run under Veneer: {} started none, or the JVM ended before it loaded the agent",
-            arguments.command.first().map_or_else(String::new, |word| word.to_string_lossy().into())
+            arguments
+                .command
+                .first()
+                .map_or_else(String::new, |word| word.to_string_lossy().into())
         ));
     }
 
