@@ -86,7 +86,6 @@ pub fn run(arguments: RunArguments) -> Result<u8> {
         })
     };
     let data = config.data_dir.clone();
-    let has_own_data = data == own_data;
     let traces_before = traces(&data);
     let config_path = directory.path().join("agent.json");
     write_config(&config_path, &config)?;
@@ -112,24 +111,8 @@ pub fn run(arguments: RunArguments) -> Result<u8> {
         .context("no command after `--`")?;
     let mut command = Command::new(program);
     command.args(rest).envs(planned.env);
-    // Each agent makes a directory for its data, so this time changes if a JVM runs under Veneer.
-    let changing = match has_own_data {
-        true => directory.path(),
-        false => &data,
-    };
-    let modified = |path: &Path| fs::metadata(path).and_then(|place| place.modified()).ok();
-    let before = modified(changing);
     let status = child::run(&mut command)
         .with_context(|| format!("{} cannot be started", program.display()))?;
-    if before.is_some() && modified(changing) == before {
-        print_error(&format!(
-            "no JVM has run under Veneer: {} started none, or the JVM ended before it loaded the agent",
-            arguments
-                .command
-                .first()
-                .map_or_else(String::new, |word| word.to_string_lossy().into())
-        ));
-    }
 
     if let Some(recording) = recording {
         recording.finish(&data, &traces_before)?;
