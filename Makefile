@@ -41,7 +41,7 @@ demo: build
 
 # Depends on `build`, because the end-to-end tests start the optimised command and load its agent.
 test: build
-	cargo test --locked --workspace
+	@sh build/test.sh
 
 # Writes docs/trust.md: checks of all classes of the JDKs and of a corpus of jars, of real programs,
 # of random programs, of threads and of memory. Takes less than an hour on two processors.

@@ -91,7 +91,7 @@ fn check_measure(profile: &CallProfile, by: Measure) -> Result<(), CallsError> {
         profile
             .contexts()
             .iter()
-            .any(|one| one.cost.of(measure) > 0)
+            .any(|one| one.cost.by(measure) > 0)
     };
     match by {
         Measure::Time | Measure::Cpu if !has(by) => Err(CallsError::NoTimes),

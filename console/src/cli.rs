@@ -458,8 +458,9 @@ pub struct AskArguments {
     /// Measure only if this condition holds.
     #[arg(long = "if", value_name = "EXPR")]
     pub only: Option<String>,
-    /// The points in the methods: entry, exits, loops, blocks, edges, line:N, block:N, calls,
-    /// calls:PATTERN, reads:FIELD, writes:FIELD, allocations, throws …
+    /// The points in the methods: entry, exits, loops, loop_exits, blocks, edges, line:N, block:N,
+    /// calls, calls:PATTERN, reads, reads:FIELD, writes, writes:FIELD, array_reads, array_writes,
+    /// allocations, monitor_enters, monitor_exits, throws, handlers, branches or switches.
     #[arg(long, value_name = "POINTS", value_parser = points)]
     pub at: Option<PointArguments>,
     /// End after this many seconds [default: at Ctrl-C, or when the JVM ends].
@@ -486,9 +487,9 @@ pub struct PointArguments(pub String);
 fn points(text: &str) -> Result<PointArguments, ValueError> {
     let (name, number) = text.split_once(':').unwrap_or((text, ""));
     let wanted = match name {
-        "entry" | "exits" | "loops" | "blocks" | "edges" if number.is_empty() => "",
+        "entry" | "exits" | "loops" | "loop_exits" | "blocks" | "edges" if number.is_empty() => "",
         "calls" | "reads" | "writes" | "array_reads" | "array_writes" | "allocations"
-        | "monitor_enters" | "monitor_exits" | "throws" | "branches" | "switches"
+        | "monitor_enters" | "monitor_exits" | "throws" | "handlers" | "branches" | "switches"
             if number.is_empty() =>
         {
             ""

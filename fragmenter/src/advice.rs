@@ -33,13 +33,14 @@ use veneer_probes::step::ComputationalType;
 
 /// A join point: the place in the method at which advice is woven in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[allow(missing_docs)]
 pub enum Site {
     /// Before the first instruction of a new activation.
     Entry,
+    /// At the start of the fragment.
     Before(FragmentId),
     /// At the end of the fragment, before the instruction that leaves it.
     After(FragmentId),
+    /// On each edge from the first fragment to the second.
     Edge(FragmentId, FragmentId),
     /// Before the instruction at this pc. The operand stack is the method's own.
     At(u16),
@@ -87,31 +88,41 @@ pub enum ProbeArgument {
 /// The effect of one piece of advice. A slot is the number of a counter in the thread's shard. For
 /// timers and loop counts, the slot also names the local variable that holds the state.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)]
 pub enum ProbeAction {
+    /// Adds 1 to the counter.
     Count {
+        /// The slot of the counter.
         slot: CounterSlot,
     },
+    /// Sets the start time of the timer.
     Start {
+        /// The slot of the timer.
         slot: CounterSlot,
     },
+    /// Stops the timer, and records the time since its start.
     Stop {
+        /// The slot of the timer.
         slot: CounterSlot,
     },
+    /// Records the time since the start of the timer, and starts it again.
     LapTimer {
+        /// The slot of the timer.
         slot: CounterSlot,
     },
     /// Control enters a loop: the loop has completed no iteration yet. The slot names the loop's
     /// count in the same way as the state of a timer.
     LoopEnter {
+        /// The slot of the loop count.
         slot: CounterSlot,
     },
     /// Control takes a back edge to the loop header: one more iteration.
     LoopBackEdge {
+        /// The slot of the loop count.
         slot: CounterSlot,
     },
     /// Control leaves the loop: the count is unknown again.
     LoopExit {
+        /// The slot of the loop count.
         slot: CounterSlot,
     },
     /// Gives activations that enter the version without a state of this timer a start time. Such an
@@ -119,57 +130,75 @@ pub enum ProbeAction {
     /// holds a moment of `System.nanoTime`; while the word is 0, the present moment is used. This
     /// action has no join point of its own: the prologue of the resume body contains its code.
     LateStart {
+        /// The slot of the timer.
         slot: CounterSlot,
+        /// Address of the word with the start time.
         cell: i64,
     },
     /// Records the time of an activation whose start time was set by `LateStart`. Other activations
     /// are not recorded.
     LateStop {
+        /// The slot of the timer.
         slot: CounterSlot,
     },
     /// The inner action, limited to the first `most` executions. `cell` is the address of a memory
     /// word, shared by all threads, that counts the executions.
     Limited {
+        /// Address of the word that counts the executions.
         cell: i64,
+        /// The largest number of executions.
         most: u64,
+        /// The action that is limited.
         action: Box<ProbeAction>,
     },
     /// Like `Count`. In an innermost loop that calls nothing, the version counts in a local
     /// variable and adds it to the counter in memory later; see `version/counter_promotion.rs`.
     CountBuffered {
+        /// The slot of the counter.
         slot: CounterSlot,
     },
     /// Counts external entries and exits. `arrivals` and `departures` are the numbers of the first
     /// counter of each list; the lists are those of
     /// [`ExternalEdges`](crate::counting::ExternalEdges).
     CountExternalEdge {
+        /// The first counter of entries.
         arrivals: CounterSlot,
+        /// The first counter of exits.
         departures: CounterSlot,
     },
+    /// Writes a log event to the ring buffer of the thread.
     Log {
+        /// The log point, which the reader of the ring buffers looks up.
         point: LogPoint,
+        /// The local variables whose values the event contains, with their types.
         values: Vec<(LocalSlot, Type)>,
     },
     /// Writes the beginning of a call to the thread's event trace. The slot is the id of the method
     /// in the trace, names the local variable with the state of the call, and counts the calls that
     /// are not recorded because their thread has no trace.
     TraceEntry {
+        /// The method, the state and the counter.
         slot: CounterSlot,
     },
     /// Writes the end of a call whose entry was recorded.
     TraceExit {
+        /// The slot of the entry.
         slot: CounterSlot,
     },
     /// Writes the end, by an exception, of a call whose entry was recorded.
     TraceThrow {
+        /// The slot of the entry.
         slot: CounterSlot,
     },
     /// Calls a compiled probe. `reads` lists the arguments of the probe's method, in order.
     /// `operands` lists the kinds of the topmost values of the operand stack, the top value first,
     /// down to the deepest value that the probe reads.
     RunProbe {
+        /// The method of the probe.
         method: Arc<veneer_probes::ProbeMethod>,
+        /// The arguments of the method, in order.
         reads: Vec<ProbeArgument>,
+        /// The kinds of the topmost operands.
         operands: Vec<ComputationalType>,
     },
 }
@@ -229,8 +258,9 @@ impl ProbeAction {
 /// One action at one join point. Probes at the same join point run in the order in which they are
 /// listed.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)]
 pub struct Probe {
+    /// The join point of the action.
     pub site: Site,
+    /// The action at this join point.
     pub action: ProbeAction,
 }

@@ -31,18 +31,26 @@ use veneer_names::LocalSlot;
 
 /// One edit of the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub enum Edit {
+    /// Changes the target of an edge.
     Redirect {
+        /// The fragment that the edge leaves.
         from: FragmentId,
+        /// The fragment to which the edge leads in the original graph.
         to: FragmentId,
+        /// The fragment to which the edge leads instead.
         target: FragmentId,
     },
+    /// Leaves a fragment out. Control continues with its only successor.
     Skip {
+        /// The fragment that is not executed.
         fragment: FragmentId,
     },
+    /// Executes the code of another fragment instead of a fragment.
     Replace {
+        /// The fragment that is not executed.
         fragment: FragmentId,
+        /// The fragment whose code is executed.
         by: FragmentId,
     },
 }

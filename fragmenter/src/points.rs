@@ -28,10 +28,12 @@ impl fmt::Display for PointId {
 
 /// The position of a capture point: the entry, the start of a fragment, or before a return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub enum PointKind {
+    /// The entry of the method. In a constructor, the point after `super(…)` or `this(…)`.
     Entry,
+    /// The start of a fragment.
     Fragment,
+    /// The position before a return.
     Exit,
 }
 

@@ -4,29 +4,37 @@
 //! The classes are in the package `java.lang.invoke`, so every class loader finds them and the
 //! module graph needs no change.
 
-#![allow(missing_docs)]
-
 use std::borrow::Cow;
 use veneer_names::MethodId;
 use veneer_probes::step::HelperClass;
 
+/// The mutable call site of a method: it decides which version new activations run.
 pub const CELL: &str = "java/lang/invoke/VeneerCell";
+/// Descriptor of a field or parameter that holds a cell.
 pub const CELL_DESCRIPTOR: &str = "Ljava/lang/invoke/VeneerCell;";
+/// The live values of an activation on its way from one body to another.
 pub const FRAME: &str = "java/lang/invoke/VeneerFrame";
+/// Descriptor of a field or parameter that holds a frame.
 pub const FRAME_DESCRIPTOR: &str = "Ljava/lang/invoke/VeneerFrame;";
 /// Descriptor of the resume body: the body for activations that enter from other code, with a frame
 /// as its argument. The types are erased, so that the JVM does not ask the nest host's class loader
 /// for the class of frames.
 pub const RESUME_DESCRIPTOR: &str = "(Ljava/lang/Object;)Ljava/lang/Object;";
+/// The class with the trampoline.
 pub const RUNTIME: &str = "java/lang/invoke/VeneerRuntime";
+/// The class with the operations of counters, timers and log events.
 pub const PROBE: &str = "java/lang/invoke/VeneerProbe";
+/// The class with the operations of tables (aggregations).
 pub const TABLES: &str = "java/lang/invoke/VeneerTables";
+/// The class that finds the shard of the current thread.
 pub const THREADS: &str = "java/lang/invoke/VeneerThreads";
 /// The class that writes the event traces of threads.
 pub const TRACE: &str = "java/lang/invoke/VeneerTrace";
 /// Name of the runtime method that a probe calls at its end if it calls methods of the application.
 pub const LEAVE: &str = "leave";
+/// Descriptor of a method handle, and so of a token.
 pub const HANDLE_DESCRIPTOR: &str = "Ljava/lang/invoke/MethodHandle;";
+/// The class with the access rights of a class (JSR 292).
 pub const LOOKUP: &str = "java/lang/invoke/MethodHandles$Lookup";
 
 /// The runtime classes that probes call.

@@ -7,17 +7,24 @@ use veneer_names::{FieldDescriptor, java_form};
 /// A verification type (JVMS §4.10.1.2) with class names in internal form (`a/b/C`, arrays as
 /// descriptors).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
 pub enum Type {
+    /// No usable value: the slot is unset, or holds the second half of a `long` or `double`.
     Top,
+    /// `int`, and all smaller integral types and `boolean`.
     Int,
+    /// A `float` value.
     Float,
+    /// A `long` value.
     Long,
+    /// A `double` value.
     Double,
+    /// The constant `null` alone.
     Null,
+    /// `this` in a constructor before the call of `super(…)` or `this(…)`.
     UninitializedThis,
     /// Created by the `new` at this pc and not yet initialised.
     Uninitialized(u16),
+    /// An initialised object of this class, an array of this descriptor, or null.
     Object(Arc<str>),
 }
 

@@ -34,7 +34,7 @@ fn build() -> PathBuf {
             "-p",
             "veneer-console",
             "-p",
-            "veneer-executor",
+            "veneer-agent",
         ])
         .folder(&workspace())
         .limit(Duration::from_secs(1800));

@@ -3,22 +3,13 @@
 
 use crate::command::run;
 use crate::folder::{Folder, files, workspace};
-use crate::jdk::{self, Jdk};
+use crate::jdk::{self, CompileError, Jdk};
 use crate::live::{Live, LiveError, number};
-use crate::process::{Output, Process, ProcessError};
+use crate::process::{Output, Process};
 use crate::report::Report;
 
 /// The result of a test that runs programs.
 pub type Outcome = Result<(), Box<dyn std::error::Error>>;
-
-/// The programs of a folder cannot be compiled.
-#[derive(Debug, thiserror::Error)]
-pub enum CompileError {
-    #[error("the programs cannot be read: {0}")]
-    File(#[from] std::io::Error),
-    #[error(transparent)]
-    Process(#[from] ProcessError),
-}
 
 /// The compiled programs of a folder of `tests/java` for one JDK.
 pub struct Programs {

@@ -3,7 +3,17 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::class_cache;
 use crate::process::{LIMIT, Process, ProcessError};
+
+/// The programs of a test cannot be compiled.
+#[derive(Debug, thiserror::Error)]
+pub enum CompileError {
+    #[error("the programs or their class files cannot be read or copied: {0}")]
+    File(#[from] std::io::Error),
+    #[error(transparent)]
+    Process(#[from] ProcessError),
+}
 
 /// An installed JDK.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,16 +64,23 @@ impl Jdk {
         self.home.join("bin").join(name)
     }
 
-    /// Compiles sources with `-g` into a folder.
-    pub fn compile(&self, sources: &[PathBuf], into: &Path) -> Result<(), ProcessError> {
-        Process::new(self.tool("javac"))
-            .args(["-g", "-Xlint:-options", "-nowarn", "-d"])
-            .arg(into)
-            .args(sources)
-            .limit(LIMIT + Duration::from_millis(100) * sources.len() as u32)
-            .run()?
-            .succeeded("javac")?;
-        Ok(())
+    /// Compiles sources with `-g` into a folder, or takes the class files from the cache.
+    pub fn compile(&self, sources: &[PathBuf], into: &Path) -> Result<(), CompileError> {
+        let release = std::fs::read_to_string(self.home.join("release"))?;
+        let options = ["-g", "-Xlint:-options", "-nowarn"];
+        let compiler = [&[release.as_str()], options.as_slice()].concat();
+        let place = class_cache::place(&compiler, sources)?;
+        class_cache::fetch(&place, into, |folder| {
+            Process::new(self.tool("javac"))
+                .args(options)
+                .arg("-d")
+                .arg(folder)
+                .args(sources)
+                .limit(LIMIT + Duration::from_millis(100) * sources.len() as u32)
+                .run()?
+                .succeeded("javac")?;
+            Ok(())
+        })
     }
 }
 

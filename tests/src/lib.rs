@@ -17,6 +17,7 @@
 pub mod arguments;
 pub mod background;
 pub mod bench;
+pub mod class_cache;
 pub mod command;
 pub mod comparison;
 pub mod downloads;

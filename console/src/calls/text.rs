@@ -149,7 +149,7 @@ fn write_methods(
     let incoming = profile.incoming();
     let mut methods: Vec<MethodId> = selection.methods().collect();
     methods.retain(|id| costs[id.index()] != MethodCost::default());
-    let order = |id: &MethodId| std::cmp::Reverse(costs[id.index()].of(selection.by));
+    let order = |id: &MethodId| std::cmp::Reverse(costs[id.index()].by(selection.by));
     methods.sort_by_key(|id| (order(id), *id));
     let shown = methods.iter().take(rows);
     let has_times = !profile.contexts().is_empty();
@@ -164,7 +164,7 @@ fn write_methods(
                     format_duration(cost.wall_ns),
                     format_duration(cost.cpu_ns),
                     format_count(cost.allocations),
-                    labels.of(*id),
+                    labels.label(*id),
                 ]
             })
             .collect();
@@ -180,7 +180,7 @@ fn write_methods(
                     format_count(cost.calls),
                     profile.residue(*id, incoming[id.index()]).to_string(),
                     format_count(cost.allocations),
-                    labels.of(*id),
+                    labels.label(*id),
                 ]
             })
             .collect();
@@ -203,7 +203,7 @@ fn write_packages(
     let packages = selection.profile.package_costs();
     let all = packages.len();
     let mut packages: Vec<_> = packages.into_iter().collect();
-    packages.sort_by_key(|(_, package)| std::cmp::Reverse(package.cost.of(selection.by)));
+    packages.sort_by_key(|(_, package)| std::cmp::Reverse(package.cost.by(selection.by)));
     let lines = packages.into_iter().take(rows).map(|(name, package)| {
         [
             format_count(package.cost.calls),
@@ -265,7 +265,7 @@ fn write_never_called(
         .methods()
         .filter(|id| profile.is_never_called(*id));
     let mut names: Vec<String> = never
-        .map(|id| replace_control_characters(&labels.of(id)).into_owned())
+        .map(|id| replace_control_characters(&labels.label(id)).into_owned())
         .collect();
     names.sort();
     for name in names.iter().take(rows) {
@@ -285,9 +285,9 @@ fn write_allocations(
     sites.sort_by_key(|one| std::cmp::Reverse(one.count));
     let lines = sites.iter().take(rows).map(|one| {
         let place = match (one.site.line, one.site.bci) {
-            (Some(line), _) => format!("{}, line {line}", labels.of(one.method)),
-            (None, Some(bci)) => format!("{}, at {bci}", labels.of(one.method)),
-            (None, None) => labels.of(one.method),
+            (Some(line), _) => format!("{}, line {line}", labels.label(one.method)),
+            (None, Some(bci)) => format!("{}, at {bci}", labels.label(one.method)),
+            (None, None) => labels.label(one.method),
         };
         [format_count(one.count), one.type_name.clone(), place]
     });
@@ -314,7 +314,7 @@ pub fn write_diff(
     for one in diff.methods.iter().take(rows) {
         let name = one.method.name.to_string();
         let name = replace_control_characters(&name);
-        let (before, after) = (text(one.before.of(by)), text(one.after.of(by)));
+        let (before, after) = (text(one.before.by(by)), text(one.after.by(by)));
         writeln!(out, "{before:>15} {after:>15}  {name}")?;
     }
     write_omitted(diff.methods.len(), rows, out)?;

@@ -27,8 +27,8 @@ pub(super) enum ValueError {
     #[error("write NAME=VALUE")]
     NoSetting,
     #[error(
-        "write entry, exits, loops, blocks, edges, line:N, block:N, calls, calls:PATTERN, reads, reads:FIELD, writes, writes:FIELD, \
-         array_reads, array_writes, allocations, monitor_enters, monitor_exits, throws, branches or switches"
+        "write entry, exits, loops, loop_exits, blocks, edges, line:N, block:N, calls, calls:PATTERN, reads, reads:FIELD, writes, writes:FIELD, \
+         array_reads, array_writes, allocations, monitor_enters, monitor_exits, throws, handlers, branches or switches"
     )]
     NoPoints,
     /// A number that is no process id could also be meant as the name of a file.

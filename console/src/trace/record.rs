@@ -75,7 +75,7 @@ pub fn run(arguments: &TraceRecordArguments) -> Result<u8> {
         print_error(&format_args!("warning: {warning}"));
     }
     holder.keep_renewing(RENEWAL_INTERVAL)?;
-    let recorded = TraceDirectory::of(&target, &attached.directory);
+    let recorded = TraceDirectory::of_jvm(&target, &attached.directory);
     let client = veneer_client::connect(arguments.pid)?;
     eprintln!(
         "veneer: recording the calls of {} in process {} for {} s",

@@ -15,7 +15,7 @@ pub struct TraceDirectory {
 
 impl TraceDirectory {
     /// The directory at this path in the file system of the JVM.
-    pub fn of(target: &Target, path: &Path) -> TraceDirectory {
+    pub fn of_jvm(target: &Target, path: &Path) -> TraceDirectory {
         let from_here = target.path_from_here(path);
         let identity = |path: &Path| fs::metadata(path).map(|one| (one.dev(), one.ino())).ok();
         // The path through the process is not valid after the end of the process.

@@ -647,7 +647,7 @@ mod tests {
                 assert!(declared.contains(&wanted), "{wanted:?}");
             }
         }
-        assert_eq!(calls, 30);
+        assert_eq!(calls, 31);
     }
 
     /// `javac` notes the class of an inlined constant in the constant pool. The JVM ignores the entry

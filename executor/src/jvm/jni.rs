@@ -392,13 +392,6 @@ impl Env {
         unsafe { call!(self, IsSameObject, weak.object, object.0) }
     }
 
-    /// Whether two weak references name one object that is not gone.
-    pub fn refer_to_same(self, a: &WeakGlobal, b: &WeakGlobal) -> bool {
-        // SAFETY: as for `refers_to`.
-        let is_same = unsafe { call!(self, IsSameObject, a.object, b.object) };
-        is_same && !self.is_cleared(a)
-    }
-
     /// Whether two references name one object.
     pub fn same(self, a: jobject, b: jobject) -> bool {
         // SAFETY: both are valid references or null.

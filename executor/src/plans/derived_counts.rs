@@ -163,7 +163,7 @@ fn activations_in(
             if let Some(method) = method_id(&name)
                 && agent.tool.is_version(class)
             {
-                let class = env.weak(class);
+                let class = env.global(class);
                 found.push(VersionActivation { method, class, pc });
             }
         }

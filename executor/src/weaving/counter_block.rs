@@ -16,7 +16,7 @@
 //! The list of versions is the only part that changes. Its mutex is held for short reads and
 //! writes, from any thread.
 
-use crate::jvm::jni::{Env, WeakGlobal};
+use crate::jvm::jni::{Env, Global, WeakGlobal};
 use parking_lot::{Mutex, MutexGuard};
 use std::sync::Arc;
 use veneer_fragmenter::counting::CounterPlan;
@@ -51,8 +51,9 @@ struct CountingVersion {
 pub struct VersionActivation {
     /// The id of the method.
     pub method: MethodId,
-    /// The version class.
-    pub class: WeakGlobal,
+    /// The version class. The reference is strong, so that the class stays comparable after the
+    /// activation has ended.
+    pub class: Global,
     pub pc: i64,
 }
 
@@ -116,7 +117,7 @@ impl CounterBlock {
     pub fn occupied_spans(&self, env: Env, activations: &[VersionActivation]) -> Vec<Span> {
         let versions = self.versions();
         let span = |a: &VersionActivation| {
-            let is_same = |v: &&CountingVersion| env.refer_to_same(&v.class, &a.class);
+            let is_same = |v: &&CountingVersion| env.refers_to(&v.class, a.class.raw());
             span_at(&versions.iter().find(is_same)?.spans, a.pc)
         };
         let of_method = activations.iter().filter(|a| a.method == self.method);

@@ -85,9 +85,10 @@ pub struct FragmentListing {
 
 /// A basic block: a range of pcs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[allow(missing_docs)]
 pub struct BlockListing {
+    /// pc of the first instruction.
     pub start: u16,
+    /// pc directly after the last instruction.
     pub end: u32,
 }
 

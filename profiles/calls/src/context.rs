@@ -108,7 +108,7 @@ impl ContextCost {
     }
 
     /// The cost by a measure, callees excluded.
-    pub fn of(&self, measure: Measure) -> u64 {
+    pub fn by(&self, measure: Measure) -> u64 {
         match measure {
             Measure::Count => self.calls,
             Measure::Time => self.self_ns,

@@ -31,7 +31,7 @@ pub struct MethodCost {
 
 impl MethodCost {
     /// The cost by a measure. Times are those without callees.
-    pub fn of(&self, measure: Measure) -> u64 {
+    pub fn by(&self, measure: Measure) -> u64 {
         match measure {
             Measure::Count => self.calls,
             Measure::Time => self.self_ns,

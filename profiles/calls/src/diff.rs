@@ -90,7 +90,7 @@ pub fn diff(before: &CallProfile, after: &CallProfile, by: Measure) -> ProfileDi
             after,
         })
         .collect();
-    let size = |one: &MethodChange| one.before.of(by).abs_diff(one.after.of(by));
+    let size = |one: &MethodChange| one.before.by(by).abs_diff(one.after.by(by));
     methods.sort_by_key(|one| std::cmp::Reverse(size(one)));
 
     let mut edges: BTreeMap<EdgeIdentity, EdgeCounts> = BTreeMap::new();

@@ -78,7 +78,7 @@ pub fn entries(selection: &Selection) -> Vec<Entry> {
     let weight = |cost: &MethodCost| match selection.by {
         Measure::Time => cost.wall_ns,
         Measure::Cpu => cost.cpu_ns,
-        by => cost.of(by),
+        by => cost.by(by),
     };
     entries.sort_by_key(|entry| (std::cmp::Reverse(weight(&entry.cost)), entry.method));
     entries
@@ -150,7 +150,7 @@ pub fn to_text(entries: &[Entry], costs: &[MethodCost], labels: &Labels) -> Stri
                 *arc,
                 &of(arc.calls, all),
                 "    ",
-                &replace_control_characters(&labels.of(*caller)),
+                &replace_control_characters(&labels.label(*caller)),
             );
         }
         let own = Arc {
@@ -162,7 +162,7 @@ pub fn to_text(entries: &[Entry], costs: &[MethodCost], labels: &Labels) -> Stri
             own,
             &format_count(all),
             "",
-            &replace_control_characters(&labels.of(entry.method)),
+            &replace_control_characters(&labels.label(entry.method)),
         );
         for (callee, arc) in &entry.callees {
             let all = costs[callee.index()].calls;
@@ -170,7 +170,7 @@ pub fn to_text(entries: &[Entry], costs: &[MethodCost], labels: &Labels) -> Stri
                 *arc,
                 &of(arc.calls, all),
                 "    ",
-                &replace_control_characters(&labels.of(*callee)),
+                &replace_control_characters(&labels.label(*callee)),
             );
         }
     }

@@ -25,7 +25,7 @@ impl<'p> Labels<'p> {
     }
 
     /// The text for a method: `a.B::m(int)`, or `a.B::m(int) [app#2]`.
-    pub fn of(&self, id: MethodId) -> String {
+    pub fn label(&self, id: MethodId) -> String {
         let method = self.profile.method(id);
         let count = self.counts.get(&method.name).copied().unwrap_or(1);
         if count == 1 || method.form == MethodForm::Overflow {

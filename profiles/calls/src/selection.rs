@@ -252,7 +252,7 @@ impl<'p> Selection<'p> {
     fn keep_top(&mut self, top: usize, by: Measure) {
         let costs = self.profile.method_costs();
         let mut order: Vec<MethodId> = self.methods().collect();
-        order.sort_by_key(|id| (std::cmp::Reverse(costs[id.index()].of(by)), *id));
+        order.sort_by_key(|id| (std::cmp::Reverse(costs[id.index()].by(by)), *id));
         for dropped in order.iter().skip(top) {
             self.methods[dropped.index()] = false;
         }
@@ -263,7 +263,7 @@ impl<'p> Selection<'p> {
         let mut order: Vec<SelectedContext> = self.contexts.clone();
         order.sort_by_key(|one| {
             (
-                std::cmp::Reverse(contexts[one.id.index()].cost.of(by)),
+                std::cmp::Reverse(contexts[one.id.index()].cost.by(by)),
                 one.id,
             )
         });

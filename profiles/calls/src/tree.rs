@@ -216,7 +216,7 @@ impl Tree {
                 }
             }
             let indent = "  ".repeat(node.depth as usize);
-            let label = labels.of(node.method);
+            let label = labels.label(node.method);
             let label = replace_control_characters(&label);
             let _ = write!(text, "  {indent}{label}");
             match (node.site.line, node.site.bci) {

@@ -117,7 +117,7 @@ fn json_has_counts_and_residues() {
 fn two_loaders_with_one_class_are_two_methods() {
     let profile = profile();
     let labels = Labels::new(&profile);
-    let names: Vec<String> = profile.method_ids().map(|id| labels.of(id)).collect();
+    let names: Vec<String> = profile.method_ids().map(|id| labels.label(id)).collect();
     assert!(
         names.contains(&"shop.Größe$1::apply(java.lang.Object[]) [shop.Loader]".into()),
         "{names:?}"
@@ -206,7 +206,7 @@ fn trees_show_lines_and_recursion() {
         "{calls}"
     );
     assert!(calls.contains("shop.Main::main(java.lang.String[]) (began before the recording)\n"));
-    let name = |id: &veneer_calls::MethodId| labels.of(*id).contains("nanoTime");
+    let name = |id: &veneer_calls::MethodId| labels.label(*id).contains("nanoTime");
     let targets: Vec<_> = profile.method_ids().filter(name).collect();
     let callers = tree::callers(&selection, &targets, limits).to_text(&labels, false);
     let expected = "          calls  method
@@ -356,7 +356,7 @@ fn self_times(profile: &CallProfile) -> Vec<BTreeMap<String, f64>> {
         }
         if let (Parent::Root(Some(thread)), 1..) = (parent, context.cost.self_ns) {
             let times: &mut BTreeMap<String, f64> = &mut threads[thread.index()];
-            *times.entry(labels.of(context.method)).or_default() +=
+            *times.entry(labels.label(context.method)).or_default() +=
                 context.cost.self_ns as f64 / 1e6;
         }
     }

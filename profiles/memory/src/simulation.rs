@@ -43,16 +43,16 @@ pub struct Simulation {
 impl Simulation {
     /// Empty caches of each description.
     pub fn new(descriptions: &[CacheDescription]) -> Simulation {
-        Simulation::of(descriptions.iter().map(Hierarchy::new).collect())
+        Simulation::with(descriptions.iter().map(Hierarchy::new).collect())
     }
 
     /// Empty caches of the levels after L1, for [`Simulation::l1_request`].
     pub fn below_l1(descriptions: &[CacheDescription]) -> Simulation {
         let below = |description| Hierarchy::below(description, 1);
-        Simulation::of(descriptions.iter().map(below).collect())
+        Simulation::with(descriptions.iter().map(below).collect())
     }
 
-    fn of(hierarchies: Vec<Hierarchy>) -> Simulation {
+    fn with(hierarchies: Vec<Hierarchy>) -> Simulation {
         Simulation {
             hierarchies,
             ledger: Ledger::new(MAX_ORIGINS),

@@ -9,7 +9,7 @@ use super::RandomClass;
 use super::null_messages::{CheckError, unsafe_classes};
 use crate::command;
 use crate::folder::{Folder, files, workspace};
-use crate::jdk::Jdk;
+use crate::jdk::{CompileError, Jdk};
 use crate::process::{Output, Process, ProcessError};
 use crate::report::{Report, ReportError};
 
@@ -57,6 +57,8 @@ pub enum RandomError {
     /// A process could not be started or did not end.
     #[error(transparent)]
     Process(#[from] ProcessError),
+    #[error(transparent)]
+    Compile(#[from] CompileError),
     /// The report with the counts cannot be read.
     #[error(transparent)]
     Report(#[from] ReportError),

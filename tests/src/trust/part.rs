@@ -5,8 +5,7 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use crate::bench::first::FirstResultError;
-use crate::java_programs::CompileError;
-use crate::jdk::Jdk;
+use crate::jdk::{CompileError, Jdk};
 use crate::live::LiveError;
 use crate::process::ProcessError;
 use crate::random::run::RandomError;

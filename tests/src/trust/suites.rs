@@ -49,7 +49,29 @@ const MOCKS: &[&str] = &[
     "junit-pioneer",
 ];
 
+/// The suite that takes longest is first, so that the others run beside it.
 const SUITES: &[Suite] = &[
+    Suite {
+        name: "commons-math3",
+        needs: &[],
+        packages: &[
+            "org.apache.commons.math3.complex",
+            "org.apache.commons.math3.fraction",
+            "org.apache.commons.math3.special",
+            "org.apache.commons.math3.stat.descriptive",
+            "org.apache.commons.math3.analysis.polynomials",
+            "org.apache.commons.math3.analysis.solvers",
+            "org.apache.commons.math3.geometry.euclidean.threed",
+            "org.apache.commons.math3.util",
+        ],
+        without: &[
+            (
+                ".*FastMathTestPerformance.*|.*Performance.*",
+                "it measures time",
+            ),
+            (".*ResizableDoubleArray.*Memory.*", "it fills the heap"),
+        ],
+    },
     Suite {
         name: "commons-lang3",
         needs: &["commons-text"],
@@ -100,27 +122,6 @@ const SUITES: &[Suite] = &[
         needs: &["commons-codec"],
         packages: &[],
         without: &[(".*PerformanceTest.*", "it measures time")],
-    },
-    Suite {
-        name: "commons-math3",
-        needs: &[],
-        packages: &[
-            "org.apache.commons.math3.complex",
-            "org.apache.commons.math3.fraction",
-            "org.apache.commons.math3.special",
-            "org.apache.commons.math3.stat.descriptive",
-            "org.apache.commons.math3.analysis.polynomials",
-            "org.apache.commons.math3.analysis.solvers",
-            "org.apache.commons.math3.geometry.euclidean.threed",
-            "org.apache.commons.math3.util",
-        ],
-        without: &[
-            (
-                ".*FastMathTestPerformance.*|.*Performance.*",
-                "it measures time",
-            ),
-            (".*ResizableDoubleArray.*Memory.*", "it fills the heap"),
-        ],
     },
 ];
 

@@ -6,34 +6,48 @@ use veneer_names::MethodId;
 /// A runtime operation. Kinds are descriptor characters; a list of kinds has one byte per value,
 /// the last value in the lowest byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub(in crate::check) enum RuntimeOperation {
+    /// Reads the cell of a method from the anchor.
     Cell(MethodId),
+    /// Reads the token of a method from the version.
     Token(MethodId),
     /// Reads the offset of the host's final field with this index.
     FinalOffset(u16),
     /// Reads the method handle for an operation on a member of the host.
     BoundHandle(u8, u16),
+    /// Reads the token IDLE.
     Idle,
     /// Asks the cell for the version that a new activation enters.
     VersionOrNull,
+    /// Asks the cell whether the current version can take the activation of an armed body.
     Leave,
+    /// Asks the cell whether another version can take the activation of a version.
     Stale,
+    /// Finds the shard of the current thread.
     Shard,
+    /// Adds 1 to a counter, or subtracts 1 from it.
     Count,
     /// Counts unless a cell has reached its limit.
     CountFirst,
+    /// Adds a value to a counter.
     Add,
+    /// Reads the time of a timer that starts.
     Now,
+    /// Records the time of a timer that stops.
     Stop,
+    /// Records the time of a timer and starts it again.
     Lap,
+    /// Begins a log event.
     Begin,
     /// Begins a log event unless a cell has reached its limit.
     BeginFirst,
+    /// Adds a value of this kind to a log event.
     Log(u8),
+    /// Ends a log event.
     End,
     /// Calls a probe of the version, with the kinds of its parameters.
     Run(u128),
+    /// Records the position of a probe that reads objects.
     Locate,
     /// Calls the anchor's method that casts a version to the anchor.
     CastVersion,
@@ -49,11 +63,15 @@ pub(in crate::check) enum RuntimeOperation {
     Exit(u8),
     /// Clears a frame after an activation has read its values.
     Clear,
+    /// Reads the capture point of a frame.
     Point,
+    /// Reads the saved state of a timer from a frame.
     Kept,
     /// Reads the saved state of a timer, or the start time in a cell if no state was saved.
     Since,
+    /// Saves the state of a timer in a frame.
     Keep,
+    /// Reads a value of this kind from a frame.
     Get(u8),
 }
 

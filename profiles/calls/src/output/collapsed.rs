@@ -18,7 +18,7 @@ pub fn write(selection: &Selection, mut to: impl Write) -> Result<(), OutputErro
     let nodes = stacks(selection);
     let mut weights: IndexMap<String, u64> = IndexMap::new();
     for node in &nodes {
-        let cost = node.cost.of(selection.by);
+        let cost = node.cost.by(selection.by);
         let weight = match selection.by {
             Measure::Time | Measure::Cpu => cost / 1000,
             Measure::Count | Measure::Allocations => cost,
@@ -26,10 +26,10 @@ pub fn write(selection: &Selection, mut to: impl Write) -> Result<(), OutputErro
         if weight == 0 {
             continue;
         }
-        let mut frames = vec![clean_frame(&labels.of(node.method))];
+        let mut frames = vec![clean_frame(&labels.label(node.method))];
         let mut above = node.parent;
         while let Some(index) = above {
-            frames.push(clean_frame(&labels.of(nodes[index].method)));
+            frames.push(clean_frame(&labels.label(nodes[index].method)));
             above = nodes[index].parent;
         }
         frames.reverse();

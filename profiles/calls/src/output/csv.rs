@@ -93,7 +93,7 @@ pub fn write(selection: &Selection, to: impl Write) -> Result<(), OutputError> {
         let row = Row {
             kind: "method",
             id: Some(id.0),
-            callee: labels.of(id),
+            callee: labels.label(id),
             count: Some(profile.method(id).entries.unwrap_or(incoming)),
             residue: Some(profile.residue(id, incoming)),
             ..Row::default()
@@ -103,10 +103,10 @@ pub fn write(selection: &Selection, to: impl Write) -> Result<(), OutputError> {
     for edge in selection.edges() {
         let row = Row {
             kind: "edge",
-            caller: labels.of(edge.caller),
+            caller: labels.label(edge.caller),
             bci: edge.site.bci,
             line: edge.site.line,
-            callee: labels.of(edge.callee),
+            callee: labels.label(edge.callee),
             how: edge.kind.name().into(),
             count: Some(edge.count),
             ..Row::default()
@@ -116,7 +116,7 @@ pub fn write(selection: &Selection, to: impl Write) -> Result<(), OutputError> {
     for one in selection.allocations() {
         let row = Row {
             kind: "allocation",
-            caller: labels.of(one.method),
+            caller: labels.label(one.method),
             bci: one.site.bci,
             line: one.site.line,
             callee: one.type_name.clone(),
@@ -134,7 +134,7 @@ pub fn write(selection: &Selection, to: impl Write) -> Result<(), OutputError> {
                 Parent::Root(_) => None,
             },
             bci: context.bci,
-            callee: labels.of(context.method),
+            callee: labels.label(context.method),
             how: origin_name(context.origin).into(),
             count: Some(context.cost.calls),
             wall_ns: Some(context.cost.wall_ns),

@@ -37,7 +37,7 @@ pub fn write(selection: &Selection, mut to: impl Write) -> Result<(), OutputErro
         let residue = profile.residue(id, incoming[id.index()]);
         let mut label = format!(
             "{}\n{} calls",
-            labels.of(id),
+            labels.label(id),
             format_count(costs[id.index()].calls)
         );
         if residue != 0 {

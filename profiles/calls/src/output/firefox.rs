@@ -67,7 +67,7 @@ impl ThreadTables {
             None => {
                 let function = self.function_names.len();
                 self.function_names.push(self.strings.len());
-                self.strings.push(labels.of(method));
+                self.strings.push(labels.label(method));
                 self.functions.insert(method, function);
                 function
             }
@@ -190,7 +190,7 @@ pub fn write(selection: &Selection, mut to: impl Write) -> Result<(), OutputErro
             node,
         );
         places.push((number, stack));
-        let cost = node.cost.of(selection.by) as f64;
+        let cost = node.cost.by(selection.by) as f64;
         let weight = match selection.by {
             Measure::Time | Measure::Cpu => cost / 1e6,
             Measure::Count | Measure::Allocations => cost,

@@ -114,7 +114,7 @@ impl Builder {
         if let Some(id) = self.functions.get(&method) {
             return *id;
         }
-        let name = self.string(&labels.of(method));
+        let name = self.string(&labels.label(method));
         let MethodNameParts { system, class } = MethodNameParts::new(selection, method);
         let system_name = self.string(&system);
         let filename = self.string(&class);
@@ -190,7 +190,7 @@ pub fn write(selection: &Selection, mut to: impl Write) -> Result<(), OutputErro
     }
     for node in &nodes {
         let value =
-            TYPES.map(|(measure, ..)| i64::try_from(node.cost.of(measure)).unwrap_or(i64::MAX));
+            TYPES.map(|(measure, ..)| i64::try_from(node.cost.by(measure)).unwrap_or(i64::MAX));
         if value == [0; TYPES.len()] {
             continue;
         }
