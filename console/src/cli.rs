@@ -178,6 +178,22 @@ Examples:
   veneer fragments jrt:/java.base 'java.util.ArrayList::add' --policy loop --dot | dot -Tsvg
   veneer fragments Main.class 'Main::main' --json
 
+How to read a fragment:
+  f3  pc 36..39  line 67  c2    fragment 3: bytecode from index 36 to below 39; capture point 2
+  use, def                      variables that it reads before it writes them; that it writes
+  live-in, live-out             variables whose values are needed at its beginning; after it
+  s0                            the lowest operand on the stack
+  -> f4 branch, f5 fall         where control continues, and how
+  !f7 IOException, !f8 any      handlers of exceptions inside it
+  exit c5                       the capture point before a return
+
+How the policy divides a method:
+  block   at every basic block
+  loop    at the entry and at loop headers
+  call    as loop, and at the calls that `veneer run --calls` names
+  method  not at all
+Plans always number basic blocks, as `--policy block` does.
+
 Exit codes: 0 success, 2 the input could not be read or has no such method.";
 
 const CHECK: &str = "\

@@ -86,6 +86,7 @@ pub fn run(arguments: RunArguments) -> Result<u8> {
         })
     };
     let data = config.data_dir.clone();
+    let entries_before = number_of_entries(&data);
     let traces_before = traces(&data);
     let config_path = directory.path().join("agent.json");
     write_config(&config_path, &config)?;
@@ -113,6 +114,17 @@ pub fn run(arguments: RunArguments) -> Result<u8> {
     command.args(rest).envs(planned.env);
     let status = child::run(&mut command)
         .with_context(|| format!("{} cannot be started", program.display()))?;
+    // Each agent makes a directory there. Of a directory that the user has not named, the agent
+    // leaves the directory itself.
+    if number_of_entries(&data) == entries_before {
+        print_error(&format!(
+            "no JVM has run under Veneer: {} started none, or the JVM ended before it loaded the agent",
+            arguments
+                .command
+                .first()
+                .map_or_else(String::new, |word| word.to_string_lossy().into())
+        ));
+    }
 
     if let Some(recording) = recording {
         recording.finish(&data, &traces_before)?;
@@ -154,6 +166,11 @@ fn temporary_directory() -> Result<TempDir> {
                 env::temp_dir().display()
             )
         })
+}
+
+/// Number of files and directories in `directory`, or `None` if there is no such directory.
+fn number_of_entries(directory: &Path) -> Option<usize> {
+    fs::read_dir(directory).ok().map(Iterator::count)
 }
 
 fn data_directory(path: &Path) -> Result<PathBuf> {

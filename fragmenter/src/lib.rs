@@ -26,6 +26,7 @@ pub mod classfile;
 pub mod counting;
 pub mod descriptor;
 pub mod edit_points;
+pub mod endless;
 pub mod flowgraph;
 pub mod frames;
 pub mod hotspot;

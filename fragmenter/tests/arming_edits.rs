@@ -13,6 +13,7 @@ use veneer_fragmenter::advice::{Probe, ProbeAction, Site};
 use veneer_fragmenter::arming::{self, ArmedCode};
 use veneer_fragmenter::check::{self, Expected};
 use veneer_fragmenter::classfile::ClassFile;
+use veneer_fragmenter::endless::endless_fragment;
 use veneer_fragmenter::flowgraph::{FragmentId, FragmentNode};
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::patch::{self, Edit, Patched};
@@ -122,15 +123,31 @@ fn each_method_under(policy: &Policy, file: &ClassFile, mut run: impl FnMut(&Met
     }
 }
 
-/// Applies edits to a method of [`SOURCE`]. Accepted edits must verify in an `enter` body and in a
-/// `resume` body.
-fn apply(name: &str, edits: &[Edit]) -> Result<Patched, Refusal> {
+/// Returns the class file of [`SOURCE`].
+fn compiled() -> ClassFile<'static> {
     static COMPILED: OnceLock<Vec<u8>> = OnceLock::new();
     let compile = || {
         let source = ("Edits".to_owned(), SOURCE.to_owned());
         javac_support::compile(&[source])["Edits"][0].clone()
     };
-    let file = ClassFile::parse(COMPILED.get_or_init(compile)).unwrap();
+    ClassFile::parse(COMPILED.get_or_init(compile)).unwrap()
+}
+
+/// Returns the fragment of an edited method of [`SOURCE`] from which it cannot return any more.
+fn endless(name: &str, patched: &Patched) -> Option<FragmentId> {
+    let mut result = None;
+    each_method(&compiled(), |method, _| {
+        if method.name == name {
+            result = endless_fragment(method, patched);
+        }
+    });
+    result
+}
+
+/// Applies edits to a method of [`SOURCE`]. Accepted edits must verify in an `enter` body and in a
+/// `resume` body.
+fn apply(name: &str, edits: &[Edit]) -> Result<Patched, Refusal> {
+    let file = compiled();
     let mut result = None;
     each_method(&file, |method, armed| {
         if method.name == name {
@@ -258,6 +275,16 @@ fn a_redirected_edge_leads_elsewhere() {
         FragmentId(1),
         "the code still says f1"
     );
+}
+
+#[test]
+fn a_method_that_cannot_return_any_more_is_recognised() {
+    let patched = apply("loop", &[redirect(1, 6, 1)]).unwrap();
+    assert_eq!(endless("loop", &patched), Some(FragmentId(0)));
+    for edits in [&[][..], &[redirect(5, 1, 6)]] {
+        let patched = apply("loop", edits).unwrap();
+        assert_eq!(endless("loop", &patched), None, "{edits:?}");
+    }
 }
 
 #[test]

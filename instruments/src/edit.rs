@@ -7,7 +7,7 @@
 
 use crate::MethodPattern;
 use serde::{Deserialize, Serialize};
-use veneer_measurements::EditKind;
+use veneer_measurements::{EditKind, PatchId};
 
 /// Edits that take effect together or not at all.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -18,4 +18,13 @@ pub struct EditSpec {
     pub patterns: Vec<MethodPattern>,
     /// The edits of each selected method, in the order of their application.
     pub edits: Vec<EditKind>,
+}
+
+/// The result of an edit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EditSummary {
+    /// The id of the new patch.
+    pub id: PatchId,
+    /// Warnings for the author of the plan, such as a method that cannot return any more.
+    pub warnings: Vec<String>,
 }

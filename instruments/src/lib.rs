@@ -33,7 +33,7 @@ mod tally;
 
 pub use armed::{ArmedClass, ArmedMethod, Block, DescribedMethod, Graph, RandomSample};
 pub use completion::complete_class_name;
-pub use edit::EditSpec;
+pub use edit::{EditSpec, EditSummary};
 pub use event::LogEvent;
 pub use kind::InstrumentKind;
 pub use pattern::{

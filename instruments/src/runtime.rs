@@ -5,7 +5,7 @@
 //! not depend on the JVM, and the agent does not depend on the script language.
 
 use crate::{
-    ArmedClass, ArmedMethod, EditKind, EditSpec, Graph, InstrumentId, InstrumentSpec,
+    ArmedClass, ArmedMethod, EditKind, EditSpec, EditSummary, Graph, InstrumentId, InstrumentSpec,
     InstrumentSummary, LogEvent, MethodPattern, PatchId, PointRow, RandomSample, RefusalRow, Tally,
     TallyKind,
 };
@@ -32,7 +32,7 @@ pub trait Runtime: Send + Sync {
         None
     }
     /// Edits the flow graph of the selected methods. If the call fails, no method has changed.
-    fn edit(&self, spec: EditSpec) -> Result<PatchId, AttachError>;
+    fn edit(&self, spec: EditSpec) -> Result<EditSummary, AttachError>;
     /// Undoes an edit. Undoing an edit twice is no error.
     fn undo(&self, id: PatchId) -> Result<(), AttachError>;
     /// Creates a table for probes, with room for `entries` combinations of keys. Returns its

@@ -69,6 +69,18 @@ fn edits_are_made_and_undone() {
 }
 
 #[test]
+fn warnings_about_an_edit_are_printed() {
+    let (result, recorder) = run("methods(\"a.Endless\").skip(2)");
+    assert!(result.is_ok(), "{result:?}");
+    assert_eq!(
+        recorder.printed(),
+        ["plan.rhai: warning: it does not return"]
+    );
+    let (_, recorder) = run("methods(\"a.B\").skip(2)");
+    assert_eq!(recorder.printed(), [""; 0]);
+}
+
+#[test]
 fn a_handle_returns_its_data() {
     let counted = |rest: &str| {
         value(&format!(

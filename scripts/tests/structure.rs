@@ -131,6 +131,15 @@ fn graphs_are_computed_on_demand() {
 }
 
 #[test]
+fn a_fragment_is_found_by_its_line() {
+    assert_eq!(value("methods(\"route.Edge\").fragment_at(9)"), "1");
+    let several = error("methods(\"route.Edge\").fragment_at(7)");
+    assert!(several.contains("one of the numbers 0, 2"), "{several}");
+    let none = error("methods(\"route.Edge\").fragment_at(8)");
+    assert!(none.contains("they begin at 7, 9"), "{none}");
+}
+
+#[test]
 fn invalid_predicates_are_refused() {
     let found = error("methods(\"*..*\").filter(|m| m.size)");
     assert!(found.contains("true or false, not `100`"), "{found}");

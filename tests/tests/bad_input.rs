@@ -162,3 +162,24 @@ fn a_process_that_is_not_a_jvm_is_reported() -> Outcome {
     end_group(&mut sleeper);
     Ok(())
 }
+
+#[test]
+fn a_command_without_a_jvm_is_reported() -> Outcome {
+    let message = "no JVM has run under Veneer";
+    let output = run(&[], &Process::new("true")).run()?;
+    assert_eq!(output.code, 0, "{output:?}");
+    assert!(output.err.contains(message), "{}", output.err);
+    let folder = Folder::new("kept")?;
+    let kept = folder.path().to_string_lossy().into_owned();
+    let output = run(&["--data", &kept], &Process::new("true")).run()?;
+    assert!(output.err.contains(message), "{}", output.err);
+
+    let programs = Programs::compile(jdk::oldest())?;
+    let java = programs.java("Damaged");
+    for options in [&[] as &[&str], &["--data", &kept]] {
+        let output = run(options, &java).run()?;
+        assert_eq!(output.code, 0, "{output:?}");
+        assert!(!output.err.contains(message), "{}", output.err);
+    }
+    Ok(())
+}

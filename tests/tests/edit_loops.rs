@@ -66,6 +66,15 @@ fn check_under_policy(policy: &str, java: &veneer_tests::process::Process) -> Ou
     for word in ["LoopWithoutPoint", "MonitorHeld", "f2"] {
         assert!(refused.err.contains(word), "{policy}: {}", refused.err);
     }
+    let endless = live.exec(
+        "methods(\"EditLoops::alone(..)\").edit([redirect(0, 1, 0), redirect(0, 2, 0)]).detach()",
+    )?;
+    let warning = "EditLoops::alone(J)J does not return from f0 any more";
+    assert!(
+        endless.out.contains(warning) || endless.err.contains(warning),
+        "{policy}: {endless:?}"
+    );
+    wait_for_current_code(&live, "an edit without an end")?;
     let output = live.stop()?;
     assert_eq!((output.code, output.err.as_str()), (0, ""), "{policy}");
     assert_eq!(

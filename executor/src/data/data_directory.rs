@@ -72,14 +72,20 @@ pub fn remove_config(config: &Path) {
     }
 }
 
-/// Removes the directory, and the directory above it if that is empty then.
+/// Removes the directory. If the agent was loaded into a running JVM, also removes the directory above
+/// it, unless the directory of another JVM is there.
+///
+/// Under `veneer run`, the directory above belongs to the command. It shows the command that a JVM
+/// has run.
 pub fn remove(own: &Path) {
     let _ = std::fs::remove_dir_all(own);
     if let Some(root) = own.parent() {
-        // The command's settings file, if the agent was loaded into a running JVM.
-        let _ = std::fs::remove_file(root.join("agent.json"));
-        // Fails if the directory of another JVM is in it.
-        let _ = std::fs::remove_dir(root);
+        // The command writes this file when it loads the agent into a running JVM.
+        let settings = root.join("agent.json");
+        if std::fs::remove_file(settings).is_ok() {
+            // Fails if the directory of another JVM is in it.
+            let _ = std::fs::remove_dir(root);
+        }
     }
 }
 
@@ -107,8 +113,18 @@ mod tests {
         std::fs::write(root.join("agent.json"), "{}").expect("settings");
         remove(&one);
         assert!(!one.exists() && two.exists());
+        std::fs::write(root.join("agent.json"), "{}").expect("settings of the other JVM");
         remove(&two);
         assert!(!root.exists());
+    }
+
+    #[test]
+    fn the_directory_above_remains_for_the_command_that_started_the_jvm() {
+        let scratch = ScratchDirectory::new();
+        let root = scratch.join("root");
+        let own = make(&root).expect("a directory");
+        remove(&own);
+        assert!(!own.exists() && root.exists());
     }
 
     #[test]

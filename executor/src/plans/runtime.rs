@@ -16,9 +16,9 @@ use crate::agent::Agent;
 use crate::jvm::jni::Env;
 use crate::plans::thread_bound::ThreadBound;
 use veneer_instruments::{
-    ArmedClass, ArmedMethod, AttachError, AttachSummary, EditSpec, Graph, InstrumentId,
-    InstrumentSpec, InstrumentSummary, LogEvent, MethodPattern, PatchId, PointRow, RandomSample,
-    RecordingSummary, RefusalRow, Runtime, Tally, TallyKind,
+    ArmedClass, ArmedMethod, AttachError, AttachSummary, EditSpec, EditSummary, Graph,
+    InstrumentId, InstrumentSpec, InstrumentSummary, LogEvent, MethodPattern, PatchId, PointRow,
+    RandomSample, RecordingSummary, RefusalRow, Runtime, Tally, TallyKind,
 };
 use veneer_names::MethodId;
 
@@ -65,7 +65,7 @@ impl Runtime for RuntimeHandle {
         self.agent.recorder.summary(id)
     }
 
-    fn edit(&self, spec: EditSpec) -> Result<PatchId, AttachError> {
+    fn edit(&self, spec: EditSpec) -> Result<EditSummary, AttachError> {
         self.apply_edits(spec)
     }
 

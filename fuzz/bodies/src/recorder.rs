@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use veneer_instruments::{
-    ArmedMethod, AttachError, AttachSummary, EditSpec, EventValue, Graph, InstrumentId,
-    InstrumentSpec, InstrumentSummary, LogEvent, Measurement, MethodPattern, PatchId, PointRow,
-    RandomSample, RefusalRow, Runtime, Tally, TallyKind,
+    ArmedMethod, AttachError, AttachSummary, EditSpec, EditSummary, EventValue, Graph,
+    InstrumentId, InstrumentSpec, InstrumentSummary, LogEvent, Measurement, MethodPattern, PatchId,
+    PointRow, RandomSample, RefusalRow, Runtime, Tally, TallyKind,
 };
 use veneer_scripts::PlanSession;
 
@@ -134,12 +134,15 @@ impl Runtime for Recorder {
         (0..last.min(3) as u64).map(event).collect()
     }
 
-    fn edit(&self, _: EditSpec) -> Result<PatchId, AttachError> {
+    fn edit(&self, _: EditSpec) -> Result<EditSummary, AttachError> {
         let mut state = self.lock();
         state.patches += 1;
         let id = state.patches;
         state.active_patches.insert(id);
-        Ok(PatchId(id))
+        Ok(EditSummary {
+            id: PatchId(id),
+            warnings: Vec::new(),
+        })
     }
 
     fn undo(&self, id: PatchId) -> Result<(), AttachError> {

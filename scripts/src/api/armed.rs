@@ -1,7 +1,7 @@
-//! `methods("…").list()`, `.sample(10, seed)` and `.graphs()`: lists of armed methods and their
-//! graphs.
+//! `methods("…").list()`, `.sample(10, seed)`, `.graphs()` and `.fragment_at(64)`: lists of armed
+//! methods, their graphs, and the number of the fragment at a line.
 
-use super::convert::{ApiResult, int, number};
+use super::convert::{ApiResult, api_error, int, number};
 use super::selection::SelectedMethods;
 use crate::context::PlanContext;
 use rhai::{Array, Dynamic, Engine, INT, Map};
@@ -73,15 +73,57 @@ fn list(context: &PlanContext, methods: &SelectedMethods, sample: Option<RandomS
     all.iter().filter_map(method).map(Dynamic::from).collect()
 }
 
-fn graphs(context: &PlanContext, methods: &SelectedMethods) -> Array {
-    let all = context.with_runtime(|runtime| match &methods.only {
+fn flow_graphs(context: &PlanContext, methods: &SelectedMethods) -> Vec<Graph> {
+    context.with_runtime(|runtime| match &methods.only {
         None => runtime.flow_graphs(&methods.patterns),
         Some(only) => only
             .keys()
             .filter_map(|id| runtime.flow_graph(*id))
             .collect(),
-    });
-    all.iter().filter_map(graph).collect()
+    })
+}
+
+/// Returns the number of the only fragment that begins at a source line. All selected methods must
+/// have the same number there, because an edit names one number for all of them.
+fn fragment_at(context: &PlanContext, methods: &SelectedMethods, line: INT) -> ApiResult<INT> {
+    let all = flow_graphs(context, methods);
+    let Some(first) = all.first() else {
+        return api_error("no armed method is selected, so no fragment begins at that line");
+    };
+    let begins = |graph: &Graph| -> Vec<usize> {
+        let at_line = |block: &Block| block.line.is_some_and(|own| INT::from(own) == line);
+        (0..graph.blocks.len())
+            .filter(|n| at_line(&graph.blocks[*n]))
+            .collect()
+    };
+    let numbers = begins(first);
+    if let Some(other) = all.iter().find(|other| begins(other) != numbers) {
+        return api_error(format!(
+            "{}::{} and {}::{} have different fragments at line {line}: select one method",
+            first.method.class, first.method.method, other.method.class, other.method.method
+        ));
+    }
+    let listed = |words: Vec<String>| words.join(", ");
+    match numbers[..] {
+        [number] => Ok(int(number as u64)),
+        [] => {
+            let mut lines: Vec<u16> = first.blocks.iter().filter_map(|b| b.line).collect();
+            lines.sort_unstable();
+            lines.dedup();
+            api_error(format!(
+                "no fragment of {}::{} begins at line {line}: they begin at {}",
+                first.method.class,
+                first.method.method,
+                listed(lines.iter().map(u16::to_string).collect())
+            ))
+        }
+        _ => api_error(format!(
+            "several fragments of {}::{} begin at line {line}: write one of the numbers {}",
+            first.method.class,
+            first.method.method,
+            listed(numbers.iter().map(usize::to_string).collect())
+        )),
+    }
 }
 
 pub(super) fn register(engine: &mut Engine, context: &Arc<PlanContext>) {
@@ -101,6 +143,12 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<PlanContext>) {
     );
     let plan = context.clone();
     engine.register_fn("graphs", move |methods: &mut SelectedMethods| {
-        graphs(&plan, methods)
+        let all = flow_graphs(&plan, methods);
+        all.iter().filter_map(graph).collect::<Array>()
     });
+    let plan = context.clone();
+    engine.register_fn(
+        "fragment_at",
+        move |methods: &mut SelectedMethods, line: INT| fragment_at(&plan, methods, line),
+    );
 }

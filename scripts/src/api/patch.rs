@@ -53,12 +53,17 @@ fn edit(
         patterns: methods.exact_patterns()?,
         edits,
     };
-    let id = context
+    let edited = context
         .with_runtime(|runtime| runtime.edit(spec))
         .or_else(api_error)?;
+    let id = edited.id;
     context
         .ownership
         .record_attached(context.load, &context.name, Attachment::Patch(id));
+    for warning in &edited.warnings {
+        let name = &context.name;
+        context.with_runtime(|runtime| runtime.print(&format!("{name}: warning: {warning}")));
+    }
     Ok(Patch { id })
 }
 

@@ -64,6 +64,12 @@ pub(super) const GROUPS: &[Group] = &[
                 returns: "array of maps",
                 description: "The flow graph of each method: `class`, `method`, `fragments` (the number of fragments), `edges` (pairs of numbers) and `blocks`. Each block has `number`, `line`, `instructions`, `size`, `depth`, `header`, `reachable` and `variables`.",
             },
+            Function {
+                name: "fragment_at",
+                usage: "methods(…).fragment_at(line)",
+                returns: "number",
+                description: "The number of the fragment that begins at this source line. Error: no fragment or several begin there, or the selected methods differ.",
+            },
         ],
     },
     Group {

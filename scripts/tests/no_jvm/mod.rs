@@ -3,9 +3,9 @@
 
 use std::sync::{Arc, Mutex};
 use veneer_instruments::{
-    ArmedMethod, AttachError, AttachSummary, EditSpec, Graph, InstrumentId, InstrumentSpec,
-    InstrumentSummary, LogEvent, MethodPattern, PatchId, PointRow, RandomSample, RefusalRow,
-    Runtime, Tally, TallyKind,
+    ArmedMethod, AttachError, AttachSummary, EditSpec, EditSummary, Graph, InstrumentId,
+    InstrumentSpec, InstrumentSummary, LogEvent, MethodPattern, PatchId, PointRow, RandomSample,
+    RefusalRow, Runtime, Tally, TallyKind,
 };
 use veneer_scripts::{Plan, PlanError, PlanSession};
 
@@ -62,11 +62,14 @@ impl Runtime for NoJvm {
         Vec::new()
     }
 
-    fn edit(&self, _: EditSpec) -> Result<PatchId, AttachError> {
+    fn edit(&self, _: EditSpec) -> Result<EditSummary, AttachError> {
         let mut patches = self.patches.lock().unwrap();
         let id = PatchId(*patches);
         *patches += 1;
-        Ok(id)
+        Ok(EditSummary {
+            id,
+            warnings: Vec::new(),
+        })
     }
 
     fn undo(&self, _: PatchId) -> Result<(), AttachError> {

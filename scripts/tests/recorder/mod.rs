@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use veneer_instruments::{
     ArmedClass, ArmedMethod, AttachError, AttachSummary, Block, DescribedMethod, EditSpec,
-    EventValue, Graph, InstrumentId, InstrumentSpec, InstrumentSummary, LogEvent, Measurement,
-    MethodPattern, PatchId, PointRow, RandomSample, RefusalRow, Runtime, Tally, TallyKind,
+    EditSummary, EventValue, Graph, InstrumentId, InstrumentSpec, InstrumentSummary, LogEvent,
+    Measurement, MethodPattern, PatchId, PointRow, RandomSample, RefusalRow, Runtime, Tally,
+    TallyKind,
 };
 use veneer_names::FragmentId;
 use veneer_scripts::{Plan, PlanError, PlanSession};
@@ -190,12 +191,16 @@ impl Runtime for Recorder {
         all[3 - last.min(3)..].to_vec()
     }
 
-    fn edit(&self, spec: EditSpec) -> Result<PatchId, AttachError> {
+    fn edit(&self, spec: EditSpec) -> Result<EditSummary, AttachError> {
         let edits: Vec<String> = spec.edits.iter().map(|edit| edit.to_string()).collect();
+        let is_endless = spec.patterns[0].to_string().starts_with("a.Endless");
         self.call(format!("edit {}: {}", spec.patterns[0], edits.join("; ")));
         let mut state = self.state.lock().unwrap();
         state.patches += 1;
-        Ok(PatchId(state.patches))
+        Ok(EditSummary {
+            id: PatchId(state.patches),
+            warnings: vec!["it does not return".to_owned(); usize::from(is_endless)],
+        })
     }
 
     fn undo(&self, id: PatchId) -> Result<(), AttachError> {
@@ -221,11 +226,15 @@ impl Runtime for Recorder {
 
     fn flow_graphs(&self, patterns: &[MethodPattern]) -> Vec<Graph> {
         let method = self.armed_methods(patterns, None).swap_remove(0);
+        let block = |line: u16| Block {
+            line: Some(line),
+            ..Block::default()
+        };
         vec![Graph {
             method,
             fragments: 3,
             edges: vec![(0, 1), (0, 2), (1, 2)],
-            blocks: Vec::new(),
+            blocks: [7, 9, 7].map(block).into(),
         }]
     }
 

@@ -13,10 +13,11 @@ use std::sync::Arc;
 use veneer_fragmenter::Refusal;
 use veneer_fragmenter::arming::ArmedCode;
 use veneer_fragmenter::classfile::ClassFile;
+use veneer_fragmenter::endless::endless_fragment;
 use veneer_fragmenter::flowgraph::FragmentId;
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::patch::{self, Edit};
-use veneer_instruments::{AttachError, EditKind, EditSpec, PatchId};
+use veneer_instruments::{AttachError, EditKind, EditSpec, EditSummary, PatchId};
 use veneer_names::MethodId;
 use veneer_protocol::data::Record;
 
@@ -24,11 +25,13 @@ use veneer_protocol::data::Record;
 struct Target {
     class: Arc<Class>,
     method: MethodId,
+    /// A warning about the method after the edit.
+    warning: Option<String>,
 }
 
 impl RuntimeHandle {
     /// Applies edits to all loaded methods that the spec selects, or to none.
-    pub(super) fn apply_edits(&self, spec: EditSpec) -> Result<PatchId, AttachError> {
+    pub(super) fn apply_edits(&self, spec: EditSpec) -> Result<EditSummary, AttachError> {
         let agent = self.agent;
         self.arm_matching_classes(&spec.patterns);
         self.refresh_patterns();
@@ -57,7 +60,11 @@ impl RuntimeHandle {
         let refused = self.update(&methods);
         let Some((method, reason)) = refused.into_iter().next() else {
             agent.append_records(&journal_records::edited(agent, id));
-            return Ok(id);
+            let warnings = targets.into_iter().filter_map(|t| t.warning);
+            return Ok(EditSummary {
+                id,
+                warnings: warnings.take(MAX_WARNINGS).collect(),
+            });
         };
         // One method could not be changed, so no method may be.
         self.undo_edits(id)?;
@@ -98,10 +105,17 @@ impl RuntimeHandle {
                 ClassFile::parse(&original).map_err(|e| method_refused(&class, "", &e.into()))?;
             for m in chosen {
                 let label = format!("{}{}", m.name, m.descriptor);
-                self.check_method(spec, &class, &file, (m.id, &label))?;
+                let endless = self.check_method(spec, &class, &file, (m.id, &label))?;
+                let warning = endless.map(|fragment| {
+                    format!(
+                        "{}::{label} does not return from {fragment} any more, unless an exception ends it",
+                        class.dotted
+                    )
+                });
                 targets.push(Target {
                     class: class.clone(),
                     method: m.id,
+                    warning,
                 });
             }
         }
@@ -109,14 +123,14 @@ impl RuntimeHandle {
     }
 
     /// Checks that the edits of a spec can be applied to a method, together with the edits that it
-    /// has already.
+    /// has already. Returns a fragment from which the method will no longer return, if there is one.
     fn check_method(
         &self,
         spec: &EditSpec,
         class: &Arc<Class>,
         file: &ClassFile,
         (id, label): (MethodId, &str),
-    ) -> Result<(), AttachError> {
+    ) -> Result<Option<FragmentId>, AttachError> {
         let agent = self.agent;
         let edits = edits_of(spec);
         let analysed = analyse(&agent.policy, file, class, id)
@@ -126,12 +140,13 @@ impl RuntimeHandle {
         all.extend(edits.iter().copied());
         let kept = agent.methods.edit_points(id);
         let applied = patch::apply_keeping(method, &all, &armed.points, &kept);
-        let comes_back = applied.and_then(|patched| {
+        let checked = applied.and_then(|patched| {
             let points = patched.edit_points.iter().map(|p| p.fragment);
             let points: Vec<FragmentId> = points.collect();
-            versions::check_osr_entry(agent, self.env(), class, &analysed, &points)
+            versions::check_osr_entry(agent, self.env(), class, &analysed, &points)?;
+            Ok(endless_fragment(method, &patched))
         });
-        comes_back.map_err(|reason| AttachError::EditRefused {
+        checked.map_err(|reason| AttachError::EditRefused {
             class: class.dotted.to_string(),
             method: label.into(),
             edit: failing_edit(spec, &edits, method, armed),
@@ -162,6 +177,9 @@ impl RuntimeHandle {
         Ok(())
     }
 }
+
+/// The most methods of one edit about which there is a warning each.
+const MAX_WARNINGS: usize = 5;
 
 /// The edit that an error names if the spec has none.
 const NO_EDIT: EditKind = EditKind::Skip {
