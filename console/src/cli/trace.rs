@@ -5,11 +5,14 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::values::{pid, seconds};
+use thiserror::Error;
+use veneer_instruments::{UNAVAILABLE_VM_EVENTS, VmEventKind, VmEventKinds};
 
 const TRACE: &str = "\
 Examples:
   veneer trace 4711 'shop..*' -o t                       for 10 seconds
   veneer trace 4711 'shop..*' --for 60 --filter shop.jpmt -o t
+  veneer trace 4711 'shop..*' --events contended,wait,gc -o t
   veneer trace show t
   veneer trace query t 'calls(\"shop..*Dao::*(..)\").longer(5 ms).by(\"method\")'
   veneer trace diff before after
@@ -21,6 +24,9 @@ attached. What is written survives if the JVM is killed.
 
 A filter has lines `includemethod CLASS METHOD` and `excludemethod CLASS METHOD`, in which `*` is
 any text. The first line that matches a method decides. It is read from configurations of JPMT.
+
+With --events, the trace also has events of the JVM: contended, wait, thread_start, thread_end, gc,
+class_load, class_unload, compile, or all. A filter asks for them with `observe_gc`, and so on.
 
 The other commands need no JVM. docs/traces.md describes the format of traces, and what is not
 recorded.
@@ -107,6 +113,9 @@ pub struct TraceRecordArguments {
     /// Leave methods out by the rules in this file.
     #[arg(long, value_name = "FILE")]
     pub filter: Option<PathBuf>,
+    /// Also record these events of the JVM: a comma-separated list, or `all`.
+    #[arg(long, value_name = "KINDS", value_parser = parse_events, default_value = "", hide_default_value = true)]
+    pub events: VmEventKinds,
     /// Write the trace to this directory, which must be empty or absent.
     #[arg(short = 'o', long = "output", value_name = "DIR")]
     pub output: PathBuf,
@@ -252,5 +261,76 @@ mod tests {
             let error = Cli::try_parse_from(words.split(' ')).unwrap_err();
             assert_eq!(error.exit_code(), 2, "{words}");
         }
+    }
+}
+
+/// Why a list of events is malformed.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum EventListError {
+    /// No kind of event has this name.
+    #[error("there is no event `{name}`; events are {} and all", names())]
+    Unknown {
+        /// The name in the list.
+        name: String,
+    },
+    /// JVMTI does not have the event.
+    #[error("{name} cannot be recorded: {reason}")]
+    Unavailable {
+        /// The name of the event.
+        name: &'static str,
+        /// The reason and the alternative.
+        reason: &'static str,
+    },
+}
+
+/// The names of all kinds, separated by commas.
+fn names() -> String {
+    let names = VmEventKind::ALL.iter().map(|kind| kind.name());
+    names.collect::<Vec<_>>().join(", ")
+}
+
+/// Parses a list of events: names separated by commas, or `all`.
+///
+/// # Errors
+/// A name that is not that of an event, or of an event that JVMTI does not have.
+pub fn parse_events(text: &str) -> Result<VmEventKinds, EventListError> {
+    let mut kinds = VmEventKinds::NONE;
+    for name in text
+        .split(',')
+        .map(str::trim)
+        .filter(|name| !name.is_empty())
+    {
+        if name == "all" {
+            VmEventKind::ALL.iter().for_each(|kind| kinds.insert(*kind));
+            continue;
+        }
+        let Some(kind) = VmEventKind::named(name) else {
+            let unavailable = UNAVAILABLE_VM_EVENTS.iter().find(|one| one.0 == name);
+            return Err(match unavailable {
+                Some((name, reason)) => EventListError::Unavailable { name, reason },
+                None => EventListError::Unknown { name: name.into() },
+            });
+        };
+        kinds.insert(kind);
+    }
+    Ok(kinds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_of_events_has_names_or_all() {
+        let names = |text| {
+            let kinds = parse_events(text).expect("a list");
+            kinds.iter().map(VmEventKind::name).collect::<Vec<_>>()
+        };
+        assert_eq!(names("gc, wait"), ["wait", "gc"]);
+        assert_eq!(names("all").len(), VmEventKind::ALL.len());
+        assert!(names("").is_empty());
+        let error = |text| parse_events(text).expect_err("an error").to_string();
+        assert!(error("gc,gcs").starts_with("there is no event `gcs`; events are contended, "));
+        assert!(error("park").starts_with("park cannot be recorded: JVMTI has no event for it"));
     }
 }
