@@ -15,6 +15,7 @@ use veneer_protocol::socket_directory;
 
 use crate::connection::Client;
 use crate::perfdata;
+use crate::processor_time::{self, ProcessorTimeSupport};
 use crate::target::Target;
 use crate::version::installed_feature_version;
 use crate::{agent, version};
@@ -91,7 +92,37 @@ pub fn diagnose_machine() -> Vec<Finding> {
         default_jdk(),
         socket_directory_access(),
         disk_space(Path::new("/tmp"), "room for data"),
+        processor_times(&processor_time::of_this_program()),
     ]
+}
+
+/// Whether the calls of event traces have processor times.
+fn processor_times(support: &ProcessorTimeSupport) -> Finding {
+    let what = "processor times of calls";
+    let remedy = "the line `processor_time clock` in a filter records them at 1 to 2 µs per event";
+    let missing = match support {
+        ProcessorTimeSupport::Rseq { glibc } => {
+            let found = format!("almost free, by the restartable sequences of glibc {glibc}");
+            return good(what, found);
+        }
+        ProcessorTimeSupport::OldGlibc { glibc } => {
+            format!("none: glibc {glibc} has no restartable sequences, which 2.35 has")
+        }
+        ProcessorTimeSupport::NotRegistered { glibc } => {
+            format!("none: glibc {glibc} has registered no restartable sequences")
+        }
+        ProcessorTimeSupport::NewKernel { kernel } => {
+            let found = format!(
+                "almost free, if Linux {kernel} marks threads that sleep; each recording tests it"
+            );
+            let remedy = "the line `processor-time` in the file `names` of a trace has the result";
+            return finding(Severity::Note, what, found, remedy);
+        }
+        ProcessorTimeSupport::OtherLibrary => {
+            "none: musl registers no restartable sequences".into()
+        }
+    };
+    finding(Severity::Note, what, missing, remedy)
 }
 
 fn platform() -> Finding {
@@ -276,6 +307,9 @@ pub fn diagnose_process(pid: u32) -> Vec<Finding> {
         &target.path_from_here(Path::new("/tmp")),
         "room for its data",
     ));
+    if processor_time::uses_musl(pid) == Some(true) {
+        all.push(processor_times(&ProcessorTimeSupport::OtherLibrary));
+    }
     all.extend(other_agents(&target));
     all.extend(slow_compiler_options(&target));
     all.extend(agent_status(&target));

@@ -36,6 +36,7 @@ pub mod load;
 pub mod machine;
 pub mod perfdata;
 pub mod process_stat;
+pub mod processor_time;
 pub mod target;
 pub mod thread_dump;
 pub mod tls;

@@ -2,6 +2,7 @@
 
 mod calls;
 mod control;
+mod event_list;
 mod export;
 mod generated;
 mod memory;
@@ -19,6 +20,7 @@ pub use control::{
     AttachArguments, DetachArguments, DoctorArguments, PatchesArguments, PsArguments,
     RelayArguments,
 };
+use event_list::parse_events;
 pub use export::{ExportArguments, Format};
 pub use generated::{CompletionsArguments, ManArguments};
 pub use memory::{
@@ -39,6 +41,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
+use veneer_instruments::VmEventKinds;
 use veneer_protocol::Policy;
 
 pub use top::TopArguments;
@@ -318,6 +321,9 @@ pub struct RunArguments {
     /// Leave methods out of the trace by the rules in this file.
     #[arg(long, value_name = "FILE", requires = "trace")]
     pub filter: Option<PathBuf>,
+    /// Record these events of the JVM in the trace: a comma-separated list, or `all`.
+    #[arg(long, value_name = "KINDS", value_parser = parse_events, default_value = "", hide_default_value = true, requires = "trace")]
+    pub trace_events: VmEventKinds,
     /// Also accept control connections over TCP, at this loopback address (port 0: any free port).
     #[arg(long, value_name = "127.0.0.1:PORT", value_parser = address, requires = "token_file")]
     pub listen: Option<SocketAddr>,

@@ -18,7 +18,7 @@ use crate::disk_check::ReportFile;
 use crate::java::Jdk;
 use crate::output::print_error;
 use crate::reports::ReportFiles;
-use crate::trace::{RunRecording, traces};
+use crate::trace::{RunRecording, read_rules, traces};
 use crate::{child, plans, post_mortem};
 use veneer_client::{agent, token};
 
@@ -41,7 +41,10 @@ pub fn run(arguments: RunArguments) -> Result<u8> {
     let recording = arguments
         .trace
         .as_deref()
-        .map(|place| RunRecording::prepare(place, arguments.filter.as_deref(), &arguments.arm))
+        .map(|place| {
+            let rules = read_rules(arguments.filter.as_deref(), arguments.trace_events)?;
+            RunRecording::prepare(place, rules, &arguments.arm)
+        })
         .transpose()?;
     plans.extend(recording.as_ref().map(RunRecording::plan));
     if arguments.strict {

@@ -21,9 +21,10 @@ use crate::data::rings::Rings;
 use crate::data::shards::Shards;
 use crate::diagnostics::Diagnostics;
 use crate::jvm::java_runtime::Library;
-use crate::jvm::jni::LongField;
+use crate::jvm::jni::{Env, Global, LongField, Reference};
 use crate::jvm::jvmti::Tool;
 use crate::jvm::version_frames::Stacks;
+use crate::observation::subscriptions::Subscriptions;
 use crate::plans::instrument_registry::InstrumentRegistry;
 use crate::plans::jobs::PlanJob;
 use crate::plans::plan_instances::PlanInstances;
@@ -78,6 +79,10 @@ pub struct Agent {
     pub tallies: Tallies,
     /// The recorder of event traces.
     pub recorder: Recorder,
+    /// The subscriptions of the recorder and of plans to events of the JVM.
+    pub events: Subscriptions,
+    /// The superclass of virtual threads; `None` before JDK 21.
+    pub virtual_threads: Option<Global>,
     /// The field `Thread.tid`.
     pub tid: LongField,
     /// The time of the agent's start.
@@ -123,6 +128,8 @@ pub struct AgentParts {
     pub catalogue: MetadataJournal,
     pub nano_began: u64,
     pub tid: LongField,
+    /// The superclass of virtual threads; `None` before JDK 21.
+    pub virtual_threads: Option<Global>,
     /// Whether the application runs already.
     pub running: bool,
 }
@@ -163,6 +170,8 @@ impl Agent {
             rings: parts.rings,
             tallies: parts.tallies,
             recorder: Recorder::default(),
+            events: Subscriptions::default(),
+            virtual_threads: parts.virtual_threads,
             tid: parts.tid,
             began: Instant::now(),
             nano_began: parts.nano_began,
@@ -197,6 +206,17 @@ impl Agent {
     pub fn post_job(&self, job: PlanJob) -> bool {
         let jobs = self.jobs.lock().clone();
         jobs.send(job).is_ok()
+    }
+
+    /// Tells the plan thread that events of the JVM wait for it.
+    pub fn tell_plans_of_events(&self) {
+        self.post_job(PlanJob::VmEvents);
+    }
+
+    /// Whether a thread object is that of a virtual thread.
+    pub fn is_virtual(&self, env: Env, thread: Reference) -> bool {
+        let class = self.virtual_threads.as_ref();
+        class.is_some_and(|class| env.is_instance(thread, class))
     }
 
     /// Ends the agent's threads that wait for messages, by dropping the senders of their channels.

@@ -9,6 +9,7 @@ use crate::data::data_directory;
 use crate::guard::guarded;
 use crate::jvm::jni::{Env, Reference, jclass};
 use crate::jvm::jvm_name::jvm_name;
+use crate::observation::callbacks::{self as observation, thread_end as observe_thread_end};
 use crate::plans::jobs::PlanJob;
 use crate::plans::{report, warnings};
 use crate::weaving::weaver;
@@ -35,6 +36,7 @@ pub fn callbacks(vm_init: VmInit) -> jvmtiEventCallbacks {
     c.v1_1.ThreadEnd = Some(thread_end);
     c.v1_1.ClassFileLoadHook = Some(class_file_load);
     c.v1_1.ClassPrepare = Some(class_prepare);
+    observation::add(&mut c);
     c
 }
 
@@ -73,6 +75,8 @@ unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
 /// # Safety
 /// `jni` must be the environment of the current thread, and `thread` its thread object or null.
 unsafe extern "system" fn thread_end(_: *mut jvmtiEnv, jni: *mut JNIEnv, thread: jthread) {
+    // SAFETY: given by the caller.
+    unsafe { observe_thread_end(jni, thread) };
     guarded("ThreadEnd", (), || {
         let Some(agent) = Agent::get() else { return };
         if thread.is_null() {

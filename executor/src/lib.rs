@@ -12,6 +12,7 @@
 //! |------------|----------------------------------------------------------------------|
 //! | `jvm/`     | JNI, JVMTI and the Java runtime classes                              |
 //! | `data/`    | counters, event rings, aggregations, and their files                 |
+//! | `observation/` | events of the JVM, for the recorder and for plans              |
 //! | `classes/` | class loading: arming, retransformation, the registry of classes     |
 //! | `weaving/` | join points, probes and versions of methods                          |
 //! | `plans/`   | the plan thread, instruments, reports                                |
@@ -39,6 +40,7 @@ mod events;
 mod guard;
 mod jvm;
 pub mod natives;
+mod observation;
 mod plans;
 pub mod startup;
 mod weaving;

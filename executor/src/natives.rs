@@ -3,7 +3,7 @@
 
 use crate::agent::Agent;
 use crate::data::call_stacks::JvmAccess;
-use crate::data::recorder::RecordedThread;
+use crate::data::recorder::recorded_thread::RecordedThread;
 use crate::guard::guarded;
 use crate::jvm::jni::{Env, Reference};
 use crate::jvm::stack_traces;

@@ -261,6 +261,7 @@ fn begin(env: Env, tool: Tool, mut config: AgentConfig, attached: bool) -> Resul
     let loaders = jdk_loaders(env)?;
     let thread = env.find(c"java/lang/Thread")?;
     let tid = env.long_field(thread, c"tid")?;
+    let virtual_threads = env.find(c"java/lang/BaseVirtualThread").ok();
     let patterns = Patterns::parse(&config);
     let complaints = patterns.complaints;
     config.data_dir = directory;
@@ -282,6 +283,7 @@ fn begin(env: Env, tool: Tool, mut config: AgentConfig, attached: bool) -> Resul
         catalogue: files.catalogue,
         nano_began,
         tid,
+        virtual_threads: virtual_threads.map(|class| env.global(class)),
         running: attached,
     })?;
     for complaint in complaints {

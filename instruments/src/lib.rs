@@ -30,6 +30,7 @@ mod spec;
 mod suggest;
 pub mod table;
 mod tally;
+mod vm_event;
 
 pub use armed::{ArmedClass, ArmedMethod, Block, DescribedMethod, Graph, RandomSample};
 pub use completion::complete_class_name;
@@ -54,3 +55,4 @@ pub use veneer_measurements::{
     EditKind, EntryMetrics, EventValue, HISTOGRAM_BUCKETS, IdError, InstrumentId, Measurement,
     PatchId, PointRow, RefusalRow, bucket_start,
 };
+pub use vm_event::{UNAVAILABLE_VM_EVENTS, VmEvent, VmEventKind, VmEventKinds};

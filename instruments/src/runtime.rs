@@ -7,7 +7,7 @@
 use crate::{
     ArmedClass, ArmedMethod, EditKind, EditSpec, EditSummary, Graph, InstrumentId, InstrumentSpec,
     InstrumentSummary, LogEvent, MethodPattern, PatchId, PointRow, RandomSample, RefusalRow, Tally,
-    TallyKind,
+    TallyKind, VmEventKind, VmEventKinds,
 };
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +30,21 @@ pub trait Runtime: Send + Sync {
     fn recording(&self, id: InstrumentId) -> Option<RecordingSummary> {
         let _ = id;
         None
+    }
+    /// Sets the kinds of events of the JVM that plans handle. The JVM reports only these kinds, and
+    /// those that a recorder records.
+    ///
+    /// # Errors
+    /// The JVM refuses a kind. The other kinds are reported all the same.
+    fn watch_vm_events(&self, kinds: VmEventKinds) -> Result<(), AttachError> {
+        let _ = kinds;
+        Ok(())
+    }
+    /// Returns the number of events of a kind that were dropped, because the queue of the plan
+    /// thread was full.
+    fn dropped_vm_events(&self, kind: VmEventKind) -> u64 {
+        let _ = kind;
+        0
     }
     /// Edits the flow graph of the selected methods. If the call fails, no method has changed.
     fn edit(&self, spec: EditSpec) -> Result<EditSummary, AttachError>;

@@ -14,6 +14,7 @@ mod structure;
 mod tally;
 mod tally_row;
 pub(crate) mod timing;
+pub(crate) mod vm_events;
 
 use crate::component::Components;
 use crate::context::PlanContext;
@@ -35,6 +36,7 @@ pub(crate) fn register(
     call_stacks::register(engine, context);
     patch::register(engine, context);
     timing::register(engine, context);
+    vm_events::register(engine, context);
     armed::register(engine, context);
     component::register(engine, context, components);
     structure::register(engine, context);

@@ -16,7 +16,7 @@ use rhai::{AST, FnPtr, Position};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-use veneer_instruments::Runtime;
+use veneer_instruments::{Runtime, VmEventKind};
 
 /// The time at which a callback runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,6 +24,8 @@ pub(crate) enum Schedule {
     Every(Duration),
     After(Duration),
     AtExit,
+    /// At each event of this kind.
+    On(VmEventKind),
 }
 
 /// A callback that a plan has registered.

@@ -17,10 +17,12 @@
 //! `docs/plans.md` is the guide for users.
 
 mod api;
+mod callback_failures;
 mod component;
 mod context;
 mod engine;
 mod error;
+mod event_listeners;
 mod json;
 pub mod limits;
 mod link;

@@ -4,7 +4,9 @@ use crate::api::timing::Timer;
 use crate::context::{CallbackSlot, PlanContext};
 use crate::error::{PlanError, PlanStage};
 use crate::plan::Plan;
-use rhai::{AST, Dynamic, Engine, EvalAltResult, FnPtr, INT, NativeCallContext, Position};
+use rhai::{
+    AST, Dynamic, Engine, EvalAltResult, FnPtr, FuncArgs, INT, NativeCallContext, Position,
+};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -119,6 +121,11 @@ impl CallbackCall {
 
     /// Runs the callback, unless it has a condition that does not hold.
     pub(crate) fn run(&self) -> Result<(), PlanError> {
+        self.run_with(())
+    }
+
+    /// Runs the callback with arguments, unless it has a condition that does not hold.
+    pub(crate) fn run_with(&self, arguments: impl FuncArgs) -> Result<(), PlanError> {
         self.running_plan.guard(self.position, |running_plan| {
             let tree = running_plan.plan.tree();
             if let Some(condition) = &self.condition {
@@ -129,7 +136,7 @@ impl CallbackCall {
             }
             match self
                 .function
-                .call::<Dynamic>(&running_plan.engine, tree, ())
+                .call::<Dynamic>(&running_plan.engine, tree, arguments)
             {
                 Ok(_) => Ok(()),
                 // `exit()` ends only this call.

@@ -8,12 +8,15 @@
 //! One thread makes all calls of plans. The session's lock is held only while callbacks are moved
 //! in or out, never while a plan runs or the runtime is called.
 
+mod vm_events;
+
 use crate::api::component::registered_analyser;
+use crate::callback_failures::CallbackFailures;
 use crate::component::{self, Analysis, AnalysisError, Component, Components};
 use crate::context::{Callback, PlanContext, Schedule};
 use crate::engine;
 use crate::error::{PlanError, PlanStage};
-use crate::limits;
+use crate::event_listeners::EventListeners;
 use crate::link::EvaluatedModules;
 use crate::ownership::{Attachment, Ownership};
 use crate::plan::Plan;
@@ -24,7 +27,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::time::{Duration, Instant};
-use veneer_instruments::{AttachError, InstrumentId, Runtime};
+use veneer_instruments::{AttachError, InstrumentId, Runtime, VmEventKinds};
 
 /// The plans of one JVM and their callbacks.
 pub struct PlanSession {
@@ -41,6 +44,10 @@ struct State {
     timers: Vec<Timer>,
     /// In order of registration.
     at_exit: Vec<CallbackCall>,
+    /// The callbacks for events of the JVM.
+    listeners: EventListeners,
+    /// The kinds of events that the runtime was last asked for.
+    watched: VmEventKinds,
     /// The last number given to a plan instance or a timer. For timers, the number defines the
     /// order of equal deadlines.
     next: u64,
@@ -52,7 +59,7 @@ struct State {
 pub struct RemainingWork {
     /// The instruments and edits that are attached now, oldest first.
     pub attachments: Vec<Attachment>,
-    /// The number of callbacks that wait for a time or for the exit of the JVM.
+    /// The number of callbacks that wait for a time, for events or for the exit of the JVM.
     pub callbacks: usize,
 }
 
@@ -63,9 +70,7 @@ struct Timer {
     order: u64,
     /// `None` if the callback runs once.
     period: Option<Duration>,
-    errors: u32,
-    /// The last reported error. An equal error is not reported again.
-    reported: Option<PlanError>,
+    failures: CallbackFailures,
 }
 
 impl PlanSession {
@@ -138,7 +143,7 @@ impl PlanSession {
             context.set_detached();
         }
         // The callbacks own values of plans, so they are dropped after the lock is released.
-        let removed: (Vec<Timer>, Vec<CallbackCall>) = {
+        let removed: (Vec<Timer>, Vec<CallbackCall>, EventListeners) = {
             let mut state = self.state.lock();
             let of_load = |call: &CallbackCall| call.running_plan.context.load == load;
             let timers = std::mem::take(&mut state.timers).into_iter();
@@ -147,9 +152,10 @@ impl PlanSession {
             let calls = std::mem::take(&mut state.at_exit).into_iter();
             let (calls, left) = calls.partition(of_load);
             state.at_exit = left;
-            (timers, calls)
+            (timers, calls, state.listeners.extract(of_load))
         };
         drop(removed);
+        self.watch_events();
         self.ownership.detach_instance(load, self.runtime.as_ref());
     }
 
@@ -263,6 +269,7 @@ impl PlanSession {
             Ok(value) => {
                 *ready = running_plan.context.modules.evaluated();
                 self.keep(&running_plan, now);
+                self.watch_events();
                 self.deploy(&running_plan);
                 Ok(value)
             }
@@ -326,6 +333,10 @@ impl PlanSession {
                     state.at_exit.push(call);
                     continue;
                 }
+                Schedule::On(kind) => {
+                    state.listeners.add(kind, call);
+                    continue;
+                }
                 Schedule::Every(period) => (period, Some(period)),
                 Schedule::After(delay) => (delay, None),
             };
@@ -336,8 +347,7 @@ impl PlanSession {
                 due: now + delay,
                 order,
                 period,
-                errors: 0,
-                reported: None,
+                failures: CallbackFailures::default(),
             });
         }
     }
@@ -376,11 +386,14 @@ impl PlanSession {
             self.keep(&timer.call.running_plan, now);
             let continues = match result {
                 Ok(()) => {
-                    timer.errors = 0;
-                    timer.reported = None;
+                    timer.failures.succeeded();
                     true
                 }
-                Err(error) => self.report_error(&mut timer, error),
+                Err(error) => {
+                    let name = timer.period.map(|_| "every");
+                    let runtime = self.runtime.as_ref();
+                    timer.failures.failed(runtime, &timer.call, name, error)
+                }
             };
             let Some(period) = timer.period else {
                 continue;
@@ -391,24 +404,7 @@ impl PlanSession {
                 state.timers.push(timer);
             }
         }
-    }
-
-    /// Reports the error of a callback. Returns whether the callback continues.
-    fn report_error(&self, timer: &mut Timer, error: PlanError) -> bool {
-        timer.errors += 1;
-        if timer.reported.as_ref() != Some(&error) {
-            self.runtime.print(&error.to_string());
-            timer.reported = Some(error);
-        }
-        let continues = timer.errors < limits::MAX_CONSECUTIVE_ERRORS;
-        if !continues && timer.period.is_some() {
-            let place = timer.call.running_plan.context.place(timer.call.position);
-            self.runtime.print(&format!(
-                "{place}: every: cancelled after {} errors in a row",
-                timer.errors
-            ));
-        }
-        continues
+        self.watch_events();
     }
 
     /// Handles the exit of the JVM: runs the callbacks of `at_exit` in order of registration, then
@@ -421,6 +417,7 @@ impl PlanSession {
                 return;
             }
             state.timers.clear();
+            state.listeners = EventListeners::default();
             std::mem::take(&mut state.at_exit)
         };
         self.run_at_exit(at_exit);
@@ -445,7 +442,7 @@ impl PlanSession {
         }
         let state = self.state.lock();
         let timers = state.timers.iter().map(|timer| &timer.call);
-        for call in timers.chain(&state.at_exit) {
+        for call in timers.chain(&state.at_exit).chain(state.listeners.calls()) {
             if !call.is_cancelled() {
                 all.entry(call.running_plan.context.load)
                     .or_default()

@@ -4,12 +4,15 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::event_list::parse_events;
 use super::values::{pid, seconds};
+use veneer_instruments::VmEventKinds;
 
 const TRACE: &str = "\
 Examples:
   veneer trace 4711 'shop..*' -o t                       for 10 seconds
   veneer trace 4711 'shop..*' --for 60 --filter shop.jpmt -o t
+  veneer trace 4711 'shop..*' --events contended,wait,gc -o t
   veneer trace show t
   veneer trace query t 'calls(\"shop..*Dao::*(..)\").longer(5 ms).by(\"method\")'
   veneer trace diff before after
@@ -21,6 +24,9 @@ attached. What is written survives if the JVM is killed.
 
 A filter has lines `includemethod CLASS METHOD` and `excludemethod CLASS METHOD`, in which `*` is
 any text. The first line that matches a method decides. It is read from configurations of JPMT.
+
+With --events, the trace also has events of the JVM: contended, wait, thread_start, thread_end, gc,
+class_load, class_unload, compile, or all. A filter asks for them with `observe_gc`, and so on.
 
 The other commands need no JVM. docs/traces.md describes the format of traces, and what is not
 recorded.
@@ -107,6 +113,9 @@ pub struct TraceRecordArguments {
     /// Leave methods out by the rules in this file.
     #[arg(long, value_name = "FILE")]
     pub filter: Option<PathBuf>,
+    /// Also record these events of the JVM: a comma-separated list, or `all`.
+    #[arg(long, value_name = "KINDS", value_parser = parse_events, default_value = "", hide_default_value = true)]
+    pub events: VmEventKinds,
     /// Write the trace to this directory, which must be empty or absent.
     #[arg(short = 'o', long = "output", value_name = "DIR")]
     pub output: PathBuf,

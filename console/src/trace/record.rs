@@ -58,7 +58,7 @@ pub fn run(arguments: &TraceRecordArguments) -> Result<u8> {
     };
     let parsed = patterns.iter().map(|pattern| MethodPattern::parse(pattern));
     let parsed = parsed.collect::<Result<Vec<_>, _>>()?;
-    let rules = read_rules(arguments.filter.as_deref())?;
+    let rules = read_rules(arguments.filter.as_deref(), arguments.events)?;
     let place = trace_directory::free_place(&arguments.output)?;
     let target = Target::inspect(arguments.pid)?;
     let mut holder = veneer_client::connect(arguments.pid)?;

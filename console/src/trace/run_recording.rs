@@ -14,7 +14,6 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use veneer_protocol::PlanSource;
 
-use super::filter_file::read_rules;
 use super::record::{EVERY_METHOD, MAX_METHODS};
 use super::summary::{self, LeftOut};
 use super::trace_directory::{self, TraceDirectory};
@@ -35,16 +34,17 @@ pub struct RunRecording {
 }
 
 impl RunRecording {
-    /// Checks the directory and the filter before the program starts.
+    /// Checks the directory before the program starts.
     ///
+    /// `rules` has the lines of the recorder's filter.
     /// `arm` has the patterns of the methods to arm. Without one, all methods are recorded.
-    pub fn prepare(place: &Path, filter: Option<&Path>, arm: &[String]) -> Result<RunRecording> {
+    pub fn prepare(place: &Path, rules: String, arm: &[String]) -> Result<RunRecording> {
         Ok(RunRecording {
             patterns: match arm {
                 [] => vec![EVERY_METHOD.into()],
                 given => given.to_vec(),
             },
-            rules: read_rules(filter)?,
+            rules,
             place: trace_directory::free_place(place)?,
         })
     }
@@ -150,7 +150,7 @@ mod tests {
         let before = traces(&data);
         assert_eq!(before, BTreeSet::from([data.join("1-trace-1")]));
         assert_eq!(process(&data.join("1-trace-1")), "1");
-        RunRecording::prepare(&place, None, &[])
+        RunRecording::prepare(&place, String::new(), &[])
             .unwrap()
             .finish(&data, &before)
             .unwrap();

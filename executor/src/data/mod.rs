@@ -12,6 +12,7 @@ pub mod event_log;
 pub mod memory;
 pub mod metadata_journal;
 pub mod monotonic;
+pub mod processor_clock;
 pub mod recorder;
 pub mod rings;
 #[cfg(test)]

@@ -25,22 +25,33 @@
 //! just storing a word. The plan thread detaches the memory of a segment from the file instead
 //! ([`ThreadWriter::close`]). A name is in the names file before an event can use it.
 
+pub mod jvm_tracks;
+pub mod recorded_thread;
+pub mod thread_events;
+mod trace_names;
+mod track;
+
 use crate::data::append_file::with_file_size_signal_blocked;
 use crate::data::memory::WordTable;
 use crate::data::monotonic::monotonic;
+use crate::data::processor_clock::ProcessorTime;
+use crate::data::recorder::recorded_thread::RecordedThread;
+use crate::data::recorder::trace_names::TraceNames;
+use crate::data::recorder::track::Track;
 use crate::jvm::runtime_table;
 use parking_lot::Mutex;
 use std::collections::HashSet;
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::SystemTime;
 use thiserror::Error;
-use veneer_instruments::{InstrumentId, RecordingSummary};
+use veneer_instruments::{InstrumentId, RecordingSummary, VmEventKinds};
 use veneer_names::CounterSlot;
 use veneer_protocol::data::ShardLayout;
 use veneer_traces::analysis::TraceFilter;
-use veneer_traces::format::names::{ClockRecord, FrameKind, FrameRecord, ThreadRecord};
+use veneer_traces::format::names::{ClockRecord, FrameKind, FrameRecord};
 use veneer_traces::writer::{NamesWriter, ThreadWriter, WriterOptions, WriterPosition};
 use veneer_traces::{NameRecord, TraceError};
 
@@ -55,6 +66,7 @@ const AT: usize = runtime_table::TRACK_AT as usize / 8;
 const END: usize = runtime_table::TRACK_END as usize / 8;
 const LAST: usize = runtime_table::TRACK_LAST as usize / 8;
 const DEPTH: usize = runtime_table::TRACK_DEPTH as usize / 8;
+const SWITCH: usize = runtime_table::TRACK_SWITCH as usize / 8;
 
 /// Why a recording could not begin.
 #[derive(Debug, Error)]
@@ -82,37 +94,20 @@ pub struct RecordedMethod<'a> {
     pub line: Option<u16>,
 }
 
-/// A thread whose calls are recorded, as the thread itself describes itself.
-pub struct RecordedThread {
-    /// `Thread.threadId()`.
-    pub java_id: u64,
-    pub name: String,
-    pub group: String,
-}
-
 /// A recording, current or ended.
 struct Recording {
     number: u32,
     instrument: InstrumentId,
     directory: PathBuf,
-    names: NamesWriter,
+    names: TraceNames,
     filter: TraceFilter,
-    /// The number of events files.
-    threads: u32,
+    /// The source of processor times.
+    source: ProcessorTime,
     /// The number of methods that the filter leaves out.
     excluded: u64,
     /// The methods that have a name in the trace.
     named: HashSet<CounterSlot>,
-    /// The first error while names or files were written.
-    problem: Option<String>,
     is_over: bool,
-}
-
-/// The writer of a track.
-struct Track {
-    writer: ThreadWriter,
-    /// The number of the recording.
-    recording: u32,
 }
 
 /// The recorder. See the module documentation.
@@ -120,6 +115,10 @@ pub struct Recorder {
     /// The tracks, in the order of the counter shards.
     words: WordTable,
     tracks: Box<[Mutex<Option<Track>>]>,
+    /// The tracks of threads of the JVM; see `jvm_tracks.rs`.
+    jvm: [Mutex<Option<Track>>; 2],
+    /// The number of the recording that has not ended; 0 if there is none.
+    active: AtomicU32,
     /// The latest recording.
     latest: Mutex<Option<Recording>>,
 }
@@ -130,6 +129,8 @@ impl Default for Recorder {
         Recorder {
             words: WordTable::new(shards * TRACK_WORDS),
             tracks: (0..shards).map(|_| Mutex::new(None)).collect(),
+            jvm: Default::default(),
+            active: AtomicU32::new(0),
             latest: Mutex::new(None),
         }
     }
@@ -166,7 +167,8 @@ impl Recorder {
             unix_ns: since.map_or(0, |time| time.as_nanos() as u64),
             ..ClockRecord::default()
         }))?;
-        names.write(&NameRecord::ProcessorTime("none".into()))?;
+        let source = ProcessorTime::choose(filter.0.processor_time.as_deref());
+        names.write(&NameRecord::ProcessorTime(source.name().into()))?;
         for line in filter.1 {
             names.write(&NameRecord::Filter(line.clone()))?;
         }
@@ -177,14 +179,14 @@ impl Recorder {
             number,
             instrument,
             directory,
-            names,
+            names: TraceNames::new(names),
             filter: filter.0,
-            threads: 0,
+            source,
             excluded: 0,
             named: HashSet::new(),
-            problem: None,
             is_over: false,
         });
+        self.active.store(number, Ordering::SeqCst);
         Ok(number)
     }
 
@@ -198,6 +200,24 @@ impl Recorder {
         let is_excluded = !recording.filter.includes(class, method);
         recording.excluded += u64::from(is_excluded);
         is_excluded
+    }
+
+    /// The number of the recording that has not ended; 0 if there is none.
+    fn active(&self) -> u32 {
+        self.active.load(Ordering::Relaxed)
+    }
+
+    /// The mark of the recording that has not ended; see [`ProcessorTime::mark`].
+    pub fn mark(&self) -> u64 {
+        let latest = self.latest.lock();
+        latest.as_ref().map_or(0, |one| one.source.mark())
+    }
+
+    /// The kinds of events of the JVM that an instrument's recording asks for.
+    pub fn observed(&self, instrument: InstrumentId) -> VmEventKinds {
+        let latest = self.latest.lock();
+        let recording = latest.as_ref().filter(|one| one.instrument == instrument);
+        recording.map_or(VmEventKinds::NONE, |one| one.filter.events())
     }
 
     /// Whether an instrument has a recording that has not ended.
@@ -223,7 +243,7 @@ impl Recorder {
         recording.named.insert(method.slot);
         let at = method.label.find('(').unwrap_or(method.label.len());
         let (name, descriptor) = method.label.split_at(at);
-        recording.write(&NameRecord::Frame(FrameRecord {
+        recording.names.write(&NameRecord::Frame(FrameRecord {
             id: method.slot.0.into(),
             kind: FrameKind::Method,
             class: method.class.into(),
@@ -240,20 +260,18 @@ impl Recorder {
         let Some(track) = self.tracks.get(shard) else {
             return 0;
         };
-        let opened = {
-            let mut latest = self.latest.lock();
-            latest
-                .as_mut()
-                .filter(|one| one.number == number && !one.is_over)
-                .and_then(|recording| recording.open_file(thread))
-        };
+        // SAFETY: a system call without arguments, which cannot fail.
+        let os_id = unsafe { libc::gettid() };
+        let mut opened = self.open_track(number, thread, u64::try_from(os_id).unwrap_or(0));
+        if let Some((track, source)) = &mut opened {
+            let word = track.watch(*source);
+            self.set(shard, SWITCH, word as i64);
+        }
+        let opened = opened.map(|(track, _)| track);
         let is_open = opened.is_some();
         // Dropping the former writer unmaps its segment. The owner of the track is here, so no
         // store is under way.
-        *track.lock() = opened.map(|writer| Track {
-            writer,
-            recording: number,
-        });
+        *track.lock() = opened;
         for word in [AT, END, LAST, DEPTH] {
             self.set(shard, word, 0);
         }
@@ -266,8 +284,14 @@ impl Recorder {
     }
 
     /// Writes an event of the current thread, which owns the shard. `now` is the time by
-    /// `System.nanoTime()`.
+    /// `System.nanoTime()`. If the thread was switched out, a reading of its clock precedes the
+    /// event, which then has the time of the reading.
     pub fn write(&self, shard: usize, kind: u8, id: u64, now: u64) {
+        self.with_track(shard, |track| track.write(kind, now, id, &[]));
+    }
+
+    /// Writes events of the current thread, which owns the shard, if its track is open.
+    fn with_track(&self, shard: usize, write: impl FnOnce(&mut Track)) {
         let Some(track) = self.tracks.get(shard) else {
             return;
         };
@@ -279,12 +303,36 @@ impl Recorder {
             return;
         };
         track.writer.set_position(self.position(shard));
-        with_file_size_signal_blocked(|| track.writer.event(kind, now, id));
+        write(track);
         let position = track.writer.position();
         self.set(shard, AT, position.at as i64);
         self.set(shard, END, position.end as i64);
         self.set(shard, LAST, position.last as i64);
         self.set(shard, DEPTH, position.depth.into());
+    }
+
+    /// Creates the events file of a thread, and writes the thread's name. The result also has the
+    /// source of processor times.
+    fn open_track(
+        &self,
+        number: u32,
+        thread: RecordedThread,
+        os_id: u64,
+    ) -> Option<(Track, ProcessorTime)> {
+        let mut latest = self.latest.lock();
+        let recording = latest
+            .as_mut()
+            .filter(|one| one.number == number && !one.is_over)?;
+        let writer = recording.create_file(thread, os_id)?;
+        let track = Track::new(writer, number);
+        Some((track, recording.source))
+    }
+
+    /// Uses the names of the current recording; `None` if there is none.
+    fn name<T>(&self, use_names: impl FnOnce(&mut TraceNames) -> T) -> Option<T> {
+        let mut latest = self.latest.lock();
+        let recording = latest.as_mut().filter(|one| !one.is_over)?;
+        Some(use_names(&mut recording.names))
     }
 
     /// The thread that owns a shard ends: completes its events file.
@@ -308,8 +356,15 @@ impl Recorder {
                 return;
             };
             recording.is_over = true;
+            self.active.store(0, Ordering::SeqCst);
             recording.number
         };
+        for track in &self.jvm {
+            let ended = track.lock().take();
+            if let Some(ended) = ended.filter(|one| one.recording == number) {
+                self.complete(ended);
+            }
+        }
         for (shard, track) in self.tracks.iter().enumerate() {
             let mut track = track.lock();
             let Some(track) = track.as_mut().filter(|one| one.recording == number) else {
@@ -329,10 +384,10 @@ impl Recorder {
         let recording = latest.as_ref().filter(|one| one.instrument == instrument)?;
         Some(RecordingSummary {
             directory: recording.directory.display().to_string(),
-            threads: recording.threads,
+            threads: recording.names.file_count(),
             methods: recording.named.len() as u64,
             excluded_methods: recording.excluded,
-            problem: recording.problem.clone(),
+            problem: recording.names.problem.clone(),
         })
     }
 
@@ -341,6 +396,11 @@ impl Recorder {
         if i64::from(track.recording) == self.get(shard, 0) {
             track.writer.set_position(self.position(shard));
         }
+        self.complete(track);
+    }
+
+    /// Completes the file of a track.
+    fn complete(&self, mut track: Track) {
         if let Err(error) = with_file_size_signal_blocked(|| track.writer.close()) {
             self.note(track.recording, &error.to_string());
         }
@@ -350,7 +410,7 @@ impl Recorder {
     fn note(&self, number: u32, problem: &str) {
         let mut latest = self.latest.lock();
         if let Some(recording) = latest.as_mut().filter(|one| one.number == number) {
-            recording.problem.get_or_insert(problem.into());
+            recording.names.problem.get_or_insert(problem.into());
         }
     }
 
@@ -373,39 +433,21 @@ impl Recorder {
 }
 
 impl Recording {
-    fn write(&mut self, record: &NameRecord) {
-        let written = with_file_size_signal_blocked(|| self.names.write(record));
-        if let Err(error) = written {
-            self.problem.get_or_insert(error.to_string());
-        }
-    }
-
     /// Creates the events file of a thread, and writes the thread's name.
-    fn open_file(&mut self, thread: RecordedThread) -> Option<ThreadWriter> {
-        let number = self.threads + 1;
+    fn create_file(&mut self, thread: RecordedThread, os_id: u64) -> Option<ThreadWriter> {
+        let number = self.names.thread_with_file(thread, os_id);
         let options = WriterOptions {
             segment_bytes: SEGMENT_BYTES,
             ring: None,
         };
-        let writer = match ThreadWriter::create(&self.directory, number, options) {
-            Ok(writer) => writer,
+        match ThreadWriter::create(&self.directory, number, options) {
+            Ok(writer) => Some(writer),
             Err(error) => {
-                self.problem.get_or_insert(error.to_string());
-                return None;
+                self.names.withdraw_file(number);
+                self.names.problem.get_or_insert(error.to_string());
+                None
             }
-        };
-        self.threads = number;
-        // SAFETY: a system call without arguments, which cannot fail.
-        let os_id = unsafe { libc::gettid() };
-        self.write(&NameRecord::Thread(ThreadRecord {
-            id: number,
-            java_id: thread.java_id,
-            os_id: u64::try_from(os_id).unwrap_or(0),
-            name: thread.name,
-            group: thread.group,
-            parent: 0,
-        }));
-        Some(writer)
+        }
     }
 }
 
@@ -429,132 +471,4 @@ fn make_directory(data: &Path) -> Result<PathBuf, RecordError> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::data::scratch::ScratchDirectory;
-    use veneer_traces::format::word::kind;
-    use veneer_traces::{Node, Trace, Visitor};
-
-    const INSTRUMENT: InstrumentId = InstrumentId(4);
-
-    /// The ids of nodes, with their depths, in the order of their ends.
-    #[derive(Default)]
-    struct Ended(Vec<(u64, u32)>);
-
-    impl Visitor for Ended {
-        fn leave(&mut self, node: &Node, _: &[veneer_traces::reader::OpenNode]) {
-            self.0.push((node.id, node.depth));
-        }
-    }
-
-    fn begin(recorder: &Recorder, data: &Path, rules: &str) -> Result<u32, RecordError> {
-        let filter = TraceFilter::parse(rules).expect("a filter");
-        recorder.begin(INSTRUMENT, data, ("VM", "25"), (filter, &[]))
-    }
-
-    fn thread(name: &str) -> RecordedThread {
-        RecordedThread {
-            java_id: 9,
-            name: name.into(),
-            group: "main".into(),
-        }
-    }
-
-    /// Stores an event as `VeneerTrace` does: through the position of the track.
-    fn store_as_java(recorder: &Recorder, shard: usize, word: u64, deeper: i64) {
-        let at = recorder.get(shard, AT);
-        assert_ne!(at, recorder.get(shard, END), "the segment has room");
-        // SAFETY: the address is that of the next word of the mapped segment.
-        unsafe { *(at as usize as *mut u64) = word };
-        recorder.set(shard, AT, at + 8);
-        recorder.set(shard, DEPTH, recorder.get(shard, DEPTH) + deeper);
-    }
-
-    fn ended(directory: &Path, number: u32) -> Vec<(u64, u32)> {
-        let trace = Trace::open(directory).expect("a trace");
-        let mut ended = Ended::default();
-        let thread = trace.thread(number).expect("the thread");
-        thread.read(&trace.names, &mut ended).expect("its events");
-        ended.0
-    }
-
-    #[test]
-    #[cfg_attr(miri, ignore = "Miri maps no shared files")]
-    fn events_of_java_code_and_of_the_writer_are_one_sequence() {
-        let scratch = ScratchDirectory::new();
-        let recorder = Recorder::default();
-        let number = begin(&recorder, &scratch.join("1"), "").expect("a recording");
-        assert_ne!(recorder.open(3, number, thread("worker")), 0);
-        recorder.write(3, kind::ENTRY, 7, 100);
-        store_as_java(&recorder, 3, u64::from(kind::ENTRY) | 8 << 8, 1);
-        store_as_java(&recorder, 3, u64::from(kind::EXIT), -1);
-        recorder.write(3, kind::EXIT, 0, 1 << 40);
-        recorder.end(INSTRUMENT);
-        let summary = recorder.summary(INSTRUMENT).expect("a summary");
-        assert_eq!((summary.threads, &summary.problem), (1, &None));
-        let directory = Path::new(&summary.directory);
-        assert_eq!(ended(directory, 1), [(8, 1), (7, 0)]);
-        let file = directory.join("thread-1.events");
-        let length = std::fs::metadata(file).expect("the file").len();
-        assert_eq!(length, 64 + 4 * 8, "a header and four words");
-        // A store that was under way is not part of the file, and changes nothing.
-        store_as_java(&recorder, 3, u64::from(kind::ENTRY) | 9 << 8, 1);
-        recorder.write(3, kind::ENTRY, 10, 1 << 41);
-        assert_eq!(ended(directory, 1), [(8, 1), (7, 0)]);
-    }
-
-    #[test]
-    #[cfg_attr(miri, ignore = "Miri maps no shared files")]
-    fn a_shard_has_a_new_file_for_each_thread_and_each_recording() {
-        let scratch = ScratchDirectory::new();
-        let recorder = Recorder::default();
-        let first = begin(&recorder, &scratch.join("1"), "").expect("a recording");
-        let second = begin(&recorder, &scratch.join("1"), "");
-        assert!(matches!(second, Err(RecordError::Busy(INSTRUMENT))));
-        recorder.open(2, first, thread("a"));
-        recorder.write(2, kind::ENTRY, 1, 5);
-        recorder.thread_ends(2);
-        recorder.open(2, first, thread("b"));
-        recorder.write(2, kind::ENTRY, 2, 6);
-        recorder.end(INSTRUMENT);
-        let old = recorder.summary(INSTRUMENT).expect("a summary").directory;
-        assert_eq!(recorder.open(2, first, thread("late")), 0, "it is over");
-        let next = begin(&recorder, &scratch.join("1"), "").expect("a second recording");
-        assert_ne!(next, first);
-        recorder.open(2, next, thread("b"));
-        recorder.write(2, kind::ENTRY, 3, 7);
-        recorder.end(INSTRUMENT);
-        let new = recorder.summary(INSTRUMENT).expect("a summary").directory;
-        assert_ne!(old, new);
-        assert_eq!(ended(Path::new(&old), 1), [(1, 0)]);
-        assert_eq!(ended(Path::new(&old), 2), [(2, 0)]);
-        assert_eq!(ended(Path::new(&new), 1), [(3, 0)]);
-    }
-
-    #[test]
-    #[cfg_attr(miri, ignore = "Miri maps no shared files")]
-    fn a_directory_that_vanishes_is_a_problem_of_the_recording() {
-        let scratch = ScratchDirectory::new();
-        let recorder = Recorder::default();
-        let number = begin(&recorder, &scratch.join("1"), "").expect("a recording");
-        let directory = recorder.summary(INSTRUMENT).expect("a summary").directory;
-        std::fs::remove_dir_all(&directory).expect("it is removed");
-        assert_eq!(recorder.open(1, number, thread("a")), 0);
-        assert_eq!(recorder.get(1, 0), -i64::from(number));
-        let problem = recorder.summary(INSTRUMENT).and_then(|one| one.problem);
-        assert!(problem.is_some_and(|text| text.contains(&directory)));
-    }
-
-    #[test]
-    #[cfg_attr(miri, ignore = "Miri has no directories")]
-    fn the_filter_counts_what_it_leaves_out() {
-        let scratch = ScratchDirectory::new();
-        let recorder = Recorder::default();
-        begin(&recorder, &scratch.join("1"), "excludemethod * <init>").expect("a recording");
-        assert!(recorder.excludes(INSTRUMENT, "a.B", "<init>"));
-        assert!(!recorder.excludes(INSTRUMENT, "a.B", "m"));
-        assert!(!recorder.excludes(InstrumentId(9), "a.B", "<init>"));
-        let summary = recorder.summary(INSTRUMENT).expect("a summary");
-        assert_eq!(summary.excluded_methods, 1);
-    }
-}
+mod tests;

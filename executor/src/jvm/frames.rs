@@ -91,7 +91,7 @@ impl Tool {
     ///
     /// # Safety
     /// The JVM must have returned `id` as a method id.
-    unsafe fn method(self, id: jmethodID) -> Option<(jclass, String, String)> {
+    pub(super) unsafe fn method(self, id: jmethodID) -> Option<(jclass, String, String)> {
         let mut class = ptr::null_mut();
         // SAFETY: given by the caller. The JVM writes a new local reference to the place.
         let code = unsafe { call!(self, GetMethodDeclaringClass, id, &mut class) };

@@ -160,7 +160,7 @@ impl Library {
             open: find(c"open", c"(I)V")?,
             linked: find(c"linked", c"()V")?,
             forget: find(c"forget", c"(II)V")?,
-            begin_trace: env.static_method(&trace, c"begin", c"(JJI)V")?,
+            begin_trace: env.static_method(&trace, c"begin", c"(JJIJ)V")?,
             end_trace: env.static_method(&trace, c"end", c"()V")?,
         })
     }
@@ -425,10 +425,11 @@ impl Library {
         &self,
         env: Env,
         (tracks, shards): (i64, i64),
-        number: u32,
+        (number, mark): (u32, u64),
     ) -> Result<(), JvmError> {
-        let arguments = [j(tracks), j(shards), i(number as i32)];
-        // SAFETY: `begin(JJI)V` takes two longs and an int; the caller vouches for the addresses.
+        let arguments = [j(tracks), j(shards), i(number as i32), j(mark as i64)];
+        // SAFETY: `begin(JJIJ)V` takes two longs, an int and a long; the caller vouches for the
+        // addresses.
         unsafe { env.void(&self.begin_trace, &arguments, || "beginning a trace".into()) }
     }
 

@@ -70,7 +70,7 @@ pub enum UnsuitableJvm {
 }
 
 /// Turns the code that a JVMTI function returned into a result.
-fn checked(
+pub(super) fn checked(
     function: &'static str,
     attempt: &'static str,
     code: jvmtiError,
@@ -267,7 +267,8 @@ impl Tool {
 
     // ---- one class -----------------------------------------------------------------------------
 
-    fn signature(self, class: jclass) -> Option<String> {
+    /// A class's signature, in which hidden classes have a dot.
+    pub(super) fn signature(self, class: jclass) -> Option<String> {
         let mut signature = ptr::null_mut();
         let generic = ptr::null_mut();
         // SAFETY: `class` is a valid reference. The JVM writes the address of allocated text to the

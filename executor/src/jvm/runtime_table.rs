@@ -204,6 +204,9 @@ java_constants! {
     TRACK_LAST: i32 = 24;
     /// Offset in a track: the number of open calls.
     TRACK_DEPTH: i32 = 32;
+    /// Offset in a track: the address of the word that differs from the mark of the recording if the
+    /// thread was switched out.
+    TRACK_SWITCH: i32 = 40;
     /// Binary logarithm of the distance of two counter shards in bytes.
     SHARD_SHIFT: i32 = 22;
     /// Kind of an event in a trace: a call begins.

@@ -8,6 +8,7 @@ use crate::jvm::jni::{Env, JvmError};
 use crate::jvm::jvmti::{JvmtiError, Tool};
 use ::jni::sys::JNIEnv;
 use jvmti_sys::jvmtiEnv;
+use std::cell::Cell;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
@@ -31,6 +32,16 @@ pub enum StartThreadError {
 struct Task {
     name: String,
     run: Run,
+}
+
+thread_local! {
+    /// Whether this is a thread of the agent.
+    static IS_AGENT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether the current thread is one of the agent's own.
+pub fn is_agent_thread() -> bool {
+    IS_AGENT.get()
 }
 
 static PANIC_REPORT: OnceLock<fn(&str)> = OnceLock::new();
@@ -69,6 +80,7 @@ unsafe extern "system" fn entry(_: *mut jvmtiEnv, jni: *mut JNIEnv, arg: *mut c_
     // SAFETY: given by the caller. The thread ends, and with it the environment, after this function.
     let (task, env) = unsafe { (Box::from_raw(arg as *mut Task), Env::new(jni)) };
     let Task { name, run } = *task;
+    IS_AGENT.set(true);
     if catch_unwind(AssertUnwindSafe(|| run(env))).is_err()
         && let Some(report) = PANIC_REPORT.get()
     {

@@ -46,6 +46,8 @@ pub enum PlanJob {
     /// A virtual thread has counted. Counts can no longer be derived, because the agent cannot find
     /// the frames of all activations; see `RuntimeHandle::count_each_point`.
     VirtualThreads,
+    /// Events of the JVM wait in the queue: run the callbacks of plans.
+    VmEvents,
     /// The JVM is shutting down: run the callbacks of `at_exit`, and answer after the last one.
     Finish(Sender<()>),
 }

@@ -147,6 +147,7 @@ impl PlanLoop {
             PlanJob::ForgetUnloadedClasses => class_unloading::forget_unloaded_classes(agent, env),
             PlanJob::ReleaseOsrEntries => agent.methods.release_osr_entries(agent, env),
             PlanJob::VirtualThreads => self.handle.count_each_point(),
+            PlanJob::VmEvents => self.session.handle_vm_events(&agent.events.queue.take()),
             PlanJob::Finish(answer) => {
                 self.session.finish();
                 let _ = answer.send(());

@@ -14,11 +14,13 @@ mod tables;
 
 use crate::agent::Agent;
 use crate::jvm::jni::Env;
+use crate::observation::subscriptions::Subscriber;
 use crate::plans::thread_bound::ThreadBound;
 use veneer_instruments::{
     ArmedClass, ArmedMethod, AttachError, AttachSummary, EditSpec, EditSummary, Graph,
     InstrumentId, InstrumentSpec, InstrumentSummary, LogEvent, MethodPattern, PatchId, PointRow,
-    RandomSample, RecordingSummary, RefusalRow, Runtime, Tally, TallyKind,
+    RandomSample, RecordingSummary, RefusalRow, Runtime, Tally, TallyKind, VmEventKind,
+    VmEventKinds,
 };
 use veneer_names::MethodId;
 
@@ -63,6 +65,14 @@ impl Runtime for RuntimeHandle {
 
     fn recording(&self, id: InstrumentId) -> Option<RecordingSummary> {
         self.agent.recorder.summary(id)
+    }
+
+    fn watch_vm_events(&self, kinds: VmEventKinds) -> Result<(), AttachError> {
+        self.subscribe(Subscriber::Plans, kinds)
+    }
+
+    fn dropped_vm_events(&self, kind: VmEventKind) -> u64 {
+        self.agent.events.queue.dropped(kind)
     }
 
     fn edit(&self, spec: EditSpec) -> Result<EditSummary, AttachError> {

@@ -33,7 +33,7 @@ fn after(value: FLOAT) -> ApiResult<Schedule> {
     seconds(value, 0.0).map(Schedule::After)
 }
 
-fn add(
+pub(super) fn add(
     context: &PlanContext,
     call: &NativeCallContext,
     schedule: Schedule,

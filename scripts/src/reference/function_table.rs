@@ -576,6 +576,18 @@ pub(super) const GROUPS: &[Group] = &[
                 description: "Runs the closure when the JVM exits.",
             },
             Function {
+                name: "on",
+                usage: "on(\"gc\", |event| …)",
+                returns: "timer",
+                description: "Runs the closure at each event of the JVM of this kind: `contended`, `wait`, `thread_start`, `thread_end`, `gc`, `class_load`, `class_unload` or `compile`. `event` is a map: `kind`, `time_ns`, `took_ns`, `thread_name`, `class`, `object` (the identity hash), `owner`, `method`, `bytes`, `timed_out` and `dropped` (the events of this kind that were dropped before); a field that the kind does not have is `()`. Error: JVMTI has no such event.",
+            },
+            Function {
+                name: "dropped_events",
+                usage: "dropped_events(\"gc\")",
+                returns: "integer",
+                description: "The number of events of this kind that no closure of `on` saw, because 10,000 events were waiting for the plan thread.",
+            },
+            Function {
                 name: "cancel",
                 usage: "every(…).cancel()",
                 returns: "()",

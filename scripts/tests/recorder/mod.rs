@@ -7,7 +7,7 @@ use veneer_instruments::{
     ArmedClass, ArmedMethod, AttachError, AttachSummary, Block, DescribedMethod, EditSpec,
     EditSummary, EventValue, Graph, InstrumentId, InstrumentSpec, InstrumentSummary, LogEvent,
     Measurement, MethodPattern, PatchId, PointRow, RandomSample, RefusalRow, Runtime, Tally,
-    TallyKind,
+    TallyKind, VmEventKinds,
 };
 use veneer_names::FragmentId;
 use veneer_scripts::{Plan, PlanError, PlanSession};
@@ -75,6 +75,12 @@ pub fn calls(source: &str) -> Vec<String> {
 }
 
 impl Runtime for Recorder {
+    fn watch_vm_events(&self, kinds: VmEventKinds) -> Result<(), AttachError> {
+        let names: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
+        self.call(format!("watch {}", names.join(",")));
+        Ok(())
+    }
+
     fn attach(&self, spec: InstrumentSpec) -> Result<AttachSummary, AttachError> {
         let only = spec.only.as_ref().map(|only| {
             let by_number: BTreeMap<u32, _> = only.iter().map(|(id, at)| (id.0, at)).collect();

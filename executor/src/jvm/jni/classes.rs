@@ -11,7 +11,7 @@ use veneer_names::java_form;
 
 impl Env {
     /// The class of an object that is not null, as a local reference.
-    pub(super) fn class_of(self, object: Reference) -> Reference {
+    pub(in crate::jvm) fn class_of(self, object: Reference) -> Reference {
         // SAFETY: the callers pass references that are not null.
         Reference(unsafe { call!(self, GetObjectClass, object.0) })
     }
@@ -51,7 +51,7 @@ impl Env {
     }
 
     /// Whether an object is an instance of a class; true for null. `class` is a class.
-    pub(in crate::jvm) fn is_instance(self, object: Reference, class: &Global) -> bool {
+    pub(crate) fn is_instance(self, object: Reference, class: &Global) -> bool {
         // SAFETY: both are valid references, and the callers pass the reference of a class.
         unsafe { call!(self, IsInstanceOf, object.0, class.object) }
     }

@@ -10,7 +10,9 @@
 
 use super::RuntimeHandle;
 use crate::jvm::jvm_name::jvm_name;
-use veneer_instruments::{AttachError, InstrumentId};
+use crate::observation::callbacks::class_unloaded;
+use crate::observation::subscriptions::Subscriber;
+use veneer_instruments::{AttachError, InstrumentId, VmEventKinds};
 use veneer_traces::analysis::TraceFilter;
 
 impl RuntimeHandle {
@@ -45,9 +47,22 @@ impl RuntimeHandle {
     /// Lets the threads record.
     pub(super) fn begin_recording(&self, id: InstrumentId, number: u32) -> Result<(), AttachError> {
         let agent = self.agent;
+        let mark = agent.recorder.mark();
         let addresses = (agent.recorder.address(), agent.shards.address());
         // SAFETY: the agent, and with it the tracks and the shards, are never dropped.
-        let begun = unsafe { agent.library.begin_trace(self.env(), addresses, number) };
+        let begun = unsafe {
+            agent
+                .library
+                .begin_trace(self.env(), addresses, (number, mark))
+        };
+        if begun.is_ok() {
+            let kinds = agent.recorder.observed(id);
+            agent.recorder.open_jvm_tracks(kinds);
+            // Calls are recorded all the same.
+            if let Err(error) = self.subscribe(Subscriber::Recorder, kinds) {
+                agent.report_problem("", &format!("a trace lacks events of the JVM: {error}"));
+            }
+        }
         begun.map_err(|error| {
             if let Err(detaching) = self.detach_instrument(id) {
                 agent.report_problem("", &detaching.to_string());
@@ -65,9 +80,27 @@ impl RuntimeHandle {
         if !agent.recorder.records(id) {
             return;
         }
+        if let Err(error) = self.subscribe(Subscriber::Recorder, VmEventKinds::NONE) {
+            agent.report_problem("", &error.to_string());
+        }
         if let Err(error) = agent.library.end_trace(self.env()) {
             agent.report_problem("", &error.to_string());
         }
         agent.recorder.end(id);
+    }
+
+    /// Sets the kinds of events of the JVM that a subscriber asks for.
+    pub(super) fn subscribe(
+        &self,
+        subscriber: Subscriber,
+        kinds: VmEventKinds,
+    ) -> Result<(), AttachError> {
+        let agent = self.agent;
+        let events = &agent.events;
+        let subscribed = events.subscribe(agent.tool, class_unloaded, subscriber, kinds);
+        subscribed.map_err(|error| AttachError::Vm {
+            action: "observing events of the JVM".into(),
+            detail: error.to_string(),
+        })
     }
 }

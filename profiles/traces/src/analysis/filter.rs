@@ -13,6 +13,12 @@
 //! Applications" (WOSP 2002), section 4.2. Lines that begin with `#` are comments.
 
 use thiserror::Error;
+use veneer_instruments::{VmEventKind, VmEventKinds};
+
+/// JPMT's name for the events of blocked threads.
+const MONITOR_CONTENTION: &str = "monitor_contention";
+/// JPMT's name for calls, which every recording has.
+const METHOD_INVOCATIONS: &str = "method_invocations";
 
 /// An include or exclude rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,9 +38,11 @@ pub struct TraceFilter {
     pub rules: Vec<FilterRule>,
     /// The name of the output.
     pub output: Option<String>,
-    /// The events to observe, by JPMT's names without `observe_`: `monitor_contention`,
-    /// `object_allocation`, `method_invocations`.
+    /// The events to observe, by their names without `observe_`: those of [`VmEventKind`], and
+    /// JPMT's `monitor_contention`, `object_allocation` and `method_invocations`.
     pub observed: Vec<String>,
+    /// The source of processor times: `rseq`, `clock` or `none`.
+    pub processor_time: Option<String>,
     /// Other words of the file, which have no effect here: `bytecode_rewriting`.
     pub ignored: Vec<String>,
 }
@@ -80,6 +88,9 @@ impl TraceFilter {
                     });
                 }
                 ["output", name] => filter.output = Some((*name).into()),
+                ["processor_time", source @ ("rseq" | "clock" | "none")] => {
+                    filter.processor_time = Some((*source).into());
+                }
                 [word, ..] => match word.strip_prefix("observe_") {
                     Some(event) => filter.observed.push(event.into()),
                     None => filter.ignored.push(text.trim().into()),
@@ -89,6 +100,18 @@ impl TraceFilter {
         Ok(filter)
     }
 
+    /// The events of the JVM that the filter asks for.
+    pub fn events(&self) -> VmEventKinds {
+        let kinds = self.observed.iter().filter_map(|name| event_kind(name));
+        kinds.collect()
+    }
+
+    /// The names of events that a recorder does not have.
+    pub fn unknown_events(&self) -> impl Iterator<Item = &str> {
+        let unknown = |name: &&str| *name != METHOD_INVOCATIONS && event_kind(name).is_none();
+        self.observed.iter().map(String::as_str).filter(unknown)
+    }
+
     /// Whether a method is included. `class` is dotted.
     pub fn includes(&self, class: &str, method: &str) -> bool {
         let rule = self
@@ -96,6 +119,14 @@ impl TraceFilter {
             .iter()
             .find(|rule| glob(&rule.class, class) && glob(&rule.method, method));
         rule.is_none_or(|rule| rule.is_include)
+    }
+}
+
+/// The kind of event of this name.
+fn event_kind(name: &str) -> Option<VmEventKind> {
+    match name {
+        MONITOR_CONTENTION => Some(VmEventKind::Contended),
+        name => VmEventKind::named(name),
     }
 }
 
@@ -154,11 +185,20 @@ excludemethod * *
         ];
         assert_eq!(filter.observed, observed);
         assert_eq!(filter.ignored, ["bytecode_rewriting"]);
+        assert!(filter.events().iter().eq([VmEventKind::Contended]));
+        assert!(filter.unknown_events().eq(["object_allocation"]));
         assert_eq!(filter.rules.len(), 4);
         assert!(filter.includes("net.qahwah.jpmt.test.deep.Counter", "increment"));
         assert!(!filter.includes("net.qahwah.jpmt.test.Counter", "<init>"));
         assert!(!filter.includes("net.qahwah.jpmt.test.Counter", "main"));
         assert!(!filter.includes("java.lang.String", "length"));
+    }
+
+    #[test]
+    fn the_source_of_processor_times_is_one_of_three_words() {
+        let source = |text| TraceFilter::parse(text).expect("a filter").processor_time;
+        assert_eq!(source("processor_time clock").as_deref(), Some("clock"));
+        assert_eq!(source("processor_time sundial"), None);
     }
 
     #[test]

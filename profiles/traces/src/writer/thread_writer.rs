@@ -287,6 +287,11 @@ impl ThreadWriter {
         }
     }
 
+    /// The number of the thread in the trace.
+    pub fn thread(&self) -> u32 {
+        self.thread
+    }
+
     /// The number of open nodes.
     pub fn depth(&self) -> u32 {
         self.depth

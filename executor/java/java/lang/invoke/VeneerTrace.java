@@ -24,6 +24,7 @@ public final class VeneerTrace {
     private static final int END = VeneerLayout.TRACK_END;
     private static final int LAST = VeneerLayout.TRACK_LAST;
     private static final int DEPTH = VeneerLayout.TRACK_DEPTH;
+    private static final int SWITCH = VeneerLayout.TRACK_SWITCH;
     private static final long DEPTH_MASK = 0xffff_ffffL;
 
     /** The number of the recording; 0 if there is none. */
@@ -32,9 +33,12 @@ public final class VeneerTrace {
     private static long tracks;
     /** Address of shard 0. */
     private static long shards;
+    /** The value of a track's word of switches while the thread was not switched out. */
+    private static long mark;
 
     /** Begins a recording: all calls that begin from now on are recorded. Called by the agent. */
-    static void begin(long tracks, long shards, int number) {
+    static void begin(long tracks, long shards, int number, long mark) {
+        VeneerTrace.mark = mark;
         VeneerTrace.tracks = tracks;
         VeneerTrace.shards = shards;
         recording = number;
@@ -52,7 +56,8 @@ public final class VeneerTrace {
     private static native long open(long shard, int number, long tid, String name, String group);
 
     /**
-     * Writes an event for which the segment has no room, or whose time does not fit into its word.
+     * Writes an event for which the segment has no room, or whose time does not fit into its word,
+     * or before which the thread was switched out.
      */
     private static native void write(long shard, int kind, long id, long now);
 
@@ -94,13 +99,23 @@ public final class VeneerTrace {
         long delta = now - U.getLong(track + LAST);
         long at = U.getLong(track + AT);
         long id = offset >>> 3;
-        if (at == U.getLong(track + END) || delta >>> 32 != 0) {
+        if (at == U.getLong(track + END) || delta >>> 32 != 0 || wasSwitched(track)) {
             write(shard, VeneerLayout.TRACE_ENTRY, id, now);
             return state(track, number);
         }
         append(track, at, now, delta << 32 | id << 8 | VeneerLayout.TRACE_ENTRY);
         U.putLong(track + DEPTH, U.getLong(track + DEPTH) + 1);
         return state(track, number);
+    }
+
+    /**
+     * Whether the thread was switched out since the latest reading of its clock. The kernel changes
+     * the word ({@code processor_clock.rs}). A time that was read before this question is valid if
+     * the answer is no, so the word is read after the time.
+     */
+    @ForceInline
+    private static boolean wasSwitched(long track) {
+        return U.getLongVolatile(null, U.getLong(track + SWITCH)) != mark;
     }
 
     private static long state(long track, int number) {
@@ -128,7 +143,7 @@ public final class VeneerTrace {
     private static void close(long shard, long track, int kind, long now) {
         long delta = now - U.getLong(track + LAST);
         long at = U.getLong(track + AT);
-        if (at == U.getLong(track + END) || delta >>> 56 != 0) {
+        if (at == U.getLong(track + END) || delta >>> 56 != 0 || wasSwitched(track)) {
             write(shard, kind, 0, now);
             return;
         }

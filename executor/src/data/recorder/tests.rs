@@ -1,0 +1,306 @@
+//! Tests of the recorder.
+
+use super::*;
+use crate::data::recorder::thread_events::{BlockedNode, MonitorObject};
+use crate::data::recorder::track::EventTime;
+use crate::data::scratch::ScratchDirectory;
+use veneer_instruments::VmEventKind;
+use veneer_traces::format::word::kind;
+use veneer_traces::{Node, Trace, Visitor};
+
+const INSTRUMENT: InstrumentId = InstrumentId(4);
+
+/// The ids of nodes, with their depths, in the order of their ends.
+#[derive(Default)]
+struct Ended(Vec<(u64, u32)>);
+
+impl Visitor for Ended {
+    fn leave(&mut self, node: &Node, _: &[veneer_traces::reader::OpenNode]) {
+        self.0.push((node.id, node.depth));
+    }
+}
+
+fn begin(recorder: &Recorder, data: &Path, rules: &str) -> Result<u32, RecordError> {
+    let rules = format!("processor_time none\n{rules}");
+    let filter = TraceFilter::parse(&rules).expect("a filter");
+    recorder.begin(INSTRUMENT, data, ("VM", "25"), (filter, &[]))
+}
+
+fn thread(name: &str) -> RecordedThread {
+    RecordedThread {
+        java_id: 9,
+        name: name.into(),
+        group: "main".into(),
+    }
+}
+
+/// Stores an event as `VeneerTrace` does: through the position of the track.
+fn store_as_java(recorder: &Recorder, shard: usize, word: u64, deeper: i64) {
+    let at = recorder.get(shard, AT);
+    assert_ne!(at, recorder.get(shard, END), "the segment has room");
+    // SAFETY: the address is that of the next word of the mapped segment.
+    unsafe { *(at as usize as *mut u64) = word };
+    recorder.set(shard, AT, at + 8);
+    recorder.set(shard, DEPTH, recorder.get(shard, DEPTH) + deeper);
+}
+
+fn ended(directory: &Path, number: u32) -> Vec<(u64, u32)> {
+    let trace = Trace::open(directory).expect("a trace");
+    let mut ended = Ended::default();
+    let thread = trace.thread(number).expect("the thread");
+    thread.read(&trace.names, &mut ended).expect("its events");
+    ended.0
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "Miri maps no shared files")]
+fn events_of_java_code_and_of_the_writer_are_one_sequence() {
+    let scratch = ScratchDirectory::new();
+    let recorder = Recorder::default();
+    let number = begin(&recorder, &scratch.join("1"), "").expect("a recording");
+    assert_ne!(recorder.open(3, number, thread("worker")), 0);
+    recorder.write(3, kind::ENTRY, 7, 100);
+    store_as_java(&recorder, 3, u64::from(kind::ENTRY) | 8 << 8, 1);
+    store_as_java(&recorder, 3, u64::from(kind::EXIT), -1);
+    recorder.write(3, kind::EXIT, 0, 1 << 40);
+    recorder.end(INSTRUMENT);
+    let summary = recorder.summary(INSTRUMENT).expect("a summary");
+    assert_eq!((summary.threads, &summary.problem), (1, &None));
+    let directory = Path::new(&summary.directory);
+    assert_eq!(ended(directory, 1), [(8, 1), (7, 0)]);
+    let file = directory.join("thread-1.events");
+    let length = std::fs::metadata(file).expect("the file").len();
+    assert_eq!(length, 64 + 4 * 8, "a header and four words");
+    // A store that was under way is not part of the file, and changes nothing.
+    store_as_java(&recorder, 3, u64::from(kind::ENTRY) | 9 << 8, 1);
+    recorder.write(3, kind::ENTRY, 10, 1 << 41);
+    assert_eq!(ended(directory, 1), [(8, 1), (7, 0)]);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "Miri maps no shared files")]
+fn a_shard_has_a_new_file_for_each_thread_and_each_recording() {
+    let scratch = ScratchDirectory::new();
+    let recorder = Recorder::default();
+    let first = begin(&recorder, &scratch.join("1"), "").expect("a recording");
+    let second = begin(&recorder, &scratch.join("1"), "");
+    assert!(matches!(second, Err(RecordError::Busy(INSTRUMENT))));
+    recorder.open(2, first, thread("a"));
+    recorder.write(2, kind::ENTRY, 1, 5);
+    recorder.thread_ends(2);
+    recorder.open(2, first, thread("b"));
+    recorder.write(2, kind::ENTRY, 2, 6);
+    recorder.end(INSTRUMENT);
+    let old = recorder.summary(INSTRUMENT).expect("a summary").directory;
+    assert_eq!(recorder.open(2, first, thread("late")), 0, "it is over");
+    let next = begin(&recorder, &scratch.join("1"), "").expect("a second recording");
+    assert_ne!(next, first);
+    recorder.open(2, next, thread("b"));
+    recorder.write(2, kind::ENTRY, 3, 7);
+    recorder.end(INSTRUMENT);
+    let new = recorder.summary(INSTRUMENT).expect("a summary").directory;
+    assert_ne!(old, new);
+    assert_eq!(ended(Path::new(&old), 1), [(1, 0)]);
+    assert_eq!(ended(Path::new(&old), 2), [(2, 0)]);
+    assert_eq!(ended(Path::new(&new), 1), [(3, 0)]);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "Miri maps no shared files")]
+fn a_directory_that_vanishes_is_a_problem_of_the_recording() {
+    let scratch = ScratchDirectory::new();
+    let recorder = Recorder::default();
+    let number = begin(&recorder, &scratch.join("1"), "").expect("a recording");
+    let directory = recorder.summary(INSTRUMENT).expect("a summary").directory;
+    std::fs::remove_dir_all(&directory).expect("it is removed");
+    assert_eq!(recorder.open(1, number, thread("a")), 0);
+    assert_eq!(recorder.get(1, 0), -i64::from(number));
+    let problem = recorder.summary(INSTRUMENT).and_then(|one| one.problem);
+    assert!(problem.is_some_and(|text| text.contains(&directory)));
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "Miri has no directories")]
+fn the_filter_counts_what_it_leaves_out() {
+    let scratch = ScratchDirectory::new();
+    let recorder = Recorder::default();
+    begin(&recorder, &scratch.join("1"), "excludemethod * <init>").expect("a recording");
+    assert!(recorder.excludes(INSTRUMENT, "a.B", "<init>"));
+    assert!(!recorder.excludes(INSTRUMENT, "a.B", "m"));
+    assert!(!recorder.excludes(InstrumentId(9), "a.B", "<init>"));
+    let summary = recorder.summary(INSTRUMENT).expect("a summary");
+    assert_eq!(summary.excluded_methods, 1);
+}
+
+/// The nodes and instants of a thread, in the order of their ends.
+#[derive(Default)]
+struct Described(Vec<String>);
+
+impl Described {
+    fn push(&mut self, node: &Node) {
+        let kind = veneer_traces::query::kind_text(node.kind);
+        let owner = node
+            .owner()
+            .map_or(String::new(), |owner| format!(" by {owner}"));
+        self.0.push(format!(
+            "{} {kind} {}{owner} {:?}",
+            node.depth,
+            node.id,
+            node.values()
+        ));
+    }
+}
+
+impl Visitor for Described {
+    fn instant(&mut self, node: &Node, _: &[veneer_traces::reader::OpenNode]) {
+        self.push(node);
+    }
+
+    fn leave(&mut self, node: &Node, _: &[veneer_traces::reader::OpenNode]) {
+        self.push(node);
+    }
+}
+
+fn described(trace: &Trace, number: u32) -> Vec<String> {
+    let mut described = Described::default();
+    let thread = trace.thread(number).expect("the thread");
+    thread
+        .read(&trace.names, &mut described)
+        .expect("its events");
+    described.0
+}
+
+fn blocked(kind: VmEventKind, owner: Option<u32>) -> BlockedNode {
+    BlockedNode {
+        kind,
+        monitor: MonitorObject {
+            class: "a.Lock".into(),
+            hash: 0x1f,
+        },
+        owner,
+        timeout: (kind == VmEventKind::Wait).then_some(70),
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "Miri maps no shared files")]
+fn blocked_threads_have_nodes_with_the_owner_inside_the_call() {
+    let scratch = ScratchDirectory::new();
+    let recorder = Recorder::default();
+    begin(&recorder, &scratch.join("1"), "").expect("a recording");
+    let at = EventTime::without_reading;
+    // An end without its beginning closes nothing.
+    assert!(recorder.open_for_event(3, || thread("worker")));
+    recorder.write(3, kind::ENTRY, 7, 100);
+    recorder.end_blocked(3, 105, None);
+    let owner = RecordedThread {
+        java_id: 11,
+        ..thread("holder")
+    };
+    let owner = recorder.number_thread(owner);
+    assert_eq!(owner, 2);
+    recorder.begin_blocked(3, at(110), &blocked(VmEventKind::Contended, Some(owner)));
+    recorder.end_blocked(3, 150, None);
+    // A wait that throws an exception has no end; the next node ends it.
+    recorder.begin_blocked(3, at(160), &blocked(VmEventKind::Wait, None));
+    recorder.begin_blocked(3, at(170), &blocked(VmEventKind::Wait, None));
+    recorder.end_blocked(3, 240, Some(true));
+    recorder.class_loaded(3, 250, "a.B");
+    recorder.write(3, kind::EXIT, 0, 300);
+    recorder.thread_ended(3, 310);
+    // The owner gets its events file under the number that it has.
+    let holder = RecordedThread {
+        java_id: 11,
+        ..thread("holder")
+    };
+    assert!(recorder.open_for_event(4, || holder));
+    recorder.thread_started(4, 400);
+    recorder.end(INSTRUMENT);
+    assert!(!recorder.open_for_event(5, || thread("late")), "it is over");
+    let summary = recorder.summary(INSTRUMENT).expect("a summary");
+    assert_eq!((summary.threads, &summary.problem), (2, &None));
+    let trace = Trace::open(Path::new(&summary.directory)).expect("a trace");
+    let object = "Object(1, 31)";
+    assert_eq!(
+        described(&trace, 1),
+        [
+            format!("1 contended 1 by 2 [{object}]"),
+            format!("1 wait 1 [{object}, Int(70)]"),
+            format!("1 wait 1 [{object}, Int(70), Int(1)]"),
+            "1 class_load 2 []".into(),
+            "0 call 7 []".into(),
+            "0 thread_end 1 []".into(),
+        ]
+    );
+    assert_eq!(described(&trace, 2), ["0 thread_start 2 []"]);
+    assert_eq!(trace.names.thread_name(2), "holder");
+    assert_eq!(trace.names.text(1), Some("a.Lock"));
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "Miri maps no shared files")]
+fn events_of_the_jvm_have_files_of_their_own() {
+    let scratch = ScratchDirectory::new();
+    let recorder = Recorder::default();
+    begin(&recorder, &scratch.join("1"), "observe_gc\nobserve_compile").expect("a recording");
+    recorder.collection_begins(5);
+    recorder.open_jvm_tracks(recorder.observed(INSTRUMENT));
+    // The beginning of this collection was before the recording.
+    recorder.collection_ends(9);
+    recorder.collection_begins(10);
+    recorder.collection_ends(30);
+    recorder.method_compiled(40, ("a.B", "m", "()V"), 64);
+    recorder.method_compiled(50, ("a.B", "m", "()V"), 128);
+    recorder.class_unloaded(60, "a.C");
+    recorder.end(INSTRUMENT);
+    recorder.collection_begins(70);
+    let summary = recorder.summary(INSTRUMENT).expect("a summary");
+    let trace = Trace::open(Path::new(&summary.directory)).expect("a trace");
+    assert_eq!(described(&trace, 1), ["0 gc 0 []"]);
+    let frame = ShardLayout::SLOTS;
+    assert_eq!(
+        described(&trace, 2),
+        [
+            format!("0 compile {frame} [Int(64)]"),
+            format!("0 compile {frame} [Int(128)]"),
+            "0 class_unload 1 []".into(),
+        ]
+    );
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "Miri has no restartable sequences")]
+fn a_thread_that_was_switched_out_writes_a_reading_of_its_clock() {
+    for source in ["rseq", "clock"] {
+        let scratch = ScratchDirectory::new();
+        let recorder = Recorder::default();
+        let filter = TraceFilter::parse(&format!("processor_time {source}")).expect("a filter");
+        let number = recorder
+            .begin(INSTRUMENT, &scratch.join("1"), ("VM", "25"), (filter, &[]))
+            .expect("a recording");
+        recorder.open(3, number, thread("worker"));
+        recorder.write(3, kind::ENTRY, 7, monotonic());
+        std::thread::sleep(std::time::Duration::from_millis(30));
+        recorder.write(3, kind::EXIT, 0, monotonic());
+        recorder.end(INSTRUMENT);
+        let summary = recorder.summary(INSTRUMENT).expect("a summary");
+        let trace = Trace::open(Path::new(&summary.directory)).expect("a trace");
+        #[derive(Default)]
+        struct Times(Vec<(u64, Option<u64>)>);
+        impl Visitor for Times {
+            fn leave(&mut self, node: &Node, _: &[veneer_traces::reader::OpenNode]) {
+                self.0.push((node.ticks(), node.cpu_ns));
+            }
+        }
+        let mut times = Times::default();
+        let thread = trace.thread(1).expect("the thread");
+        thread.read(&trace.names, &mut times).expect("its events");
+        let [(wall, Some(cpu))] = times.0[..] else {
+            panic!("{source}: {:?}", times.0);
+        };
+        assert!(
+            wall >= 30_000_000 && cpu < 15_000_000,
+            "{source}: {wall} {cpu}"
+        );
+    }
+}

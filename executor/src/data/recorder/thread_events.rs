@@ -1,0 +1,128 @@
+//! Events of the JVM in the events file of the thread on which they happen.
+
+use super::Recorder;
+use crate::data::recorder::recorded_thread::RecordedThread;
+use crate::data::recorder::track::{EventTime, Track};
+use veneer_instruments::VmEventKind;
+use veneer_traces::format::word::kind;
+use veneer_traces::writer::ArgumentValue;
+
+/// The object of a monitor.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MonitorObject {
+    /// The class of the object, in Java form.
+    pub class: String,
+    /// The identity hash of the object.
+    pub hash: u32,
+}
+
+/// The thread that owns a monitor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Owner {
+    /// The number of the thread in the trace; 0 if the trace does not name the thread.
+    pub number: u32,
+    /// The name of the thread.
+    pub name: String,
+}
+
+/// The time in which a thread is blocked at a monitor, or waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockedNode {
+    /// [`VmEventKind::Contended`] or [`VmEventKind::Wait`].
+    pub kind: VmEventKind,
+    /// The object of the monitor.
+    pub monitor: MonitorObject,
+    /// The number of the thread that owns the monitor.
+    pub owner: Option<u32>,
+    /// The argument of `Object.wait` in milliseconds.
+    pub timeout: Option<i64>,
+}
+
+impl Recorder {
+    /// Opens the track of a shard for the current thread, which owns the shard. Returns false if
+    /// nothing is recorded, or the thread cannot be.
+    pub fn open_for_event(&self, shard: usize, thread: impl FnOnce() -> RecordedThread) -> bool {
+        let number = self.active();
+        match self.get(shard, 0) {
+            _ if number == 0 => false,
+            state if state == i64::from(number) => true,
+            state if state == -i64::from(number) => false,
+            _ => self.open(shard, number, thread()) != 0,
+        }
+    }
+
+    /// The number of a thread in the trace. The thread need not have an events file.
+    pub fn number_thread(&self, thread: RecordedThread) -> u32 {
+        self.name(|names| names.thread(thread)).unwrap_or(0)
+    }
+
+    /// The time of an event that the current thread, which owns the shard, must write next.
+    pub fn event_time(&self, shard: usize, now: u64) -> EventTime {
+        let mut time = None;
+        self.with_track(shard, |track| time = Some(track.time(now)));
+        time.unwrap_or(EventTime::without_reading(now))
+    }
+
+    /// The current thread is blocked from this time on.
+    pub fn begin_blocked(&self, shard: usize, at: EventTime, node: &BlockedNode) {
+        self.with_track(shard, |track| {
+            let class = self.string(track, &node.monitor.class);
+            let mut arguments = vec![ArgumentValue::Object(class, node.monitor.hash)];
+            arguments.extend(node.owner.map(ArgumentValue::Owner));
+            arguments.extend(node.timeout.map(ArgumentValue::Int));
+            let event = match node.kind {
+                VmEventKind::Wait => kind::WAIT,
+                _ => kind::CONTENDED,
+            };
+            // A wait without its end has thrown an exception, because the thread did not own the
+            // monitor.
+            track.close_blocked(at.now, &[]);
+            track.write_at(at, event, class.into(), &arguments);
+            track.blocked = Some(track.writer.depth());
+        });
+    }
+
+    /// The current thread is no longer blocked.
+    pub fn end_blocked(&self, shard: usize, now: u64, timed_out: Option<bool>) {
+        self.with_track(shard, |track| {
+            let arguments = timed_out.map(|timed_out| ArgumentValue::Int(timed_out.into()));
+            track.close_blocked(now, arguments.as_slice());
+        });
+    }
+
+    /// The current thread has begun.
+    pub fn thread_started(&self, shard: usize, now: u64) {
+        self.with_track(shard, |track| {
+            let number = track.writer.thread();
+            track.write(kind::THREAD_START, now, number.into(), &[]);
+        });
+    }
+
+    /// The current thread ends.
+    pub fn thread_ended(&self, shard: usize, now: u64) {
+        self.with_track(shard, |track| {
+            let number = track.writer.thread();
+            track.write(kind::THREAD_END, now, number.into(), &[]);
+        });
+    }
+
+    /// The current thread has loaded a class. JVMTI reports no beginning, so the node is empty.
+    pub fn class_loaded(&self, shard: usize, now: u64, class: &str) {
+        self.with_track(shard, |track| {
+            let class = self.string(track, class);
+            track.write(kind::CLASS_LOAD, now, class.into(), &[]);
+            track.write(kind::EXIT, now, 0, &[]);
+        });
+    }
+
+    /// The id of a string. Each track keeps the ids that it has used, so that the threads share
+    /// nothing when a string returns.
+    pub(super) fn string(&self, track: &mut Track, text: &str) -> u32 {
+        if let Some(id) = track.strings.get(text) {
+            return *id;
+        }
+        let id = self.name(|names| names.string(text)).unwrap_or(0);
+        track.strings.insert(text.into(), id);
+        id
+    }
+}
