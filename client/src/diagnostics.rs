@@ -99,7 +99,7 @@ pub fn diagnose_machine() -> Vec<Finding> {
 /// Whether the calls of event traces have processor times.
 fn processor_times(support: &ProcessorTimeSupport) -> Finding {
     let what = "processor times of calls";
-    let remedy = "the line `processor_time clock` in a filter records them at 1 to 2 µs per event";
+    let remedy = "the line `processor_time clock` in a filter records them at 2 µs per event";
     let missing = match support {
         ProcessorTimeSupport::Rseq { glibc } => {
             let found = format!("almost free, by the restartable sequences of glibc {glibc}");
