@@ -4,9 +4,10 @@
 //! `environ` for us: `procfs` rejects such a file if one byte of it is not UTF-8, and the name of a
 //! process and the path of a mapped file may consist of any bytes.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use procfs::process::{Process, Stat};
+use procfs::process::{Process, Stat, all_processes};
 use procfs::{Current, Uptime};
 
 /// Returns the measurements of a process. `None` if the process does not exist or the system hides
@@ -38,6 +39,27 @@ pub(crate) fn age_seconds(pid: u32) -> Option<u64> {
     let start = start_ticks(pid)?.checked_div(procfs::ticks_per_second())?;
     let uptime = Uptime::current().ok()?.uptime_duration();
     Some(uptime.as_secs().saturating_sub(start))
+}
+
+/// Returns the processes that a process has started, and those that these have started. A process
+/// whose parent has ended is not among them. The result is empty if the system hides `/proc`.
+pub fn descendants(pid: u32) -> Vec<u32> {
+    let mut children: BTreeMap<i32, Vec<i32>> = BTreeMap::new();
+    let all = all_processes().into_iter().flatten();
+    // A process that ends meanwhile has no measurements.
+    for stat in all.filter_map(|process| process.ok()?.stat().ok()) {
+        children.entry(stat.ppid).or_default().push(stat.pid);
+    }
+    let mut found = Vec::new();
+    let mut open: Vec<i32> = i32::try_from(pid).into_iter().collect();
+    while let Some(parent) = open.pop() {
+        // Each parent is removed, so that the loop ends even if the kernel reuses ids meanwhile.
+        for child in children.remove(&parent).into_iter().flatten() {
+            found.extend(u32::try_from(child));
+            open.push(child);
+        }
+    }
+    found
 }
 
 /// Returns the processor time of a process so far: all threads, user and kernel mode. `None` if the
@@ -73,6 +95,32 @@ mod tests {
         while processor_time(pid).unwrap() < before + worked {
             assert!(begin.elapsed() < Duration::from_secs(60));
         }
+    }
+
+    #[test]
+    fn descendants_are_children_and_their_children() {
+        let mut shell = Command::new("sh")
+            .args(["-c", "sh -c 'sleep 60 & echo $!; wait' & echo $!; wait"])
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let output = std::io::BufReader::new(shell.stdout.take().unwrap());
+        let lines = std::io::BufRead::lines(output).take(2);
+        let mut expected: Vec<u32> = lines.map(|line| line.unwrap().parse().unwrap()).collect();
+        let mut found = descendants(shell.id());
+        let mut of_this_process = descendants(std::process::id());
+        for process in &expected {
+            let kill = Command::new("kill").arg(process.to_string()).status();
+            assert!(kill.unwrap().success());
+        }
+        shell.kill().unwrap();
+        shell.wait().unwrap();
+        expected.sort_unstable();
+        found.sort_unstable();
+        assert_eq!(found, expected);
+        of_this_process.retain(|process| expected.contains(process));
+        assert_eq!(of_this_process.len(), 2);
+        assert!(descendants(u32::MAX).is_empty());
     }
 
     #[test]

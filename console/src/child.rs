@@ -35,8 +35,12 @@ static CHILD: AtomicI32 = AtomicI32::new(0);
 /// Signals that arrived before the child was started, one bit for each.
 static PENDING: AtomicU64 = AtomicU64::new(0);
 
-/// Starts the command, forwards signals to it, and waits for its end.
-pub fn run(command: &mut Command) -> io::Result<ExitStatus> {
+/// Starts the command, forwards signals to it, and waits for its end. Calls `started` with its
+/// process id in between, and also returns the result of that call.
+pub fn run<T>(
+    command: &mut Command,
+    started: impl FnOnce(u32) -> T,
+) -> io::Result<(ExitStatus, T)> {
     install_handlers()?;
     let child = command.spawn()?;
     let pid = child.id() as c_int;
@@ -47,7 +51,8 @@ pub fn run(command: &mut Command) -> io::Result<ExitStatus> {
             send(pid, signal);
         }
     }
-    wait(child)
+    let begun = started(child.id());
+    Ok((wait(child)?, begun))
 }
 
 /// Ends this process in the same way as the child ended: with the same exit code, or by the same

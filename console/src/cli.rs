@@ -27,7 +27,7 @@ pub use memory::{
     CacheArgument, KeyOfAccess, MemoryArguments, MemoryCommand, SampleArgument, ShowArguments,
     SimulateArguments,
 };
-pub use search::SearchArguments;
+pub use search::{SearchArguments, SearchOptions};
 pub use shell::ShellArguments;
 pub use trace::{
     RowFormat, TraceArguments, TraceCommand, TraceDiffArguments, TraceExportArguments,
@@ -62,6 +62,7 @@ Examples:
   veneer run --children --plan hot.rhai --report r.json -- mvn test
   veneer run --policy call --calls '*..Remote::*(..)' -- java Client
   veneer run --arm 'shop..*' --trace t -- java -jar app.jar
+  veneer run --search r.json --threshold 2% -- java -jar app.jar
 
 The output and the exit code of COMMAND are passed through unchanged. The output of plans is written
 to standard error.
@@ -324,6 +325,12 @@ pub struct RunArguments {
     /// Record these events of the JVM in the trace: a comma-separated list, or `all`.
     #[arg(long, value_name = "KINDS", value_parser = parse_events, default_value = "", hide_default_value = true, requires = "trace")]
     pub trace_events: VmEventKinds,
+    /// Search the first JVM of COMMAND for bottlenecks until it ends, and write the result (JSON) to
+    /// this file.
+    #[arg(long, value_name = "OUT.json")]
+    pub search: Option<PathBuf>,
+    #[command(flatten, next_help_heading = "Options of --search")]
+    pub search_options: SearchOptions,
     /// Also accept control connections over TCP, at this loopback address (port 0: any free port).
     #[arg(long, value_name = "127.0.0.1:PORT", value_parser = address, requires = "token_file")]
     pub listen: Option<SocketAddr>,

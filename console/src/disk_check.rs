@@ -14,20 +14,29 @@ const REQUIRED_BYTES: usize = 64 << 10;
 #[derive(Debug, Error)]
 pub enum DiskSpaceError {
     /// The file cannot be opened.
-    #[error("the report {path} cannot be written: {source}; choose another file for --report", path = .path.display())]
+    #[error("the report {path} cannot be written: {source}; choose another file for {option}", path = .path.display())]
     Unwritable {
         /// The path as the user wrote it.
         path: PathBuf,
+        /// The option that names the file.
+        option: &'static str,
         source: io::Error,
     },
     /// The path denotes a device, a pipe or a directory.
-    #[error("the report {0} is not a regular file; choose another one for --report")]
-    NotAFile(PathBuf),
+    #[error("the report {path} is not a regular file; choose another one for {option}", path = .path.display())]
+    NotAFile {
+        /// The path as the user wrote it.
+        path: PathBuf,
+        /// The option that names the file.
+        option: &'static str,
+    },
     /// The disk is full.
-    #[error("there is no room for the report {path}: {source}; free some space or choose another file for --report", path = .path.display())]
+    #[error("there is no room for the report {path}: {source}; free some space or choose another file for {option}", path = .path.display())]
     Full {
         /// The path as the user wrote it.
         path: PathBuf,
+        /// The option that names the file.
+        option: &'static str,
         source: io::Error,
     },
 }
@@ -42,16 +51,19 @@ pub struct ReportFile {
 }
 
 impl ReportFile {
-    /// Opens or creates the file, and tests with [`probe`] whether it can be extended.
-    pub fn check(path: &Path) -> Result<ReportFile, DiskSpaceError> {
+    /// Opens or creates the file that an option names, and tests with [`probe`] whether it can be
+    /// extended.
+    pub fn check(path: &Path, option: &'static str) -> Result<ReportFile, DiskSpaceError> {
         let unwritable = |source| DiskSpaceError::Unwritable {
             path: path.to_owned(),
+            option,
             source,
         };
         let path_now = std::path::absolute(path).map_err(unwritable)?;
         let there = fs::metadata(&path_now).ok();
         if there.as_ref().is_some_and(|meta| !meta.is_file()) {
-            return Err(DiskSpaceError::NotAFile(path.to_owned()));
+            let path = path.to_owned();
+            return Err(DiskSpaceError::NotAFile { path, option });
         }
         let file = OpenOptions::new()
             .write(true)
@@ -69,6 +81,7 @@ impl ReportFile {
         };
         probe(&report.file).map_err(|source| DiskSpaceError::Full {
             path: path.to_owned(),
+            option,
             source,
         })?;
         Ok(report)
@@ -114,29 +127,33 @@ mod tests {
     fn a_check_leaves_no_trace() {
         let directory = tempfile::tempdir().unwrap();
         let new = directory.path().join("new.json");
-        drop(ReportFile::check(&new).unwrap());
+        drop(ReportFile::check(&new, "--report").unwrap());
         assert!(!new.exists());
 
         let old = directory.path().join("old.json");
         fs::write(&old, "{}").unwrap();
-        drop(ReportFile::check(&old).unwrap());
+        drop(ReportFile::check(&old, "--report").unwrap());
         assert_eq!(fs::read_to_string(&old).unwrap(), "{}");
-        ReportFile::check(&old).unwrap().truncate().unwrap();
+        ReportFile::check(&old, "--report")
+            .unwrap()
+            .truncate()
+            .unwrap();
         assert_eq!(fs::read_to_string(&old).unwrap(), "");
     }
 
     #[test]
     fn unwritable_reports_are_reported() {
         let directory = tempfile::tempdir().unwrap();
-        let error = ReportFile::check(&directory.path().join("none/r.json")).unwrap_err();
+        let error =
+            ReportFile::check(&directory.path().join("none/r.json"), "--report").unwrap_err();
         assert!(
             matches!(error, DiskSpaceError::Unwritable { .. }),
             "{error}"
         );
         assert!(error.to_string().contains("none/r.json"), "{error}");
         for other in [directory.path(), Path::new("/dev/full")] {
-            let error = ReportFile::check(other).unwrap_err();
-            assert!(matches!(error, DiskSpaceError::NotAFile(_)), "{error}");
+            let error = ReportFile::check(other, "--report").unwrap_err();
+            assert!(matches!(error, DiskSpaceError::NotAFile { .. }), "{error}");
         }
     }
 

@@ -84,7 +84,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("r.json");
         let reports = || {
-            let report = ReportFile::check(&path).unwrap();
+            let report = ReportFile::check(&path, "--report").unwrap();
             ReportFiles::begin(Some(report), true).unwrap()
         };
         let each = reports();

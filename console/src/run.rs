@@ -6,9 +6,9 @@ use std::fs::{self, DirBuilder, File};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitStatus};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use tempfile::TempDir;
 use veneer_protocol::AgentConfig;
 
@@ -18,6 +18,7 @@ use crate::disk_check::ReportFile;
 use crate::java::Jdk;
 use crate::output::print_error;
 use crate::reports::ReportFiles;
+use crate::search::run_search::{RunSearch, finish_and_report};
 use crate::trace::{RunRecording, read_rules, traces};
 use crate::{child, plans, post_mortem};
 use veneer_client::{agent, token};
@@ -30,6 +31,12 @@ const DATA_SUBDIRECTORY: &str = "data";
 pub fn run(arguments: RunArguments) -> Result<u8> {
     let program = arguments.command.first().context("no command after `--`")?;
     Jdk::of_command(program)?;
+    let search = prepare_search(&arguments)?;
+    if search.is_some() && !needs_agent(&arguments) {
+        let mut command = Command::new(program);
+        command.args(arguments.command.iter().skip(1));
+        return Ok(child::exit_with_status(start(&mut command, search)?));
+    }
     let library = agent::find()?;
     let settings = settings(&arguments.settings);
     let mut plans = arguments
@@ -53,7 +60,7 @@ pub fn run(arguments: RunArguments) -> Result<u8> {
     let report = arguments
         .report
         .as_deref()
-        .map(ReportFile::check)
+        .map(|path| ReportFile::check(path, "--report"))
         .transpose()?;
 
     ensure!(
@@ -115,8 +122,7 @@ pub fn run(arguments: RunArguments) -> Result<u8> {
         .context("no command after `--`")?;
     let mut command = Command::new(program);
     command.args(rest).envs(planned.env);
-    let status = child::run(&mut command)
-        .with_context(|| format!("{} cannot be started", program.display()))?;
+    let status = start(&mut command, search)?;
     // Each agent makes a directory there. Of a directory that the user has not named, the agent
     // leaves the directory itself.
     if number_of_entries(&data) == entries_before {
@@ -154,6 +160,46 @@ pub fn run(arguments: RunArguments) -> Result<u8> {
         ));
     }
     Ok(child::exit_with_status(status))
+}
+
+/// Checks the search that the options name.
+fn prepare_search(arguments: &RunArguments) -> Result<Option<RunSearch>> {
+    let options = &arguments.search_options;
+    match &arguments.search {
+        Some(result) => Ok(Some(RunSearch::prepare(result, options)?)),
+        None if options.are_given() => {
+            bail!(
+                "--threshold, --why, --threads, --cost, --graph, --strategy and --record need --search OUT.json"
+            )
+        }
+        None => Ok(None),
+    }
+}
+
+/// Returns whether an option needs the agent. A search does not.
+fn needs_agent(arguments: &RunArguments) -> bool {
+    let lists = [&arguments.arm, &arguments.skip, &arguments.calls];
+    let files = [&arguments.report, &arguments.data, &arguments.trace];
+    !arguments.plans.is_empty()
+        || lists.iter().any(|list| !list.is_empty())
+        || files.iter().any(|file| file.is_some())
+        || arguments.listen.is_some()
+        || arguments.children
+        || arguments.strict
+        || arguments.check
+}
+
+/// Runs the command to its end, and searches it meanwhile if a search is given.
+fn start(command: &mut Command, search: Option<RunSearch>) -> Result<ExitStatus> {
+    let begin = |pid| search.map(|search| search.begin(pid));
+    let (status, search) = child::run(command, begin).with_context(|| {
+        let program = Path::new(command.get_program());
+        format!("{} cannot be started", program.display())
+    })?;
+    if let Some(search) = search {
+        finish_and_report(search);
+    }
+    Ok(status)
 }
 
 /// Creates a directory that only this user can access (mode 0700). The directory is deleted when

@@ -17,6 +17,9 @@ Examples:
   veneer search 4711 --why monitor,lock           only these causes
   veneer search 4711 --graph g.svg                the coloured call graph as a picture
   veneer search 4711 --json | jq '.findings[0]'
+  veneer search 4711 --record s.search            also keep the observations
+  veneer search --replay s.search --threshold 2%  decide again from them, without the JVM
+  veneer run --search r.json -- java -jar app.jar from the start of a program to its end
 
 The command samples the stacks of all threads by thread dumps, at a rate that keeps the cost below
 --cost. It loads no agent and attaches nothing, so Ctrl-C leaves nothing behind; it prints what is
@@ -28,7 +31,10 @@ Causes: time; processor: allocation, exceptions, class-loading, interpreted; wai
 sleep, park, collections, input-output (file, socket); statement (JDBC). A general cause selects
 those below it too.
 
-Exit codes: 0 success, Ctrl-C, or the JVM ended during the search; 2 the JVM could not be reached.";
+A replay has the threshold, causes and strategy of the record unless these options are given.
+
+Exit codes: 0 success, Ctrl-C, or the JVM ended during the search; 2 the JVM could not be reached, or
+a record could not be written or read.";
 
 /// Why the value of an argument of `veneer search` is not accepted.
 #[derive(Clone, Copy, Debug, Error)]
@@ -64,40 +70,80 @@ impl From<StrategyArgument> for Strategy {
 #[command(after_help = SEARCH)]
 pub struct SearchArguments {
     /// The JVM's process id.
-    #[arg(value_parser = pid())]
-    pub pid: u32,
-    /// Length of the search.
-    #[arg(long = "for", value_name = "SECONDS", default_value_t = 10.0, value_parser = seconds)]
-    pub seconds: f64,
-    /// Share of the active time above which a place is a bottleneck.
-    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = share)]
-    pub threshold: f64,
+    #[arg(value_parser = pid(), required_unless_present = "replay")]
+    pub pid: Option<u32>,
+    /// Length of the search [default: 10, and the whole record with --replay].
+    #[arg(long = "for", value_name = "SECONDS", value_parser = seconds)]
+    pub seconds: Option<f64>,
+    /// Search once more from a record, without a JVM.
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["pid", "threads", "cost", "record"]
+    )]
+    pub replay: Option<PathBuf>,
+    /// Print the result as JSON.
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub options: SearchOptions,
+}
+
+/// The options of a search, for `veneer search` and `veneer run --search`.
+#[derive(Clone, Debug, Args)]
+pub struct SearchOptions {
+    /// Share of the active time above which a place is a bottleneck [default: 5%].
+    #[arg(long, value_name = "PERCENT", value_parser = share)]
+    pub threshold: Option<f64>,
     /// Causes to examine, separated by commas [default: all].
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = cause)]
     pub why: Vec<Cause>,
     /// Only threads whose name or group matches; `*` matches any text.
     #[arg(long, value_name = "PATTERN")]
     pub threads: Option<String>,
-    /// Maximum share of the time in which thread dumps may stop the program.
-    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = share)]
-    pub cost: f64,
-    /// Print the result as JSON.
-    #[arg(long)]
-    pub json: bool,
+    /// Maximum share of the time in which thread dumps may stop the program [default: 2%].
+    #[arg(long, value_name = "PERCENT", value_parser = share)]
+    pub cost: Option<f64>,
     /// Write the coloured call graph to this file: a picture if the name ends with `.svg`, else the
     /// DOT language of Graphviz.
     #[arg(long, value_name = "OUT.dot|OUT.svg")]
     pub graph: Option<PathBuf>,
-    /// The order in which methods are examined.
-    #[arg(long, value_enum, default_value_t = StrategyArgument::Hybrid)]
-    pub strategy: StrategyArgument,
+    /// The order in which methods are examined [default: hybrid].
+    #[arg(long, value_enum)]
+    pub strategy: Option<StrategyArgument>,
+    /// Write the observations to this file, for `veneer search --replay`.
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
 }
 
-/// Parses `5%` or `5`.
+impl SearchOptions {
+    /// Returns whether any option is given.
+    pub fn are_given(&self) -> bool {
+        let SearchOptions {
+            threshold,
+            why,
+            threads,
+            cost,
+            graph,
+            strategy,
+            record,
+        } = self;
+        !why.is_empty()
+            || threshold.is_some()
+            || threads.is_some()
+            || cost.is_some()
+            || graph.is_some()
+            || strategy.is_some()
+            || record.is_some()
+    }
+}
+
+/// Parses `5%` or `5`. The result has six decimals at most, so that every reader of a record gets
+/// the same number.
 fn share(text: &str) -> Result<f64, SearchValueError> {
     let number = text.strip_suffix('%').unwrap_or(text);
     let percent: f64 = number.parse().map_err(|_| SearchValueError::NoShare)?;
-    let share = percent / 100.0;
+    let share = (percent * 1e4).round() / 1e6;
     if share > 0.0 && share < 1.0 {
         Ok(share)
     } else {

@@ -4,6 +4,9 @@
 use std::collections::BTreeMap;
 
 use veneer_client::thread_dump::DumpedFrame;
+use veneer_search::cause::Cause;
+use veneer_search::observation::Fact;
+use veneer_search::place::MethodId;
 
 /// The classes of trees in which the JDK keeps keys of a hash table that share a bucket.
 const COLLISION_TREES: [&str; 2] = [
@@ -65,14 +68,35 @@ impl PlaceEvidence {
         }
     }
 
+    /// Returns the facts about a line, or about a whole method.
+    pub fn facts(&self, method: MethodId, line: Option<u32>) -> Vec<Fact> {
+        let fact = |causes: &[Cause], source: &str, text: String| Fact {
+            method: Some(method),
+            line,
+            causes: causes.to_vec(),
+            source: source.to_owned(),
+            text,
+        };
+        let holder = self.holder().map(|place| {
+            let text = format!("the monitor is held in {place}");
+            fact(&[Cause::Monitor], "holder", text)
+        });
+        let library = self.library().map(|text| fact(&[], "library", text));
+        let collisions = self.collisions().map(|text| fact(&[], "library", text));
+        [holder, library, collisions]
+            .into_iter()
+            .flatten()
+            .collect()
+    }
+
     /// Returns the place that held the monitor in most samples in which the place waited for it.
-    pub fn holder(&self) -> Option<&str> {
+    fn holder(&self) -> Option<&str> {
         most(&self.holders).map(|(place, _)| place)
     }
 
     /// Returns a sentence about the library that the place calls, if at least half of the samples
     /// are in it.
-    pub fn library(&self) -> Option<String> {
+    fn library(&self) -> Option<String> {
         let in_library: u64 = self.called.values().sum();
         let (method, _) = most(&self.called).filter(|_| 2 * in_library >= self.samples)?;
         let (class, samples) = most(&self.classes)?;
@@ -84,7 +108,7 @@ impl PlaceEvidence {
 
     /// Returns a sentence about colliding hash codes, if at least half of the samples search a tree
     /// of keys that share a bucket.
-    pub fn collisions(&self) -> Option<String> {
+    fn collisions(&self) -> Option<String> {
         (self.collisions > 0 && 2 * self.collisions >= self.samples).then(|| {
             format!(
                 "{} of {} samples search keys with colliding hash codes",

@@ -11,16 +11,25 @@ const INTERVAL: Duration = Duration::from_millis(500);
 /// The most columns of a line. A longer line would wrap and could not be replaced.
 const MAX_COLUMNS: usize = 79;
 
-/// The progress of a search. Nothing is shown if standard error is no terminal.
+/// The progress of a search. If standard error is no terminal, no line is shown.
 pub struct Progress {
     is_terminal: bool,
     next: Duration,
 }
 
 impl Progress {
-    pub fn new() -> Progress {
+    /// Shows lines on standard error.
+    pub fn on_terminal() -> Progress {
         Progress {
             is_terminal: io::stderr().is_terminal(),
+            next: INTERVAL,
+        }
+    }
+
+    /// Shows nothing, because another program writes to the terminal.
+    pub fn hidden() -> Progress {
+        Progress {
+            is_terminal: false,
             next: INTERVAL,
         }
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use veneer_client::thread_dump::{DumpedFrame, DumpedThread, ThreadState};
 use veneer_search::cause::Cause;
-use veneer_search::observation::{Frame, Observation, StackSample};
+use veneer_search::observation::{Fact, Frame, Observation, StackSample};
 use veneer_search::place::{GroupId, MethodId, MethodName};
 
 use super::evidence::PlaceEvidence;
@@ -121,15 +121,18 @@ impl Sampler {
         !thread.starts_with("veneer") && self.pattern.as_ref().is_none_or(matches)
     }
 
-    /// Returns what the samples of a place have in common: of a line, or of a whole method.
-    pub fn evidence(&self, method: MethodId, line: Option<u32>) -> PlaceEvidence {
-        let mut sum = PlaceEvidence::default();
-        for ((of, at), evidence) in &self.places {
-            if *of == method && (line.is_none() || *at == line) {
-                sum.merge(evidence);
+    /// Returns the facts about each line with samples, and about each method.
+    pub fn facts(&self) -> Vec<Fact> {
+        let mut places = self.places.clone();
+        for ((method, line), evidence) in &self.places {
+            if line.is_some() {
+                places.entry((*method, None)).or_default().merge(evidence);
             }
         }
-        sum
+        let facts = places.iter();
+        facts
+            .flat_map(|((method, line), evidence)| evidence.facts(*method, *line))
+            .collect()
     }
 
     /// Takes a new list of compiled methods.
@@ -350,18 +353,23 @@ mod tests {
         // The frames of the JDK inside the application's frame are left out.
         let price = &found.samples[1];
         assert_eq!(price.frames.last().and_then(|f| f.line), Some(41));
-        let common = |sample: usize| {
-            let place = found.samples[sample].frames.last()?;
-            Some(sampler.evidence(place.method, place.line))
+        let facts = sampler.facts();
+        let about = |sample: usize, has_line: bool| -> Vec<&str> {
+            let place = found.samples[sample].frames.last();
+            let key = place.map(|frame| (frame.method, frame.line.filter(|_| has_line)));
+            let of_place = |fact: &&Fact| fact.method.map(|method| (method, fact.line)) == key;
+            let of_place = facts.iter().filter(of_place);
+            of_place.map(|fact| fact.text.as_str()).collect()
         };
-        let audit = common(0).unwrap_or_default();
-        assert_eq!(audit.holder(), Some("com.shop.Desk.price (Desk.java:41)"));
-        assert_eq!(audit.library(), None);
+        let holder = "the monitor is held in com.shop.Desk.price (Desk.java:41)";
+        assert_eq!(about(0, true), [holder]);
         let called =
             "the line calls java.util.HashMap.get; 1 of 1 samples are in java.util.HashMap";
+        assert_eq!(about(1, true), [called]);
         assert_eq!(
-            common(1).unwrap_or_default().library().as_deref(),
-            Some(called)
+            about(1, false),
+            [called],
+            "the method has the facts of its lines"
         );
     }
 

@@ -54,7 +54,9 @@ pub struct Candidate {
     /// The number of calls between the root and the place, if known.
     pub depth: u32,
     test: ShareTest,
+    /// The time and the window at which the present test began.
     test_began: f64,
+    test_window: u64,
     /// Whether the last decision was `Yes`.
     holds: bool,
     decided: bool,
@@ -78,6 +80,7 @@ impl Candidate {
             depth: 0,
             test,
             test_began: now,
+            test_window: window,
             holds: false,
             decided: false,
             held: None,
@@ -107,11 +110,11 @@ impl Candidate {
     }
 
     /// Decides from the windows until now. Returns the verdict if it is new in this epoch.
-    pub fn decide(&mut self, now: f64) -> Option<Verdict> {
+    pub fn decide(&mut self, now: f64, window: u64) -> Option<Verdict> {
         if self.decided {
             return None;
         }
-        let verdict = self.test.verdict();
+        let verdict = self.test.verdict(window.saturating_sub(self.test_window));
         match verdict {
             Verdict::Maybe => return None,
             Verdict::Yes => {
@@ -141,13 +144,14 @@ impl Candidate {
     }
 
     /// Begins a new test if the present one is decided.
-    pub fn restart(&mut self, test: ShareTest, now: f64) {
+    pub fn restart(&mut self, test: ShareTest, now: f64, window: u64) {
         if self.decided {
             // The test went on after its decision, so its figures are better now.
             self.keep_figures();
             self.decided = false;
             self.test = test;
             self.test_began = now;
+            self.test_window = window;
         }
     }
 
@@ -193,7 +197,7 @@ impl Candidate {
         self.yes.is_some() || self.no.is_some()
     }
 
-    /// Returns the number of windows of the present test.
+    /// Returns the number of windows with evidence of the present test.
     pub fn windows(&self) -> u32 {
         self.test.windows()
     }

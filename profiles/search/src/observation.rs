@@ -11,7 +11,7 @@ use crate::place::{GroupId, MethodId, MethodName};
 use crate::request::ProbeId;
 
 /// One frame of a stack sample.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Frame {
     /// The method that the frame runs.
     pub method: MethodId,
@@ -38,7 +38,26 @@ pub struct StackSample {
     pub idle: bool,
 }
 
-/// One fact that a driver tells the search.
+/// A fact about a line, a method or the whole program that samples do not show. A specific finding
+/// has it as evidence.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fact {
+    /// The method. A fact without a method is about the whole program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub method: Option<MethodId>,
+    /// The line in the source file. A fact without a line is about the whole method.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// The causes of the findings that the fact supports. An empty list means all causes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub causes: Vec<Cause>,
+    /// The kind of the fact, for instance `holder`.
+    pub source: String,
+    /// The fact in words.
+    pub text: String,
+}
+
+/// One message of a driver to the search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Observation {
@@ -118,6 +137,15 @@ pub enum Observation {
         nanos: u64,
         /// The time of all threads that were not idle, in nanoseconds.
         active_nanos: u64,
+    },
+    /// A fact that supports findings. Unlike measurements, facts are also taken after the end.
+    Fact(Fact),
+    /// The driver cannot see a cause in this program. Remarks are also taken after the end.
+    NotSeen {
+        /// The cause that the driver cannot see.
+        cause: Cause,
+        /// The reason, as users read it.
+        reason: String,
     },
     /// The program ended, or the driver was detached. Nothing more is measured.
     Ended {

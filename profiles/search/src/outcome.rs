@@ -11,7 +11,7 @@
 //!
 //! Shares and costs are fractions of the active time. Times are seconds since the beginning.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -65,7 +65,7 @@ pub struct Step {
 /// A fact that supports a decision.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evidence {
-    /// `timer`, `samples` or `callers`.
+    /// `timer`, `samples`, `callers`, or the source of a fact of the driver, such as `holder`.
     pub source: String,
     /// The number of windows that the source covers.
     pub windows: u64,
@@ -210,11 +210,10 @@ impl Search {
             .iter()
             .filter(|c| self.is_finding(c))
             .collect();
-        let is_held = |h: &Hypothesis| held.iter().any(|c| c.hypothesis == *h);
-        let own = self.tally.innermost(|m| is_held(&Hypothesis::method(m)));
+        let specific = self.specific(&held);
         let mut findings: Vec<(usize, Finding)> = Vec::new();
         for candidate in &held {
-            let specific = self.is_specific(candidate, &held, &own);
+            let specific = specific.contains(&candidate.hypothesis);
             if specific || candidate.hypothesis.is_node() {
                 let finding = self.finding(candidate, specific);
                 findings.push((candidate.hypothesis.specificity(), finding));
@@ -267,11 +266,47 @@ impl Search {
         })
     }
 
-    /// Returns whether the time of a candidate is not explained by other findings.
+    /// Returns the findings that other findings do not explain.
+    ///
+    /// The time of a method is its own if no method that it calls is a finding. A callee, line or cause
+    /// that is probably one, but undecided still, has its time for itself: the method would otherwise
+    /// be reported with the time of all its callees beside the right finding. If then nothing is
+    /// specific, only findings explain others.
+    fn specific(&self, held: &[&Candidate]) -> BTreeSet<Hypothesis> {
+        let is_held = |m: MethodId| held.iter().any(|c| c.hypothesis == Hypothesis::method(m));
+        let is_probable = |m: MethodId| {
+            let hypothesis = Hypothesis::method(m);
+            let share = match self.index.get(&hypothesis).map(|i| &self.candidates[*i]) {
+                Some(candidate) if candidate.was_decided() => return false,
+                Some(candidate) => candidate.mean().low,
+                // A method becomes a candidate after some samples.
+                None => self.tally.recent_share(&hypothesis),
+            };
+            share > self.settings.threshold
+        };
+        let probable = self.candidates.iter().filter(|c| {
+            !c.was_decided() && c.mean().low > self.settings.threshold && self.parents_exceed(c)
+        });
+        let all: Vec<&Candidate> = held.iter().copied().chain(probable).collect();
+        let among = |explaining: &[&Candidate], own: &BTreeMap<MethodId, u64>| {
+            let specific = held.iter();
+            let specific = specific.filter(|c| self.is_specific(c, explaining, own));
+            specific.map(|c| c.hypothesis).collect::<BTreeSet<_>>()
+        };
+        let own = self.tally.innermost(|m| is_held(m) || is_probable(m));
+        let specific = among(&all, &own);
+        if specific.is_empty() {
+            among(held, &self.tally.innermost(is_held))
+        } else {
+            specific
+        }
+    }
+
+    /// Returns whether the time of a candidate is not explained by other candidates.
     fn is_specific(
         &self,
         candidate: &Candidate,
-        held: &[&Candidate],
+        explaining: &[&Candidate],
         own: &BTreeMap<MethodId, u64>,
     ) -> bool {
         let hypothesis = candidate.hypothesis;
@@ -282,19 +317,19 @@ impl Search {
             let method = hypothesis.place.method();
             let all = self.tally.samples_of(hypothesis.place, Cause::Time);
             unexplained = if all > 0 {
-                let own = own.get(&method).copied().unwrap_or(0);
-                unexplained * own as f64 / all as f64
+                unexplained * part_at_least(own.get(&method).copied().unwrap_or(0), all)
             } else {
                 let callees = self.graph.callees(method).filter(|(m, _)| *m != method);
                 let callees = callees.filter_map(|(m, _)| {
                     let of = Hypothesis::method(m);
-                    held.iter().find(|c| c.hypothesis == of)
+                    explaining.iter().find(|c| c.hypothesis == of)
                 });
                 unexplained - callees.map(|c| share(c)).sum::<f64>()
             };
         }
         let explained = |axis: Axis| -> f64 {
-            held.iter()
+            explaining
+                .iter()
                 .filter(|c| self.refines(c.hypothesis, hypothesis) == Some(axis))
                 .map(|c| share(c))
                 .sum()
@@ -360,7 +395,7 @@ impl Search {
             specific,
             threads,
             window,
-            evidence: self.evidence_of(candidate),
+            evidence: self.evidence_of(candidate, specific),
             method: hypothesis.place.method(),
         }
     }
@@ -383,7 +418,7 @@ impl Search {
         name.unwrap_or_else(|| group.to_string())
     }
 
-    fn evidence_of(&self, candidate: &Candidate) -> Vec<Evidence> {
+    fn evidence_of(&self, candidate: &Candidate, specific: bool) -> Vec<Evidence> {
         let sources = candidate.sources;
         let hypothesis = candidate.hypothesis;
         let mut all = Vec::new();
@@ -402,6 +437,10 @@ impl Search {
             let names: Vec<String> = callers.map(|m| self.method_name(*m)).collect();
             let text = format!("called by {}", names.join(", called by "));
             all.push(evidence("callers", 0, text));
+        }
+        if specific {
+            let facts = self.facts.supporting(hypothesis);
+            all.extend(facts.iter().map(|f| evidence(&f.source, 0, f.text.clone())));
         }
         all
     }
@@ -524,8 +563,24 @@ impl Search {
                 self.dropped
             )));
         }
+        let not_seen = self.facts.not_seen().iter();
+        all.extend(not_seen.map(|(cause, reason)| NotLookedAt {
+            why: *cause,
+            ..remark(reason.clone())
+        }));
         all
     }
+}
+
+/// Returns a lower bound of the part that `own` of `all` samples represent: the Wilson score interval
+/// of two standard deviations. A few samples are no evidence of a part.
+fn part_at_least(own: u64, all: u64) -> f64 {
+    const SQUARE: f64 = 4.0;
+    let all = all.max(1) as f64;
+    let part = (own as f64 / all).min(1.0);
+    let centre = part + SQUARE / (2.0 * all);
+    let margin = (SQUARE * (part * (1.0 - part) / all + SQUARE / (4.0 * all * all))).sqrt();
+    ((centre - margin) / (1.0 + SQUARE / all)).max(0.0)
 }
 
 fn remark(reason: String) -> NotLookedAt {
@@ -550,5 +605,20 @@ fn step(axis: Axis, kind: &str, name: &str, line: Option<u32>) -> Step {
         kind: kind.to_string(),
         name: name.to_string(),
         line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_part_of_few_samples_is_uncertain() {
+        assert_eq!(part_at_least(0, 0), 0.0);
+        assert!(part_at_least(0, 50).abs() < 1e-12);
+        assert!(part_at_least(2, 20) < 0.03);
+        assert!((0.08..0.1).contains(&part_at_least(1_000, 10_000)));
+        assert!(part_at_least(20, 20) > 0.8);
+        assert!(part_at_least(30, 20) <= 1.0);
     }
 }

@@ -18,8 +18,10 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::budget::Budget;
 use crate::call_graph::CallGraph;
+use crate::call_lines::CallLines;
 use crate::candidate::{Candidate, Measurement, error_rates};
 use crate::cause::Cause;
+use crate::facts::Facts;
 use crate::hypothesis::Hypothesis;
 use crate::observation::{Observation, StackSample};
 use crate::place::{GroupId, MethodId, MethodName, Place};
@@ -70,6 +72,8 @@ pub struct Search {
     pub(crate) candidates: Vec<Candidate>,
     pub(crate) index: BTreeMap<Hypothesis, usize>,
     pub(crate) tally: SampleTally,
+    pub(crate) facts: Facts,
+    call_lines: CallLines,
     pub(crate) budget: Budget,
     pub(crate) seconds: f64,
     pub(crate) active_seconds: f64,
@@ -110,6 +114,8 @@ impl Search {
             candidates: Vec::new(),
             index: BTreeMap::new(),
             tally: SampleTally::default(),
+            facts: Facts::default(),
+            call_lines: CallLines::default(),
             seconds: 0.0,
             active_seconds: 0.0,
             ended: None,
@@ -129,12 +135,12 @@ impl Search {
         })
     }
 
-    /// Takes one observation. After the end of the program, observations are ignored.
+    /// Takes one observation. After the end of the program, measurements are ignored.
     pub fn observe(&mut self, observation: Observation) {
-        if self.ended.is_some() {
-            return;
-        }
         match observation {
+            Observation::Fact(fact) => self.facts.add(fact),
+            Observation::NotSeen { cause, reason } => self.facts.add_not_seen(cause, reason),
+            _ if self.ended.is_some() => {}
             Observation::Method { id, name } => {
                 self.methods.insert(id, name);
             }
@@ -227,6 +233,11 @@ impl Search {
         self.probes.keys().copied()
     }
 
+    /// Returns whether the search still takes measurements: the program has not ended.
+    pub fn is_running(&self) -> bool {
+        self.ended.is_none()
+    }
+
     /// Returns whether each candidate was decided at least once, after one epoch.
     pub fn is_settled(&self) -> bool {
         self.window >= u64::from(self.settings.epoch_windows)
@@ -252,7 +263,8 @@ impl Search {
     }
 
     fn add_sample(&mut self, sample: &StackSample) {
-        let methods = self.tally.add(sample);
+        let sample = self.call_lines.correct(sample);
+        let methods = self.tally.add(&sample);
         if methods.is_empty() {
             return;
         }
@@ -400,7 +412,7 @@ impl Search {
 
     fn decide(&mut self) {
         for i in 0..self.candidates.len() {
-            let Some(verdict) = self.candidates[i].decide(self.seconds) else {
+            let Some(verdict) = self.candidates[i].decide(self.seconds, self.window) else {
                 continue;
             };
             let hypothesis = self.candidates[i].hypothesis;
@@ -573,7 +585,7 @@ impl Search {
         for i in 0..self.candidates.len() {
             if self.candidates[i].is_decided() {
                 let test = self.new_test();
-                self.candidates[i].restart(test, self.seconds);
+                self.candidates[i].restart(test, self.seconds, self.window);
             }
         }
         self.open_new_callees();

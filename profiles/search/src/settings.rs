@@ -71,6 +71,7 @@ pub enum SettingsError {
 
 /// The settings of a search. All shares and costs are fractions, not percentages.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Settings {
     /// The order in which methods are examined.
     pub strategy: Strategy,
@@ -89,7 +90,7 @@ pub struct Settings {
     pub missed: f64,
     /// The probability that the interval of one share ever misses it.
     pub outside: f64,
-    /// The windows that a place is measured for before it can hold.
+    /// The windows that pass before a place can hold.
     pub min_windows: u32,
     /// The number of windows after which all decisions are examined again.
     pub epoch_windows: u32,

@@ -40,8 +40,9 @@ pub struct ShareTest {
 }
 
 impl ShareTest {
-    /// Returns a test against `threshold`, a share from 0 to 1. The test says `Yes` only after
-    /// `min_windows` windows, so that a shorter phase does not decide.
+    /// Returns a test against `threshold`, a share from 0 to 1. The test says `Yes` only if at least
+    /// `min_windows` windows have passed since its beginning, so that a shorter phase does not decide.
+    /// Windows without evidence count too: if samples are rare, a second has few windows with one.
     pub fn new(threshold: f64, rates: ErrorRates, min_windows: u32) -> ShareTest {
         ShareTest {
             rates,
@@ -73,9 +74,11 @@ impl ShareTest {
         }
     }
 
-    /// Returns the decision from all windows until now.
-    pub fn verdict(&self) -> Verdict {
-        let yes = self.above.rejects(self.rates.false_yes) && self.windows >= self.min_windows;
+    /// Returns the decision from all windows until now. `passed` is the number of windows since the
+    /// beginning of the test, with or without evidence.
+    pub fn verdict(&self, passed: u64) -> Verdict {
+        let is_long = passed >= u64::from(self.min_windows);
+        let yes = self.above.rejects(self.rates.false_yes) && is_long;
         let no = self.below.rejects(self.rates.false_no);
         match (yes, no) {
             (true, _) => Verdict::Yes,
@@ -97,7 +100,7 @@ impl ShareTest {
         self.interval.bounds()
     }
 
-    /// Returns the number of windows.
+    /// Returns the number of windows with evidence.
     pub fn windows(&self) -> u32 {
         self.windows
     }

@@ -7,6 +7,7 @@ use veneer_search::cause::Cause;
 use veneer_search::observation::{Frame, Observation, StackSample};
 use veneer_search::outcome::{Finding, Outcome};
 use veneer_search::place::{GroupId, MethodId, MethodName, Place};
+use veneer_search::replay::answer_without_probes;
 use veneer_search::request::{Measure, ProbeId, Request};
 use veneer_search::settings::Settings;
 
@@ -40,6 +41,10 @@ pub struct Simulation {
     /// Whether timers report activations that still run. Otherwise they report at exits.
     pub sees_open: bool,
     pub refuses_samples: bool,
+    /// Whether probes are refused and callees are unknown, as by a driver that samples only.
+    pub samples_only: bool,
+    /// Everything that the driver observed, without its answers to requests.
+    pub record: Vec<Observation>,
     draw: Draw,
     now: u64,
     hertz: f64,
@@ -58,6 +63,8 @@ impl Simulation {
             search,
             sees_open: true,
             refuses_samples: false,
+            samples_only: false,
+            record: Vec::new(),
             draw: Draw(seed ^ 0xabcd),
             now: 0,
             hertz: 0.0,
@@ -70,23 +77,29 @@ impl Simulation {
     }
 
     fn declare(&mut self) {
-        for (i, method) in self.machine.program.methods.iter().enumerate() {
-            self.search.observe(Observation::Method {
-                id: MethodId(i as u32),
-                name: MethodName {
-                    module: None,
-                    class: "sim.Program".to_string(),
-                    method: method.name.clone(),
-                    file: Some("Program.java".to_string()),
-                },
-            });
-        }
-        for (i, group) in self.machine.groups.iter().enumerate() {
-            self.search.observe(Observation::Group {
-                id: GroupId(i as u32),
-                name: group.clone(),
-            });
-        }
+        let methods = self.machine.program.methods.iter().enumerate();
+        let methods = methods.map(|(i, method)| Observation::Method {
+            id: MethodId(i as u32),
+            name: MethodName {
+                module: None,
+                class: "sim.Program".to_string(),
+                method: method.name.clone(),
+                file: Some("Program.java".to_string()),
+            },
+        });
+        let groups = self.machine.groups.iter().enumerate();
+        let groups = groups.map(|(i, group)| Observation::Group {
+            id: GroupId(i as u32),
+            name: group.clone(),
+        });
+        let all: Vec<Observation> = methods.chain(groups).collect();
+        all.into_iter().for_each(|o| self.observe(o));
+    }
+
+    /// Gives an observation to the search and to the record.
+    fn observe(&mut self, observation: Observation) {
+        self.record.push(observation.clone());
+        self.search.observe(observation);
     }
 
     /// Returns the seconds since the beginning.
@@ -116,6 +129,9 @@ impl Simulation {
 
     /// Runs one window.
     pub fn window(&mut self) {
+        if self.samples_only {
+            self.hertz = answer_without_probes(&mut self.search).unwrap_or(self.hertz);
+        }
         for request in self.search.requests() {
             self.fulfil(request);
         }
@@ -135,7 +151,7 @@ impl Simulation {
         self.read();
         let active = self.machine.totals.active - self.last_active;
         self.last_active = self.machine.totals.active;
-        self.search.observe(Observation::WindowEnd {
+        self.observe(Observation::WindowEnd {
             nanos: WINDOW,
             active_nanos: active,
         });
@@ -169,7 +185,7 @@ impl Simulation {
             })
             .collect();
         let cost = SAMPLE_NANOS * samples.iter().filter(|s| !s.idle).count() as u64;
-        self.search.observe(Observation::Stacks {
+        self.observe(Observation::Stacks {
             samples,
             cost_nanos: cost,
         });
@@ -215,7 +231,7 @@ impl Simulation {
                 cost_nanos: totals.2 - probe.last.2,
             };
             (probe.last, probe.silent) = (totals, 0);
-            self.search.observe(reading);
+            self.observe(reading);
         }
     }
 

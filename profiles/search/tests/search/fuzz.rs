@@ -2,7 +2,7 @@
 
 use veneer_search::Search;
 use veneer_search::cause::CAUSES;
-use veneer_search::observation::{Frame, Observation, StackSample};
+use veneer_search::observation::{Fact, Frame, Observation, StackSample};
 use veneer_search::place::{GroupId, MethodId, MethodName};
 use veneer_search::request::{ProbeId, Request};
 use veneer_search::sentence::sentences;
@@ -41,9 +41,9 @@ fn sample(draw: &mut Draw) -> StackSample {
     }
 }
 
-fn observation(draw: &mut Draw, last_probe: u32) -> Observation {
+pub fn observation(draw: &mut Draw, last_probe: u32) -> Observation {
     let probe = ProbeId(draw.below(last_probe as usize + 3) as u32);
-    match draw.below(16) {
+    match draw.below(18) {
         0 => Observation::Method {
             id: method(draw),
             name: MethodName::default(),
@@ -82,7 +82,20 @@ fn observation(draw: &mut Draw, last_probe: u32) -> Observation {
         12 => Observation::Overhead {
             nanos: number(draw),
         },
-        13 if draw.below(500) == 0 => Observation::Ended {
+        13 => Observation::Fact(Fact {
+            method: (draw.below(4) > 0).then(|| method(draw)),
+            line: (draw.below(2) == 0).then(|| draw.below(4) as u32),
+            causes: (0..draw.below(3))
+                .map(|_| CAUSES[draw.below(CAUSES.len())])
+                .collect(),
+            source: "library".to_string(),
+            text: format!("a \"fact\" {}\n", draw.below(9)),
+        }),
+        14 => Observation::NotSeen {
+            cause: CAUSES[draw.below(CAUSES.len())],
+            reason: format!("reason {}", draw.below(9)),
+        },
+        15 if draw.below(500) == 0 => Observation::Ended {
             reason: "end".to_string(),
         },
         _ => Observation::WindowEnd {

@@ -14,4 +14,5 @@ mod machine;
 mod pictures;
 mod program;
 mod programs;
+mod records;
 mod strategies;
