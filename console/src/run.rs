@@ -20,6 +20,7 @@ use crate::output::print_error;
 use crate::reports::ReportFiles;
 use crate::trace::{RunRecording, traces};
 use crate::{child, plans, post_mortem};
+use veneer_client::cache_folder::cache_folder;
 use veneer_client::{agent, token};
 
 /// Subdirectory of the temporary directory for the data of JVMs. The configuration `agent.json` is
@@ -80,6 +81,7 @@ pub fn run(arguments: RunArguments) -> Result<u8> {
         listen: arguments.listen.map(|address| address.to_string()),
         token_file,
         keep_data: kept.is_some(),
+        cache: (!arguments.no_cache).then(cache_folder).flatten(),
         ..AgentConfig::new(match kept {
             Some(path) => data_directory(Path::new(&path))?,
             None => own_data.clone(),
