@@ -26,6 +26,7 @@
 pub mod agent;
 pub mod attach;
 pub mod attach_command;
+pub mod cache_folder;
 pub mod classes;
 pub mod compiled_methods;
 pub mod connection;

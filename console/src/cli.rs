@@ -63,6 +63,7 @@ Examples:
   veneer run --policy call --calls '*..Remote::*(..)' -- java Client
   veneer run --arm 'shop..*' --trace t -- java -jar app.jar
   veneer run --search r.json --threshold 2% -- java -jar app.jar
+  veneer run --no-cache -- java -jar app.jar
 
 The output and the exit code of COMMAND are passed through unchanged. The output of plans is written
 to standard error.
@@ -76,6 +77,8 @@ r.4711.json). JVMs that are older than 17 or of another make run without the age
 Environment:
   VENEER_AGENT     the agent library (else the one beside the command, or in ../lib/veneer)
   VENEER_DATA_DIR  the same as --data
+  XDG_CACHE_HOME   the folder `veneer` in it is the class cache, with the armed classes of earlier
+                   starts (else ~/.cache/veneer)
 
 Exit codes: that of COMMAND; 2 if Veneer could not start COMMAND.";
 
@@ -348,6 +351,9 @@ pub struct RunArguments {
     /// (CheckFailed).
     #[arg(long)]
     pub check: bool,
+    /// Arm each class anew: neither read nor write the class cache.
+    #[arg(long)]
+    pub no_cache: bool,
     /// The application and its arguments.
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,

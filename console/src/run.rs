@@ -21,6 +21,7 @@ use crate::reports::ReportFiles;
 use crate::search::run_search::{RunSearch, finish_and_report};
 use crate::trace::{RunRecording, read_rules, traces};
 use crate::{child, plans, post_mortem};
+use veneer_client::cache_folder::cache_folder;
 use veneer_client::{agent, token};
 
 /// Subdirectory of the temporary directory for the data of JVMs. The configuration `agent.json` is
@@ -90,6 +91,7 @@ pub fn run(arguments: RunArguments) -> Result<u8> {
         listen: arguments.listen.map(|address| address.to_string()),
         token_file,
         keep_data: kept.is_some(),
+        cache: (!arguments.no_cache).then(cache_folder).flatten(),
         ..AgentConfig::new(match kept {
             Some(path) => data_directory(Path::new(&path))?,
             None => own_data.clone(),

@@ -228,6 +228,7 @@ fn options_and_plans_reach_the_configuration() {
         .args(["--", "sh", "-c", script])
         .env("VENEER_AGENT", no_agent())
         .env("VENEER_DATA_DIR", &data)
+        .env("XDG_CACHE_HOME", "/cache")
         .output()
         .unwrap();
     let config: veneer_protocol::AgentConfig = serde_json::from_slice(&output.stdout).unwrap();
@@ -243,6 +244,7 @@ fn options_and_plans_reach_the_configuration() {
         policy: veneer_protocol::Policy::Call,
         calls: vec!["x.Y::*(..)".into()],
         keep_data: true,
+        cache: Some("/cache/veneer".into()),
         ..veneer_protocol::AgentConfig::new(fs::canonicalize(&data).unwrap())
     };
     assert_eq!(config, expected);

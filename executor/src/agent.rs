@@ -8,6 +8,7 @@
 //! contains no operation on them; operations take the agent or the parts that they use.
 
 use crate::classes::arming_filter::{ArmingFilter, JdkLoaders};
+use crate::classes::class_files::ClassFiles;
 use crate::classes::obsolete_frames::ObsoleteFrames;
 use crate::classes::pending_classes::PendingClasses;
 use crate::classes::registry::{Class, Registry};
@@ -61,6 +62,8 @@ pub struct Agent {
     pub policy: Policy,
     /// The armed classes.
     pub registry: Registry,
+    /// The original class files of the armed classes, and the class cache.
+    pub class_files: ClassFiles,
     /// The class loaders that find the runtime classes.
     pub runtime_access: RuntimeAccess,
     /// The loaded classes that are not armed.
@@ -153,6 +156,7 @@ impl Agent {
     pub fn start(parts: AgentParts) -> Result<&'static Agent, AgentStateError> {
         let diagnostics = Diagnostics::new(parts.catalogue, parts.config.data_dir.clone());
         let agent = Agent {
+            class_files: ClassFiles::new(&parts.config),
             config: parts.config,
             tool: parts.tool,
             library: parts.library,

@@ -61,6 +61,7 @@ unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
             .rings
             .record_agent_age(agent.began.elapsed().as_millis() as u64);
         report::write(agent, jvm_name());
+        agent.class_files.publish();
         let _ = std::fs::remove_file(control::path());
         if agent.config.keep_data {
             agent.append_records(&[veneer_protocol::data::Record::Ended {}]);
@@ -203,7 +204,8 @@ fn prepared(agent: &Agent, env: Env, class: jclass) {
         record.mark_prepared(agent.tool, env, class);
         weaver::weave_loaded(agent, env, &record);
         let mut state = record.state();
-        state.has_skewed_profile = state.methods.iter().any(|m| !agent.methods.is_idle(m.id));
+        let methods = state.methods.clone();
+        state.has_skewed_profile = methods.iter().any(|m| !agent.methods.is_idle(m.id));
     } else {
         agent.unarmed.add(&name);
     }

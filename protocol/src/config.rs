@@ -57,6 +57,10 @@ pub struct AgentConfig {
     /// Whether the agent keeps the data files when the JVM ends.
     #[serde(default)]
     pub keep_data: bool,
+    /// Absolute path of the folder in which the agent keeps armed classes from one start of a program
+    /// to the next. `None`: the agent keeps none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<PathBuf>,
     /// The output of `print` in a plan. There is one output, so the agent does not read the field;
     /// it stays in the file because the form of the file is fixed.
     #[serde(default)]
@@ -86,6 +90,7 @@ impl AgentConfig {
             strict: false,
             check: false,
             keep_data: false,
+            cache: None,
             prints: PrintTarget::default(),
             listen: None,
             token_file: None,

@@ -1,8 +1,8 @@
 //! The class hook: arms classes when they are loaded, and when they are redefined or retransformed.
 //!
 //! ```text
-//!   class file ─▶ wanted? ─▶ arm ─▶ define the anchor in the class's own loader ─▶ fill its cells ─▶ record ─▶ armed file
-//!                   no          refused: recorded, and the class stays byte for byte as it was
+//!   class file ─▶ wanted? ─▶ in the cache? ─▶ arm ─▶ define the anchor in the class's own loader ─▶ fill its cells ─▶ record ─▶ armed file
+//!                   no         yes: not armed    refused: recorded, and the class stays byte for byte as it was
 //! ```
 //!
 //! An *anchor* is a small class that holds the cells (mutable call sites) of one armed class.
@@ -13,14 +13,17 @@
 
 use crate::agent::Agent;
 use crate::classes::arming_filter::{ArmingCandidate, ArmingDecision, on_cell_path};
+use crate::classes::cached_arming::{CacheHit, CacheLookup, CachedArmingRefusal, FreshArming};
 use crate::classes::lazy_class_file::LazyClassFile;
+use crate::classes::method_table::MethodTable;
 use crate::classes::registry::Class;
 use crate::classes::selection::{self, HookedClass};
 use crate::jvm::jni::{Env, jclass, jobject};
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use veneer_fragmenter::arming::{Armed, ArmedMethod};
+use veneer_class_cache::StoredFile;
+use veneer_fragmenter::arming::Armed;
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::inference::UpgradedClass;
 use veneer_fragmenter::{Refusal, anchor, arming, check, inference, verify};
@@ -172,7 +175,7 @@ struct Target {
     /// The number of the next anchor.
     generation: u32,
     /// The methods of the earlier arming, which keep their anchors.
-    methods: Vec<ArmedMethod>,
+    methods: Arc<MethodTable>,
     /// The newest anchor of the earlier arming.
     anchor: Arc<str>,
 }
@@ -190,8 +193,8 @@ impl Target {
         let generation = known.as_ref().map_or(0, |c| c.state().generation + 1);
         let is_redefined = known.is_some();
         let same = known.filter(|class| {
-            let state = class.state();
-            *state.original == *original.bytes || state.original.is_empty()
+            let kept = class.state().original.clone();
+            kept.is_empty() || kept.is_copy_of(original.bytes)
         });
         if let Some(class) = same {
             let (methods, anchor) = {
@@ -207,23 +210,36 @@ impl Target {
                 anchor,
             });
         }
-        let count = original.file.methods.len();
+        let new = Target::reserve(agent, env, event, original.file.methods.len())?;
+        Ok(Target {
+            is_redefined,
+            generation,
+            ..new
+        })
+    }
+
+    /// Reserves a record for a class that was never armed.
+    fn reserve(
+        agent: &Agent,
+        env: Env,
+        event: &ClassLoadEvent,
+        methods: usize,
+    ) -> Result<Target, Refusal> {
         let name = ClassName::parse(event.name)
             .map_err(|e| Refusal::BrokenClass(format!("{} is no class name: {e}", event.name)))?;
-        let reserved = agent.registry.reserve(env, name, event.loader, count);
+        let reserved = agent.registry.reserve(env, name, event.loader, methods);
         Ok(Target {
             class: reserved.ok_or(Refusal::PoolFull)?,
             is_known: false,
-            is_redefined,
-            generation,
-            methods: Vec::new(),
+            is_redefined: false,
+            generation: 0,
+            methods: Arc::default(),
             anchor: Arc::default(),
         })
     }
 
     fn has_method(&self, name: &str, descriptor: &str) -> bool {
-        let is = |m: &ArmedMethod| m.name == name && m.descriptor == descriptor;
-        self.methods.iter().any(is)
+        self.methods.named(name, descriptor).is_some()
     }
 
     /// Releases the ids of a class that has not been armed. Must not be called once an anchor has
@@ -242,6 +258,14 @@ fn try_arm(
     known: Option<Arc<Class>>,
     candidate: &ArmingCandidate,
 ) -> Result<Option<HookedFile>, Refusal> {
+    // The cache has the results of first armings only.
+    let lookup = match known {
+        None => CacheLookup::new(agent, event.file.bytes()),
+        Some(_) => None,
+    };
+    if let Some(hit) = lookup.as_ref().and_then(|lookup| lookup.find(candidate)) {
+        return install_hit(agent, env, event, candidate, hit);
+    }
     let raised = inference::upgrade_parsed(event.file.parsed()?)?;
     let original = ModernClassFile::new(event.file, raised.as_ref())?;
     let target = Target::new(agent, env, event, known, &original)?;
@@ -250,6 +274,51 @@ fn try_arm(
     for (method, reason) in &armed.refusals {
         agent.refuse(candidate.dotted, method, reason.name(), &reason.to_string());
     }
+    let first_id = target.class.first_id;
+    let fresh = FreshArming {
+        file: &original.file,
+        original: original.bytes,
+        armed: &armed,
+        first_id,
+    };
+    let stored = lookup.and_then(|lookup| lookup.store(candidate, &fresh));
+    let keep = || stored.unwrap_or_else(|| agent.class_files.keep(original.bytes));
+    install(agent, env, event, &target, armed, keep)
+}
+
+/// Gives the JVM a class that an earlier run has armed.
+fn install_hit(
+    agent: &Agent,
+    env: Env,
+    event: &ClassLoadEvent,
+    candidate: &ArmingCandidate,
+    hit: CacheHit,
+) -> Result<Option<HookedFile>, Refusal> {
+    let target = Target::reserve(agent, env, event, hit.method_count)?;
+    for refusal in &hit.refusals {
+        let CachedArmingRefusal {
+            method,
+            code,
+            detail,
+        } = refusal;
+        agent.refuse(candidate.dotted, method, code, detail);
+    }
+    let armed = hit.armed(target.class.first_id);
+    let armed = armed.inspect_err(|_| target.release(agent))?;
+    install(agent, env, event, &target, armed, || hit.original)
+}
+
+/// Defines the anchor of an armed class, and records the class. The caller returns its class file to the
+/// JVM. `keep` returns its original class
+/// file as it is kept.
+fn install(
+    agent: &Agent,
+    env: Env,
+    event: &ClassLoadEvent,
+    target: &Target,
+    armed: Armed,
+    keep: impl FnOnce() -> StoredFile,
+) -> Result<Option<HookedFile>, Refusal> {
     if armed.methods.is_empty() {
         target.release(agent);
         return Ok(None);
@@ -260,10 +329,44 @@ fn try_arm(
         target.release(agent);
         Refusal::AnchorFailed(why.to_string())
     })?;
-    if !armed.anchor_bytes.is_empty() {
-        define_anchor(agent, env, event, &armed)?;
+    let Armed {
+        methods,
+        anchor,
+        anchor_bytes,
+        bytes,
+        ..
+    } = armed;
+    let Some(methods) = MethodTable::new(target.class.first_id, methods) else {
+        target.release(agent);
+        return Err(Refusal::Internal(
+            "the methods do not fit their table".into(),
+        ));
+    };
+    let new_anchor = !anchor_bytes.is_empty();
+    if new_anchor {
+        let declared = methods.iter().filter(|m| **m.anchor == *anchor);
+        let ids: Vec<i32> = declared.map(|m| m.id.as_java()).collect();
+        define_anchor(agent, env, event, (&anchor, &anchor_bytes), &ids)?;
     }
-    let bytes = record(agent, env, event, &target, original.bytes, armed);
+    let original = keep();
+    {
+        let mut state = target.class.state();
+        state.original = original;
+        state.restored = false;
+        state.anchor = anchor;
+        if new_anchor {
+            state.generation = target.generation;
+        }
+        state.methods = Arc::new(methods);
+        state.unarmed = None;
+        state.facts = None;
+    }
+    if !event.class.is_null() {
+        target.class.mark_prepared(agent.tool, env, event.class);
+    }
+    if !target.is_known {
+        agent.registry.add(target.class.clone());
+    }
     Ok(Some(HookedFile {
         bytes,
         redefined: target.is_redefined.then(|| target.class.clone()),
@@ -285,6 +388,7 @@ fn emit(
     let is_forced = |name: &str, descriptor: &str| {
         target.has_method(name, descriptor) || wanted(name, descriptor) == ArmingDecision::ByName
     };
+    let earlier = target.methods.to_armed_methods();
     let request = arming::Request {
         policy: &agent.policy,
         first_id: target.class.first_id,
@@ -294,21 +398,21 @@ fn emit(
         points: agent.config.check,
         earlier: (!target.methods.is_empty()).then_some(arming::Earlier {
             anchor: &target.anchor,
-            methods: &target.methods,
+            methods: &earlier,
         }),
     };
     original.arm(&request, agent.config.check)
 }
 
-/// Defines the new anchor in the loader of the class, and fills its cells. If this fails, the ids
-/// of the class stay reserved, because cells may refer to them.
+/// Defines the new anchor in the loader of the class, and fills its cells, which have these ids. If
+/// this fails, the ids of the class stay reserved, because cells may refer to them.
 fn define_anchor(
     agent: &Agent,
     env: Env,
     event: &ClassLoadEvent,
-    armed: &Armed,
+    file: (&str, &[u8]),
+    ids: &[i32],
 ) -> Result<(), Refusal> {
-    let file = (&*armed.anchor, &*armed.anchor_bytes);
     // SAFETY: the JVM passed the domain to the hook as the protection domain of the class.
     let anchor = unsafe {
         agent
@@ -322,42 +426,10 @@ fn define_anchor(
             .admit(env, event.loader, event.domain, anchor);
         admitted.map_err(|why| Refusal::AnchorFailed(why.to_string()))?;
     }
-    let declared = armed.methods.iter().filter(|m| m.anchor == armed.anchor);
-    let ids: Vec<i32> = declared.map(|m| m.id.as_java()).collect();
-    let filled = agent.library.anchor(env, anchor, &ids);
+    let filled = agent.library.anchor(env, anchor, ids);
     // SAFETY: `define_anchor` has made the local reference, which is not used again.
     unsafe { env.delete(anchor) };
     filled.map_err(|e| Refusal::AnchorFailed(e.to_string()))
-}
-
-/// Records an armed class, and returns its class file.
-fn record(
-    agent: &Agent,
-    env: Env,
-    event: &ClassLoadEvent,
-    target: &Target,
-    original: &[u8],
-    armed: Armed,
-) -> Vec<u8> {
-    {
-        let mut state = target.class.state();
-        state.original = original.into();
-        state.restored = false;
-        state.anchor = armed.anchor.clone();
-        if !armed.anchor_bytes.is_empty() {
-            state.generation = target.generation;
-        }
-        state.methods = armed.methods;
-        state.unarmed = None;
-        state.facts = None;
-    }
-    if !event.class.is_null() {
-        target.class.mark_prepared(agent.tool, env, event.class);
-    }
-    if !target.is_known {
-        agent.registry.add(target.class.clone());
-    }
-    armed.bytes
 }
 
 #[cfg(test)]

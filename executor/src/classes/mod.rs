@@ -3,16 +3,21 @@
 //! there.
 //!
 //! [`load_hook`] arms classes on their way into the JVM; [`arming_filter`] decides which.
-//! [`retransform`] sends loaded classes through the hook again. [`registry`] has the armed classes,
+//! [`cached_arming`] finds a class that an earlier run has armed, and [`class_files`] keeps the original
+//! class files. [`retransform`] sends loaded classes through the hook again. [`registry`] has the armed classes,
 //! and [`selection`] decides which of their methods a pattern selects.
 
 pub mod arming_filter;
+mod build_id;
+pub mod cached_arming;
+pub mod class_files;
 pub mod class_names;
 pub mod inherited_members;
 pub mod lazy_class_file;
 pub mod load_hook;
 pub mod method_analysis;
 pub mod method_ids;
+pub mod method_table;
 pub mod obsolete_frames;
 pub mod pending_classes;
 pub mod queries;

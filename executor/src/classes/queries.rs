@@ -4,12 +4,12 @@
 
 use crate::agent::Agent;
 use crate::classes::method_analysis::{AnalysedMethod, analyse};
+use crate::classes::method_table::MethodEntry;
 use crate::classes::registry::Class;
 use crate::classes::retransform;
 use crate::classes::selection::{self, MethodSelection};
 use crate::jvm::jni::Env;
 use std::sync::Arc;
-use veneer_fragmenter::arming;
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::listing::{self, PlaceListing};
 use veneer_instruments::{
@@ -54,7 +54,7 @@ fn selected_methods(
     }
     let methods = state.methods.iter().enumerate();
     methods
-        .filter(|(_, m)| selection.selects(&m.name, &m.descriptor))
+        .filter(|(_, m)| selection.selects(m.name, m.descriptor))
         .map(|(index, _)| index)
         .collect()
 }
@@ -84,8 +84,8 @@ fn describe_class(
     // SAFETY: `Class::local` has made the local reference, which is not used again.
     unsafe { env.delete(local) };
     let methods = class.state().methods.clone();
-    let describe = |m: &arming::ArmedMethod| {
-        let known = facts.method(&m.name, &m.descriptor)?;
+    let describe = |m: MethodEntry| {
+        let known = facts.method(m.name, m.descriptor)?;
         Some(DescribedMethod {
             method: armed_method(class, m),
             flags: known.flags,
@@ -106,7 +106,7 @@ fn describe_class(
     })
 }
 
-fn armed_method(class: &Class, m: &arming::ArmedMethod) -> ArmedMethod {
+fn armed_method(class: &Class, m: MethodEntry) -> ArmedMethod {
     ArmedMethod {
         id: m.id,
         class: class.dotted.to_string(),
@@ -167,9 +167,9 @@ fn graphs_of_class(
     class: &Class,
     is_wanted: impl Fn(usize, MethodId) -> bool,
 ) -> Vec<Graph> {
-    let (original, methods) = {
-        let state = class.state();
-        (state.original.clone(), state.methods.clone())
+    let methods = class.state().methods.clone();
+    let Ok(original) = class.original_file() else {
+        return Vec::new();
     };
     let Ok(file) = ClassFile::parse(&original) else {
         return Vec::new();

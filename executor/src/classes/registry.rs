@@ -11,13 +11,15 @@
 //! reads and writes only, and never while Java code runs.
 
 use crate::classes::method_ids::MethodIds;
+use crate::classes::method_table::MethodTable;
 use crate::jvm::jni::{Env, WeakGlobal, jclass, jobject};
 use crate::jvm::jvmti::Tool;
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
-use veneer_fragmenter::arming::ArmedMethod;
+use veneer_class_cache::StoredFile;
+use veneer_fragmenter::Refusal;
 use veneer_fragmenter::version::ProtectedMembers;
 use veneer_instruments::ClassMetadata;
 use veneer_names::{ClassName, JavaClassName, MethodId, MethodName};
@@ -25,9 +27,9 @@ use veneer_names::{ClassName, JavaClassName, MethodId, MethodName};
 /// The variable data of an armed class.
 #[derive(Default)]
 pub struct ClassState {
-    /// The class file from which the armed class was made.
-    pub original: Arc<[u8]>,
-    /// Internal name of the newest anchor, which versions extend. [`ArmedMethod::anchor`] names the
+    /// The class file from which the armed class was made. It is not on the heap.
+    pub original: StoredFile,
+    /// Internal name of the newest anchor, which versions extend. The method table names the
     /// anchor of each method.
     pub anchor: Arc<str>,
     /// Whether the class has its original code again, because the agent has been unloaded. The
@@ -36,7 +38,7 @@ pub struct ClassState {
     /// The number of the newest anchor.
     pub generation: u32,
     /// The methods that have a cell.
-    pub methods: Vec<ArmedMethod>,
+    pub methods: Arc<MethodTable>,
     /// A weak reference to the class, once it is prepared.
     pub class: Option<Arc<WeakGlobal>>,
     /// Whether an instrument was attached before the class ran. The JIT's profile of the armed code
@@ -68,6 +70,17 @@ pub struct Class {
 impl Class {
     pub fn state(&self) -> MutexGuard<'_, ClassState> {
         self.state.lock()
+    }
+
+    /// Reads the class file from which the armed class was made. The state must not be locked by the
+    /// caller.
+    ///
+    /// # Errors
+    /// The copy of the class file has been damaged.
+    pub fn original_file(&self) -> Result<Arc<[u8]>, Refusal> {
+        let original = self.state().original.clone();
+        let bytes = original.read();
+        bytes.map_err(|lost| Refusal::BrokenClass(lost.to_string()))
     }
 
     /// The ids of the methods, armed or not.

@@ -212,9 +212,13 @@ fn methods_without_cell(class: &Class) -> Arc<[MethodName]> {
         let armed: HashSet<usize> = state.methods.iter().map(|m| m.index).collect();
         (state.original.clone(), armed)
     };
-    let found: Arc<[MethodName]> = methods_with_code(&original, &armed).into();
+    let Ok(bytes) = original.read() else {
+        // Without its class file, the class cannot get more cells.
+        return Arc::default();
+    };
+    let found: Arc<[MethodName]> = methods_with_code(&bytes, &armed).into();
     let mut state = class.state();
-    if Arc::ptr_eq(&state.original, &original) && state.methods.len() == armed.len() {
+    if state.original.is_same(&original) && state.methods.len() == armed.len() {
         state.unarmed = Some(found.clone());
     }
     found
@@ -246,6 +250,7 @@ fn methods_with_code(bytes: &[u8], excluded: &HashSet<usize>) -> Vec<MethodName>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use veneer_class_cache::StoredFile;
 
     const POINTS: &[u8] = include_bytes!("fixtures/Points.classfile");
 
@@ -293,7 +298,7 @@ mod tests {
     #[test]
     fn the_methods_without_a_cell_are_kept_with_the_class_file() {
         let class = crate::classes::registry::test_class("shop/Points", 0..8);
-        class.state().original = POINTS.into();
+        class.state().original = StoredFile::on_heap(POINTS);
         let first = methods_without_cell(&class);
         assert!(Arc::ptr_eq(&first, &methods_without_cell(&class)));
     }

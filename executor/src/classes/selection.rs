@@ -110,10 +110,11 @@ pub fn class_metadata(tool: Tool, env: Env, class: &Class) -> Option<Arc<ClassMe
     let supertypes = tool.supertypes(env, local);
     // SAFETY: `Class::local` has made the local reference, which is not used again.
     unsafe { env.delete(local) };
-    let file = ClassFile::parse(&original).ok()?;
+    let bytes = original.read().ok()?;
+    let file = ClassFile::parse(&bytes).ok()?;
     let facts = Arc::new(facts_in_file(&file, Some(supertypes?))?);
     let mut state = class.state();
-    if Arc::ptr_eq(&state.original, &original) {
+    if state.original.is_same(&original) {
         state.facts = Some(facts.clone());
     }
     Some(facts)

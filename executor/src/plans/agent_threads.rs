@@ -88,7 +88,7 @@ fn report_leaked_globals(agent: &Agent) {
 }
 
 /// One round: drains the rings, shows that the agent is alive, and once a second retries the
-/// metadata journal, and looks for unloaded classes, for leaked references and for OSR entries that
+/// metadata journal, publishes newly armed classes, and looks for unloaded classes, for leaked references and for OSR entries that
 /// can be released.
 fn drain_round(agent: &Agent, env: Env, round: u64) {
     agent.rings.drain();
@@ -104,6 +104,7 @@ fn drain_round(agent: &Agent, env: Env, round: u64) {
     }
     if round.is_multiple_of(DRAINS_PER_CHECK) {
         report_leaked_globals(agent);
+        agent.class_files.publish_if_due();
         // Records that wait for room on the disk may find some now.
         agent.append_records(&[]);
         if agent.registry.has_unloaded_classes(env) {

@@ -87,6 +87,7 @@ pub fn unload_agent(agent: &Agent, env: Env, session: &PlanSession) -> DetachRep
     if let Err(e) = agent.library.forget_all(env) {
         agent.report_problem("", &e.to_string());
     }
+    agent.class_files.publish();
     agent.rings.drain();
     report::write(agent, jvm_name());
     control::close();

@@ -113,8 +113,8 @@ impl WovenMethods {
                 continue;
             };
             let state = class.state();
-            if let Some(method) = state.methods.iter().find(|m| m.id == id) {
-                candidates.add(class.dotted.as_str(), &method.name, id);
+            if let Some(method) = state.methods.with_id(id) {
+                candidates.add(class.dotted.as_str(), method.name, id);
             }
         }
         candidates

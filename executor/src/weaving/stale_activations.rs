@@ -9,7 +9,6 @@ use crate::agent::Agent;
 use crate::classes::method_analysis::analyse;
 use crate::jvm::jni::{Env, WeakGlobal, jobject};
 use crate::weaving::woven_methods::{MethodInstrumentation, WovenMethods};
-use veneer_fragmenter::arming::ArmedMethod;
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::{runtime, version};
 use veneer_names::MethodId;
@@ -152,12 +151,10 @@ impl WovenMethods {
         let Some(class) = class else {
             return false;
         };
-        let (id, original) = {
+        let id = {
             let state = class.state();
-            let is_method =
-                |m: &&ArmedMethod| m.name == frame.name && m.descriptor == frame.descriptor;
-            let id = state.methods.iter().find(is_method).map(|m| m.id);
-            (id, state.original.clone())
+            let method = state.methods.named(frame.name, frame.descriptor);
+            method.map(|method| method.id)
         };
         let has_version = |id: &MethodId| {
             let entries = self.entries();
@@ -169,6 +166,7 @@ impl WovenMethods {
             return false;
         };
         let first_stub = || {
+            let original = class.original_file().ok()?;
             let file = ClassFile::parse(&original).ok()?;
             let analysed = analyse(&agent.policy, &file, &class, id).ok()?;
             Some(analysed.armed.stubs)

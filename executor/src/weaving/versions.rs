@@ -242,7 +242,7 @@ impl WovenMethods {
         let object = class
             .local(env)
             .ok_or_else(|| Refusal::NotArmed("its class is not prepared yet, or gone".into()))?;
-        let original = class.state().original.clone();
+        let original = class.original_file()?;
         let file = &ClassFile::parse(&original)?;
         let host = Host {
             class,
@@ -380,7 +380,7 @@ impl WovenMethods {
             let object = class
                 .local(env)
                 .ok_or_else(|| Refusal::NotArmed("its class is gone".into()))?;
-            let original = class.state().original.clone();
+            let original = class.original_file()?;
             let file = &ClassFile::parse(&original)?;
             let method = self.analyse_for(agent, class, file, snapshot)?;
             let host = Host {
@@ -495,7 +495,7 @@ impl WovenMethods {
     ) -> Result<VersionClass, Refusal> {
         let (anchor, armed) = {
             let state = host.class.state();
-            let armed = agent.config.check.then(|| state.methods.clone());
+            let armed = agent.config.check.then(|| state.methods.to_armed_methods());
             (state.anchor.clone(), armed)
         };
         let protected = inherited_protected_members(agent.tool, env, host.class, host.object);

@@ -20,6 +20,7 @@
 
 use crate::agent::Agent;
 use crate::classes::method_analysis::{AnalysedMethod, analyse};
+use crate::classes::method_table::MethodTable;
 use crate::classes::registry::Class;
 use crate::classes::selection;
 use crate::data::recorder::RecordedMethod;
@@ -37,7 +38,6 @@ use crate::weaving::target_switch::SwitchBatch;
 use crate::weaving::woven_methods::Probes;
 use std::sync::Arc;
 use veneer_fragmenter::Refusal;
-use veneer_fragmenter::arming::ArmedMethod;
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::counting::CounterPlan;
 use veneer_fragmenter::points::reachable;
@@ -94,13 +94,13 @@ pub fn weave_class(
     eager: bool,
     batch: &mut SwitchBatch,
 ) -> Vec<(InstrumentId, AttachError)> {
-    let (original, methods) = {
+    let methods = {
         let state = class.state();
         if state.class.is_none() {
             // The class is not prepared yet. It is woven when it is.
             return Vec::new();
         }
-        (state.original.clone(), state.methods.clone())
+        state.methods.clone()
     };
     // The facts are asked for before the table is locked, because only the JVM knows them.
     let patterns = agent.plan_patterns();
@@ -109,6 +109,13 @@ pub fn weave_class(
     if tasks.is_empty() {
         return Vec::new();
     }
+    let original = match class.original_file() {
+        Ok(original) => original,
+        Err(lost) => {
+            agent.refuse(class.dotted.as_str(), "", lost.name(), &lost.to_string());
+            return Vec::new();
+        }
+    };
     let Ok(file) = ClassFile::parse(&original) else {
         return Vec::new();
     };
@@ -237,7 +244,7 @@ struct WaitingTask {
 fn select_tasks(
     agent: &Agent,
     class: &Class,
-    methods: &[ArmedMethod],
+    methods: &MethodTable,
     facts: Option<&ClassMetadata>,
 ) -> Vec<Task> {
     let mut tasks = Vec::new();
@@ -247,11 +254,11 @@ fn select_tasks(
         if !i.attached || !patterns.any(|p| p.matches_class(class.dotted.as_str())) {
             continue;
         }
-        for m in methods {
-            let named = (m.name.as_str(), m.descriptor.as_str());
+        for m in methods.iter() {
+            let named = (m.name, m.descriptor);
             if i.spec.selects(class.dotted.as_str(), facts, m.id, named) && i.tried.insert(m.id) {
                 let id = InstrumentId(n as u32 + 1);
-                if agent.recorder.excludes(id, class.dotted.as_str(), &m.name) {
+                if agent.recorder.excludes(id, class.dotted.as_str(), m.name) {
                     continue;
                 }
                 tasks.push(Task {
@@ -668,7 +675,7 @@ fn remove_unproven(agent: &Agent, class: &Class, id: MethodId, reason: &Refusal)
     agent.refuse_method(class, id, reason);
     let label = {
         let state = class.state();
-        let method = state.methods.iter().find(|m| m.id == id);
+        let method = state.methods.with_id(id);
         method.map_or_else(String::new, |m| format!("{}{}", m.name, m.descriptor))
     };
     for instrument in agent.methods.remove_unproven(id) {

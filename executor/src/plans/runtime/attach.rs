@@ -96,7 +96,7 @@ impl RuntimeHandle {
             let state = class.state();
             let methods = state.methods.iter();
             methods
-                .filter(|m| chosen.selects(&m.name, &m.descriptor))
+                .filter(|m| chosen.selects(m.name, m.descriptor))
                 .count()
         };
         classes.iter().map(selected).sum()

@@ -89,18 +89,17 @@ impl RuntimeHandle {
             };
             // SAFETY: `Class::local` has made the local reference, which is not used again.
             unsafe { env.delete(local) };
-            let (original, methods) = {
-                let state = class.state();
-                (state.original.clone(), state.methods.clone())
-            };
+            let methods = class.state().methods.clone();
             let selects = MethodSelection::new(agent.tool, env, &class, &spec.patterns);
             let chosen = methods.iter();
             let chosen: Vec<_> = chosen
-                .filter(|m| selects.selects(&m.name, &m.descriptor))
+                .filter(|m| selects.selects(m.name, m.descriptor))
                 .collect();
             if chosen.is_empty() {
                 continue;
             }
+            let original = class.original_file();
+            let original = original.map_err(|e| method_refused(&class, "", &e))?;
             let file =
                 ClassFile::parse(&original).map_err(|e| method_refused(&class, "", &e.into()))?;
             for m in chosen {
@@ -189,7 +188,7 @@ const NO_EDIT: EditKind = EditKind::Skip {
 /// Name and descriptor of a target.
 fn method_label(target: &Target) -> Option<String> {
     let state = target.class.state();
-    let method = state.methods.iter().find(|m| m.id == target.method)?;
+    let method = state.methods.with_id(target.method)?;
     Some(format!("{}{}", method.name, method.descriptor))
 }
 
