@@ -287,26 +287,28 @@ impl Search {
         let probable = self.candidates.iter().filter(|c| {
             !c.was_decided() && c.mean().low > self.settings.threshold && self.parents_exceed(c)
         });
-        let all: Vec<&Candidate> = held.iter().copied().chain(probable).collect();
-        let among = |explaining: &[&Candidate], own: &BTreeMap<MethodId, u64>| {
+        let probable: Vec<&Candidate> = probable.collect();
+        let among = |probable: &[&Candidate], own: &BTreeMap<MethodId, u64>| {
             let specific = held.iter();
-            let specific = specific.filter(|c| self.is_specific(c, explaining, own));
+            let specific = specific.filter(|c| self.is_specific(c, held, probable, own));
             specific.map(|c| c.hypothesis).collect::<BTreeSet<_>>()
         };
         let own = self.tally.innermost(|m| is_held(m) || is_probable(m));
-        let specific = among(&all, &own);
+        let specific = among(&probable, &own);
         if specific.is_empty() {
-            among(held, &self.tally.innermost(is_held))
+            among(&[], &self.tally.innermost(is_held))
         } else {
             specific
         }
     }
 
-    /// Returns whether the time of a candidate is not explained by other candidates.
+    /// Returns whether the time of a candidate is not explained by other candidates. Undecided lines of
+    /// a method explain only a method most of whose time is in its callees.
     fn is_specific(
         &self,
         candidate: &Candidate,
-        explaining: &[&Candidate],
+        held: &[&Candidate],
+        probable: &[&Candidate],
         own: &BTreeMap<MethodId, u64>,
     ) -> bool {
         let hypothesis = candidate.hypothesis;
@@ -322,14 +324,16 @@ impl Search {
                 let callees = self.graph.callees(method).filter(|(m, _)| *m != method);
                 let callees = callees.filter_map(|(m, _)| {
                     let of = Hypothesis::method(m);
-                    explaining.iter().find(|c| c.hypothesis == of)
+                    held.iter().find(|c| c.hypothesis == of)
                 });
                 unexplained - callees.map(|c| share(c)).sum::<f64>()
             };
         }
+        let counts_probable = hypothesis.is_node() && 2.0 * unexplained < share(candidate);
+        let probable = if counts_probable { probable } else { &[] };
         let explained = |axis: Axis| -> f64 {
-            explaining
-                .iter()
+            held.iter()
+                .chain(probable)
                 .filter(|c| self.refines(c.hypothesis, hypothesis) == Some(axis))
                 .map(|c| share(c))
                 .sum()
