@@ -23,7 +23,7 @@ pub struct CachedMethod<'a> {
     pub is_armed: bool,
     /// The simple name.
     pub name: Cow<'a, str>,
-    /// The descriptor.
+    /// The method's descriptor (JVMS §4.3.3).
     pub descriptor: Cow<'a, str>,
 }
 
@@ -55,7 +55,7 @@ pub struct CachedClass<'a> {
     pub methods: Vec<CachedMethod<'a>>,
     /// The refusals for methods and positions.
     pub refusals: Vec<CachedRefusal<'a>>,
-    /// The anchor.
+    /// The class file of the anchor.
     pub anchor: IdTemplate<'a>,
     /// The armed class file; empty if no method is armed.
     pub armed: IdTemplate<'a>,

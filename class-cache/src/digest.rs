@@ -8,7 +8,7 @@ use twox_hash::{XxHash3_64, XxHash3_128};
 pub struct Digest(pub u128);
 
 impl Digest {
-    /// Hashes bytes.
+    /// The hash of these bytes.
     pub fn new(bytes: &[u8]) -> Digest {
         Digest(XxHash3_128::oneshot(bytes))
     }

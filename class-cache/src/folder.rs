@@ -21,7 +21,7 @@ pub enum FolderFault {
     /// The folder cannot be created or opened.
     #[error("{} cannot be used: {source}", .path.display())]
     Unusable {
-        /// The folder.
+        /// The folder of the cache.
         path: PathBuf,
         /// The error of the file system.
         source: io::Error,
@@ -29,13 +29,13 @@ pub enum FolderFault {
     /// The path is a symbolic link or no folder.
     #[error("{} is a symbolic link or no folder", .path.display())]
     NoFolder {
-        /// The folder.
+        /// The folder of the cache.
         path: PathBuf,
     },
     /// The folder belongs to another user.
     #[error("{} belongs to user {owner}, not to user {user} of this process", .path.display())]
     OtherOwner {
-        /// The folder.
+        /// The folder of the cache.
         path: PathBuf,
         /// The owner's user id.
         owner: u32,
@@ -45,9 +45,9 @@ pub enum FolderFault {
     /// Other users may write to the folder.
     #[error("other users may write to {} (mode {mode:o})", .path.display())]
     WritableByOthers {
-        /// The folder.
+        /// The folder of the cache.
         path: PathBuf,
-        /// The permissions.
+        /// The permission bits of the folder.
         mode: u32,
     },
 }

@@ -21,7 +21,7 @@ pub(crate) fn now() -> i64 {
     since.map_or(0, |d| d.as_secs() as i64)
 }
 
-/// What a cache folder contains.
+/// The contents of a cache folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CacheUse {
     /// The number of complete segments of all builds.

@@ -28,7 +28,7 @@ const FOOTER_BYTES: usize = 48;
 pub(crate) const COMPLETE: &str = ".classes";
 pub(crate) const PARTIAL: &str = ".part";
 
-/// Where the two parts of a class are.
+/// The positions of the two parts of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct IndexEntry {
     pub(crate) key: ClassKey,

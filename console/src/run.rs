@@ -2,6 +2,7 @@
 //! application runs as if it had been started without Veneer.
 
 use std::env;
+use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
@@ -10,7 +11,7 @@ use std::process::{Command, ExitStatus};
 
 use anyhow::{Context, Result, bail, ensure};
 use tempfile::TempDir;
-use veneer_protocol::AgentConfig;
+use veneer_protocol::{AgentConfig, PlanSource};
 
 use crate::cli::{RunArguments, settings};
 use crate::command_line::{TOOL_OPTIONS, archives_classes_at_exit, plan_command};
@@ -39,13 +40,7 @@ pub fn run(arguments: RunArguments) -> Result<u8> {
         return Ok(child::exit_with_status(start(&mut command, search)?));
     }
     let library = agent::find()?;
-    let settings = settings(&arguments.settings);
-    let mut plans = arguments
-        .plans
-        .iter()
-        .map(|path| plans::read(path, &settings))
-        .collect::<Result<Vec<_>, _>>()?;
-    plans::assign_settings(&mut plans);
+    let mut plans = read_plans(&arguments)?;
     let recording = arguments
         .trace
         .as_deref()
@@ -102,12 +97,7 @@ pub fn run(arguments: RunArguments) -> Result<u8> {
     let traces_before = traces(&data);
     let config_path = directory.path().join("agent.json");
     write_config(&config_path, &config)?;
-    if archives_classes_at_exit(&arguments.command, env::var_os(TOOL_OPTIONS).as_deref()) {
-        eprintln!(
-            "veneer: the command has -XX:ArchiveClassesAtExit: HotSpot writes no archive while an agent that changes classes is loaded, and \
-             ends with exit code 1; leave the option out"
-        );
-    }
+    warn_about_archive(&arguments.command);
     let planned = plan_command(
         &arguments.command,
         &library,
@@ -130,10 +120,7 @@ pub fn run(arguments: RunArguments) -> Result<u8> {
     if number_of_entries(&data) == entries_before {
         print_error(&format!(
             "no JVM has run under Veneer: {} started none, or the JVM ended before it loaded the agent",
-            arguments
-                .command
-                .first()
-                .map_or_else(String::new, |word| word.to_string_lossy().into())
+            arguments.command[0].to_string_lossy()
         ));
     }
 
@@ -153,15 +140,34 @@ pub fn run(arguments: RunArguments) -> Result<u8> {
         return Ok(child::exit_with_status(status));
     }
     // The directory is closed explicitly, because no destructor runs if the next line ends this
-    // process by a signal. If the JVM ended normally, the agent has already removed the directory.
-    if let Err(error) = directory.close()
-        && error.kind() != std::io::ErrorKind::NotFound
-    {
+    // process by a signal.
+    if let Err(error) = directory.close() {
         print_error(&format!(
             "a temporary directory could not be removed: {error}"
         ));
     }
     Ok(child::exit_with_status(status))
+}
+
+/// Reads the plans that the options name, with their settings.
+fn read_plans(arguments: &RunArguments) -> Result<Vec<PlanSource>> {
+    let settings = settings(&arguments.settings);
+    let mut plans = arguments
+        .plans
+        .iter()
+        .map(|path| plans::read(path, &settings))
+        .collect::<Result<Vec<_>, _>>()?;
+    plans::assign_settings(&mut plans);
+    Ok(plans)
+}
+
+fn warn_about_archive(command: &[OsString]) {
+    if archives_classes_at_exit(command, env::var_os(TOOL_OPTIONS).as_deref()) {
+        eprintln!(
+            "veneer: the command has -XX:ArchiveClassesAtExit: HotSpot writes no archive while an agent that changes classes is loaded, and \
+             ends with exit code 1; leave the option out"
+        );
+    }
 }
 
 /// Checks the search that the options name.

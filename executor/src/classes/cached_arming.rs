@@ -42,7 +42,7 @@ pub struct FreshArming<'a> {
     pub file: &'a ClassFile<'a>,
     /// The bytes of `file`.
     pub original: &'a [u8],
-    /// The result.
+    /// The result of arming it.
     pub armed: &'a Armed,
     /// The id of method 0.
     pub first_id: MethodId,

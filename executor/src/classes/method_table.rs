@@ -23,7 +23,7 @@ pub struct MethodEntry<'t> {
     pub id: MethodId,
     /// The simple name.
     pub name: &'t str,
-    /// The descriptor.
+    /// The method's descriptor (JVMS §4.3.3).
     pub descriptor: &'t str,
     /// Internal name of the anchor that declares the method.
     pub anchor: &'t Arc<str>,
