@@ -77,7 +77,7 @@ fn compile(layout: &Path, classes: &Path) {
         let result = Command::new(&javac)
             .args(options)
             .arg(inline_concatenation)
-            .args(["-g", "--patch-module", "java.base=java", "-d"])
+            .args(["-g:source,lines", "--patch-module", "java.base=java", "-d"])
             .arg(classes)
             .args(sources())
             .arg(layout)

@@ -63,48 +63,59 @@ pub struct MethodWithCell<'m> {
     pub id: MethodId,
     /// Simple name of the application's method.
     pub name: Cow<'m, str>,
-    /// Descriptor of the call by which new activations enter a version.
-    pub descriptor: String,
+    /// Index of the descriptor of the call by which new activations enter a version, in the pool of
+    /// the armed class.
+    pub descriptor: u16,
 }
 
-/// Emits the anchor class that declares these methods. `previous` is the newest existing anchor of
-/// the same class, which the new anchor extends.
+/// Emits the anchor class that declares these methods. `armed` is the pool of the armed class.
+/// `previous` is the newest existing anchor of the same class, which the new anchor extends.
 ///
 /// # Errors
 /// [`Refusal::PoolFull`] if the constant pool overflows.
 pub fn emit(
     name: &str,
     methods_with_cells: &[MethodWithCell],
+    armed: &ConstantPool,
     previous: Option<&str>,
 ) -> Result<Vec<u8>, Refusal> {
     // The pool is new and the names are different, so nothing is looked up.
     let mut pool = ConstantPool::new();
+    let count = methods_with_cells.len();
+    pool.reserve(12 + 3 * count, 256 + 64 * count);
     let own_name = pool.append_text(name)?;
     let this_class = pool.append_class(own_name)?;
     let super_name = pool.append_text(previous.unwrap_or("java/lang/Object"))?;
     let super_class = pool.append_class(super_name)?;
     let descriptor = pool.append_text(runtime::CELL_DESCRIPTOR)?;
-    let mut fields = Vec::with_capacity(methods_with_cells.len());
-    let mut methods = Vec::with_capacity(1 + methods_with_cells.len());
+    let mut fields = Vec::with_capacity(count);
+    let mut methods = Vec::with_capacity(1 + count);
+    let mut text = Vec::new();
     methods.push(version_method(name, this_class, &mut pool)?);
-    let mut descriptors: HashMap<&str, u16, RandomState> = HashMap::default();
+    let mut descriptors: HashMap<&[u8], u16, RandomState> =
+        HashMap::with_capacity_and_hasher(count, RandomState::default());
     for one in methods_with_cells {
+        text.clear();
+        runtime::write_cell_field(&mut text, one.id);
         fields.push(Member {
             access: FIELD_FLAGS,
-            name: pool.append_text(&runtime::cell_field(one.id))?,
+            name: pool.append_utf8(&text)?,
             descriptor,
             attributes: Vec::new(),
         });
-        let descriptor = match descriptors.get(&*one.descriptor) {
+        let descriptor = armed.utf8(one.descriptor)?;
+        let descriptor = match descriptors.get(descriptor) {
             Some(known) => *known,
             None => {
-                let index = pool.append_text(&one.descriptor)?;
-                *descriptors.entry(&one.descriptor).or_insert(index)
+                let index = pool.append_utf8(descriptor)?;
+                *descriptors.entry(descriptor).or_insert(index)
             }
         };
+        text.clear();
+        runtime::write_enter_method(&mut text, &one.name, one.id);
         methods.push(Member {
             access: 0x0400,
-            name: pool.append_text(&runtime::enter_method(&one.name, one.id))?,
+            name: pool.append_utf8(&text)?,
             descriptor,
             attributes: Vec::new(),
         });

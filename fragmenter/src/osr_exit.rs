@@ -264,10 +264,8 @@ impl ExitConstants {
 
     /// Appends the bytes that [`ExitConstants::exit_tail`] emits, without the return instruction.
     pub fn exit_tail_bytes(&self, out: &mut Vec<u8>, cast: bool) {
-        out.push(GETSTATIC);
-        out.extend(self.cell.to_be_bytes());
-        out.push(INVOKESTATIC);
-        out.extend(self.exit.to_be_bytes());
+        let ([a, b], [c, d]) = (self.cell.to_be_bytes(), self.exit.to_be_bytes());
+        out.extend_from_slice(&[GETSTATIC, a, b, INVOKESTATIC, c, d]);
         if cast {
             out.push(CHECKCAST);
             out.extend(self.class.to_be_bytes());

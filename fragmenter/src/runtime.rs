@@ -54,6 +54,27 @@ pub fn cell_field(id: MethodId) -> String {
     format!("c{id}")
 }
 
+/// Appends the name of [`cell_field`] in modified UTF-8.
+pub fn write_cell_field(out: &mut Vec<u8>, id: MethodId) {
+    out.push(b'c');
+    write_id(out, id);
+}
+
+/// Appends the decimal digits of a method's id.
+fn write_id(out: &mut Vec<u8>, id: MethodId) {
+    let mut digits = [0; 10];
+    let (mut rest, mut first) = (id.0, digits.len());
+    loop {
+        first -= 1;
+        digits[first] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(&digits[first..]);
+}
+
 /// Name of the version's field that holds its token.
 pub fn token_field(id: MethodId) -> String {
     format!("t{id}")
@@ -102,6 +123,14 @@ pub fn enter_method(method: &str, id: MethodId) -> String {
     format!("{}$e{id}", sanitized(method))
 }
 
+/// Appends the name of [`enter_method`] in modified UTF-8.
+pub fn write_enter_method(out: &mut Vec<u8>, method: &str, id: MethodId) {
+    // A sanitised name has no character that modified UTF-8 and UTF-8 encode differently.
+    out.extend_from_slice(sanitized(method).as_bytes());
+    out.extend_from_slice(b"$e");
+    write_id(out, id);
+}
+
 /// Name of the body for activations that enter from other code.
 pub fn resume_method(method: &str, id: MethodId) -> String {
     format!("{}$r{id}", sanitized(method))
@@ -144,4 +173,23 @@ pub const ANCHOR_VERSION: &str = "version";
 /// Descriptor of [`ANCHOR_VERSION`] in an anchor.
 pub fn anchor_version_descriptor(anchor: &str) -> String {
     format!("(Ljava/lang/Object;)L{anchor};")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn written_names_equal_formatted_names() {
+        for id in [0, 7, 10, 65_535, u32::MAX].map(MethodId) {
+            let mut field = Vec::new();
+            write_cell_field(&mut field, id);
+            assert_eq!(field, cell_field(id).as_bytes());
+            for method in ["search", "<init>", "a\u{0}b", "\u{1f600}x", "größe"] {
+                let mut body = Vec::new();
+                write_enter_method(&mut body, method, id);
+                assert_eq!(body, enter_method(method, id).as_bytes());
+            }
+        }
+    }
 }

@@ -8,6 +8,7 @@
 use crate::jvm::jni::{Env, Global, JvmError, Reference, Static, i, j, jclass, jobject, l};
 use crate::jvm::runtime_table::{CLASSES, THREAD_ROWS};
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 use veneer_fragmenter::version::VersionClass;
 use veneer_names::MethodId;
 use veneer_names::java_form;
@@ -18,6 +19,12 @@ mod direct_reads;
 const CLASS_FILES: [(&str, &[u8]); CLASSES.len()] =
     include!(concat!(env!("OUT_DIR"), "/runtime_classes.rs"));
 
+/// How long the first token waits for room on the heap.
+const MAX_ROOM_WAIT: Duration = Duration::from_secs(2);
+
+/// The time between two looks at the heap. Each look after the first makes the JVM collect garbage.
+const ROOM_POLL_INTERVAL: Duration = Duration::from_millis(100);
+
 /// The methods of `VeneerAgent`.
 pub struct Library {
     /// The class `MethodHandle`.
@@ -27,6 +34,8 @@ pub struct Library {
     /// The array `VeneerRuntime.FOUND`: the owner and the counter shard of each row.
     found: Global,
     prepared: OnceLock<()>,
+    has_prepared_versions: OnceLock<()>,
+    prepare_versions: Static,
     token: Static,
     current_token: Static,
     define: Static,
@@ -111,6 +120,8 @@ impl Library {
             idle: env.global(idle),
             found: env.global(found),
             prepared: OnceLock::new(),
+            has_prepared_versions: OnceLock::new(),
+            prepare_versions: find(c"prepareVersions", c"()V")?,
             token: find(c"token", c"([I)Ljava/lang/invoke/MethodHandle;")?,
             current_token: find(c"currentToken", c"(I)Ljava/lang/invoke/MethodHandle;")?,
             define: find(
@@ -190,9 +201,31 @@ impl Library {
         }
     }
 
+    /// Prepares the JVM for the first token. An agent without instruments does not need this, so it
+    /// is not part of the start. The preparation initialises classes, which is never tried again
+    /// after an `OutOfMemoryError`. So this function waits for room on the heap for at most
+    /// [`MAX_ROOM_WAIT`], and fails if the heap is full then; a later call may succeed.
+    fn prepare_versions(&self, env: Env) -> Result<(), JvmError> {
+        if self.has_prepared_versions.get().is_none() {
+            let deadline = Instant::now() + MAX_ROOM_WAIT;
+            let mut collects = false;
+            while !self.has_room_to_change(env, collects) && Instant::now() < deadline {
+                std::thread::sleep(ROOM_POLL_INTERVAL);
+                collects = true;
+            }
+            let what = || "preparing for the first version".into();
+            // SAFETY: `prepareVersions()V` has no parameters.
+            unsafe { env.void(&self.prepare_versions, &[], what) }?;
+            let _ = self.has_prepared_versions.set(());
+        }
+        Ok(())
+    }
+
     /// Makes a token, as a local reference: for one version of one method, or, with offsets of
-    /// counters, for the armed body with these counters at its entry.
+    /// counters, for the armed body with these counters at its entry. No version can be entered
+    /// before a token for it exists.
     pub fn token(&self, env: Env, offsets: &[i32]) -> Result<jobject, JvmError> {
+        self.prepare_versions(env)?;
         let offsets = env.ints(offsets)?;
         // SAFETY: `token([I)` takes one int array, and returns a method handle. The local reference
         // `offsets` is not used after its deletion.

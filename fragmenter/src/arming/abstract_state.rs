@@ -4,7 +4,7 @@
 //! Each function returns `None` for code that no verifier accepts, and for code that it does not
 //! know. The full path then analyses the method, and refuses it by name if necessary.
 
-use super::word::{PLAIN_EFFECTS, PlainEffect, Word};
+use super::word::Word;
 use crate::bytecode::opcode::*;
 use crate::classfile::{ConstantPool, PoolEntry};
 use veneer_names::raw::{field_length, slots};
@@ -17,41 +17,41 @@ pub(super) struct AbstractState {
 }
 
 /// The operands of a field access or a call, from the descriptor of the member.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct MemberEffect {
     /// Words of the parameters, without the receiver.
-    pub popped: u16,
-    /// The result or the field. `None` for `void`.
-    pub value: Option<Word>,
+    popped: u16,
+    /// The result or the field. [`Word::TOP`] for `void`.
+    value: Word,
     /// Whether the name is `<init>`.
-    pub is_constructor: bool,
+    is_constructor: bool,
+    /// Whether the descriptor has been read.
+    is_known: bool,
 }
 
 /// The effects of members, cached by constant-pool index so that each descriptor is parsed once.
-pub(super) struct MemberEffects<'f> {
-    pool: &'f ConstantPool<'f>,
-    known: Vec<Option<MemberEffect>>,
+/// The buffer is reused.
+#[derive(Default)]
+pub(super) struct MemberEffects {
+    known: Vec<MemberEffect>,
 }
 
-impl<'f> MemberEffects<'f> {
-    pub fn new(pool: &'f ConstantPool<'f>) -> MemberEffects<'f> {
-        MemberEffects {
-            pool,
-            known: vec![None; usize::from(pool.count())],
-        }
-    }
-
-    pub fn pool(&self) -> &'f ConstantPool<'f> {
-        self.pool
+impl MemberEffects {
+    /// Forgets the members of the previous class.
+    pub fn begin(&mut self, pool: &ConstantPool) {
+        self.known.clear();
+        let count = usize::from(pool.count());
+        self.known.resize(count, MemberEffect::default());
     }
 
     /// The effect of the member at this index, or `None` if its descriptor is malformed.
-    pub fn get(&mut self, index: u16) -> Option<MemberEffect> {
+    #[inline]
+    fn get(&mut self, pool: &ConstantPool, index: u16) -> Option<MemberEffect> {
         let known = self.known.get_mut(usize::from(index))?;
-        if known.is_none() {
-            *known = read_effect(self.pool, index);
+        if !known.is_known {
+            *known = read_effect(pool, index)?;
         }
-        *known
+        Some(*known)
     }
 }
 
@@ -68,7 +68,7 @@ fn read_effect(pool: &ConstantPool, index: u16) -> Option<MemberEffect> {
     let (mut popped, mut rest) = (0u16, text);
     if let Some(parameters) = text.strip_prefix(b"(") {
         rest = parameters;
-        while !rest.starts_with(b")") {
+        while rest.first() != Some(&b')') {
             let length = field_length(rest)?;
             popped = popped.checked_add(slots(rest))?;
             rest = rest.get(length..)?;
@@ -76,14 +76,15 @@ fn read_effect(pool: &ConstantPool, index: u16) -> Option<MemberEffect> {
         rest = rest.get(1..)?;
     }
     let value = match rest {
-        b"V" => None,
-        _ if field_length(rest)? == rest.len() => Word::of_descriptor(rest[0]),
+        b"V" => Word::TOP,
+        _ if field_length(rest)? == rest.len() => Word::of_descriptor(rest[0])?,
         _ => return None,
     };
     Some(MemberEffect {
         popped,
         value,
         is_constructor: pool.utf8(name).ok()? == b"<init>",
+        is_known: true,
     })
 }
 
@@ -97,6 +98,7 @@ impl AbstractState {
     }
 
     /// Pops words of operands that are not looked at.
+    #[inline]
     pub fn drop_words(&mut self, words: usize) -> Option<()> {
         let depth = self.stack.len().checked_sub(words)?;
         self.stack.truncate(depth);
@@ -104,6 +106,7 @@ impl AbstractState {
     }
 
     /// Pushes the local of a load instruction. `kind` is the opcode's offset from `ILOAD`.
+    #[inline]
     pub fn load(&mut self, kind: u8, slot: usize) -> Option<()> {
         match kind {
             0 => self.push(Word::INT),
@@ -113,13 +116,14 @@ impl AbstractState {
             _ => {
                 let word = self.locals.get(slot).copied()?;
                 word.is_object_like().then_some(())?;
-                self.push(word);
+                self.stack.push(word);
             }
         }
         Some(())
     }
 
     /// Stores the top operand in a local. `kind` is the opcode's offset from `ISTORE`.
+    #[inline]
     pub fn store(&mut self, kind: u8, slot: usize) -> Option<()> {
         let mut word = self.stack.pop()?;
         if word == Word::SECOND {
@@ -143,34 +147,31 @@ impl AbstractState {
         Some(())
     }
 
-    /// Applies the instruction at `pc`, except loads and stores of locals.
+    /// Applies the instruction at `pc`, unless it is one of [`super::word::OPCODE_EFFECTS`].
     pub fn step(
         &mut self,
-        bytes: &[u8],
+        (bytes, pool): (&[u8], &ConstantPool),
         pc: usize,
         op: u8,
         members: &mut MemberEffects,
     ) -> Option<()> {
-        if let Some(PlainEffect { popped, pushed }) = PLAIN_EFFECTS[usize::from(op)] {
-            self.drop_words(usize::from(popped))?;
-            if let Some(word) = pushed {
-                self.push(word);
-            }
-            return Some(());
-        }
         match op {
-            ACONST_NULL => self.push(Word::NULL),
-            LDC => self.push(constant(members.pool(), u16::from(*bytes.get(pc + 1)?))?),
-            LDC_W | LDC2_W => self.push(constant(members.pool(), u2(bytes, pc + 1)?)?),
+            GETSTATIC..=INVOKEDYNAMIC => {
+                let effect = members.get(pool, u2(bytes, pc + 1)?)?;
+                self.use_member(op, effect)?;
+            }
+            LDC => self.push(constant(pool, u16::from(*bytes.get(pc + 1)?))?),
+            LDC_W | LDC2_W => self.push(constant(pool, u2(bytes, pc + 1)?)?),
             AALOAD => {
                 self.stack.pop()?;
                 let array = self.stack.pop()?;
                 let is_object = array == Word::OBJECT;
                 self.push(if is_object { Word::OBJECT } else { Word::NULL });
             }
-            POP => self.drop_words(1)?,
-            POP2 => self.drop_words(2)?,
-            DUP => self.duplicate(1, 0)?,
+            DUP => {
+                let word = *self.stack.last()?;
+                self.stack.push(word);
+            }
             DUP_X1 => self.duplicate(1, 1)?,
             DUP_X2 => self.duplicate(1, 2)?,
             DUP2 => self.duplicate(2, 0)?,
@@ -180,12 +181,7 @@ impl AbstractState {
                 let (a, b) = (self.stack.pop()?, self.stack.pop()?);
                 self.stack.extend([a, b]);
             }
-            GETSTATIC..=INVOKEDYNAMIC => self.use_member(bytes, pc, op, members)?,
             NEW => self.push(Word::uninitialized(pc as u16)),
-            NEWARRAY | ANEWARRAY | CHECKCAST => {
-                self.stack.pop()?;
-                self.push(Word::OBJECT);
-            }
             MULTIANEWARRAY => {
                 self.drop_words(usize::from(*bytes.get(pc + 3)?))?;
                 self.push(Word::OBJECT);
@@ -209,22 +205,17 @@ impl AbstractState {
     }
 
     /// Applies a field access or a call.
-    fn use_member(
-        &mut self,
-        bytes: &[u8],
-        pc: usize,
-        op: u8,
-        members: &mut MemberEffects,
-    ) -> Option<()> {
-        let effect = members.get(u2(bytes, pc + 1)?)?;
+    #[inline]
+    fn use_member(&mut self, op: u8, effect: MemberEffect) -> Option<()> {
         match op {
             GETSTATIC | GETFIELD => {
                 self.drop_words(usize::from(op == GETFIELD))?;
-                self.push(effect.value?);
+                (effect.value != Word::TOP).then(|| self.push(effect.value))
             }
             PUTSTATIC | PUTFIELD => {
-                let value = usize::from(effect.value?.width());
-                self.drop_words(value + usize::from(op == PUTFIELD))?;
+                (effect.value != Word::TOP).then_some(())?;
+                let value = usize::from(effect.value.width());
+                self.drop_words(value + usize::from(op == PUTFIELD))
             }
             _ => {
                 self.drop_words(usize::from(effect.popped))?;
@@ -234,12 +225,12 @@ impl AbstractState {
                         self.initialize(receiver)?;
                     }
                 }
-                if let Some(word) = effect.value {
-                    self.push(word);
+                if effect.value != Word::TOP {
+                    self.push(effect.value);
                 }
+                Some(())
             }
         }
-        Some(())
     }
 
     /// Marks all copies of an object as initialised.
@@ -252,6 +243,55 @@ impl AbstractState {
         }
         Some(())
     }
+}
+
+/// The depth of the operand stack after the instruction at `pc`, which is none of
+/// [`super::word::OPCODE_EFFECTS`]. This is [`AbstractState::step`] without types.
+#[inline]
+pub(super) fn depth_after(
+    depth: u32,
+    (bytes, pool): (&[u8], &ConstantPool),
+    pc: usize,
+    op: u8,
+    members: &mut MemberEffects,
+) -> Option<u32> {
+    let (popped, pushed) = match op {
+        GETSTATIC..=INVOKEDYNAMIC => {
+            let effect = members.get(pool, u2(bytes, pc + 1)?)?;
+            let is_void = effect.value == Word::TOP;
+            let value = if is_void {
+                0
+            } else {
+                u32::from(effect.value.width())
+            };
+            match op {
+                GETSTATIC | GETFIELD | PUTSTATIC | PUTFIELD if is_void => return None,
+                GETSTATIC => (0, value),
+                GETFIELD => (1, value),
+                PUTSTATIC => (value, 0),
+                PUTFIELD => (value + 1, 0),
+                INVOKESTATIC | INVOKEDYNAMIC => (u32::from(effect.popped), value),
+                _ => (u32::from(effect.popped) + 1, value),
+            }
+        }
+        LDC => {
+            let word = constant(pool, u16::from(*bytes.get(pc + 1)?))?;
+            (0, u32::from(word.width()))
+        }
+        LDC_W | LDC2_W => (0, u32::from(constant(pool, u2(bytes, pc + 1)?)?.width())),
+        AALOAD => (2, 1),
+        DUP => (1, 2),
+        DUP_X1 => (2, 3),
+        DUP_X2 => (3, 4),
+        DUP2 => (2, 4),
+        DUP2_X1 => (3, 5),
+        DUP2_X2 => (4, 6),
+        SWAP => (2, 2),
+        NEW => (0, 1),
+        MULTIANEWARRAY => (u32::from(*bytes.get(pc + 3)?), 1),
+        _ => return None,
+    };
+    Some(depth.checked_sub(popped)? + pushed)
 }
 
 /// The kind of a constant that `ldc` loads.

@@ -3,13 +3,12 @@
 //! A constant that names Veneer's classes, a cell or the body of a version cannot be in the pool
 //! yet, so it is appended without looking for an equal one. The constants that methods share are
 //! kept here. Only the classes of the application are looked up, in a table of the pool's `Class`
-//! entries.
+//! entries (`class_table.rs`).
 
-use crate::classfile::{ClassFileError, ConstantPool, ConstantTag};
+use super::class_table::ClassTable;
+use crate::classfile::{ClassFileError, ConstantPool};
 use crate::osr_exit::{ExitConstants, FRAME_ADD, FRAME_OF};
 use crate::runtime;
-use ahash::RandomState;
-use std::collections::HashMap;
 use veneer_names::MethodId;
 
 /// Kinds of results: the suffixes of `go` and `exit`.
@@ -25,10 +24,9 @@ struct AnchorConstants {
 }
 
 /// The constants of one class. The number 0 stands for a constant that was not needed yet.
-pub(super) struct ClassConstants<'f> {
-    file: &'f ConstantPool<'f>,
+pub(super) struct ClassConstants {
     this_class: u16,
-    classes: Option<HashMap<&'f [u8], u16, RandomState>>,
+    classes: ClassTable,
     cell_class: u16,
     cell_descriptor: u16,
     pub version: u16,
@@ -41,17 +39,17 @@ pub(super) struct ClassConstants<'f> {
     go: [u16; RESULT_KINDS.len()],
     exit: [u16; RESULT_KINDS.len()],
     anchor: Option<AnchorConstants>,
-    /// The descriptors of the calls of versions, by the method's descriptor and whether the method
-    /// is static.
-    sites: HashMap<(u16, bool), u16, RandomState>,
+    /// A name that is being written.
+    name: Vec<u8>,
 }
 
-impl<'f> ClassConstants<'f> {
-    pub fn new(file: &'f ConstantPool<'f>, this_class: u16) -> ClassConstants<'f> {
+impl ClassConstants {
+    /// The constants of a class. The memory of the table is reused.
+    pub fn new(this_class: u16, mut classes: ClassTable) -> ClassConstants {
+        classes.clear();
         ClassConstants {
-            file,
             this_class,
-            classes: None,
+            classes,
             cell_class: 0,
             cell_descriptor: 0,
             version: 0,
@@ -64,7 +62,7 @@ impl<'f> ClassConstants<'f> {
             go: [0; RESULT_KINDS.len()],
             exit: [0; RESULT_KINDS.len()],
             anchor: None,
-            sites: HashMap::default(),
+            name: Vec::new(),
         }
     }
 
@@ -72,32 +70,22 @@ impl<'f> ClassConstants<'f> {
         self.this_class
     }
 
+    /// The table of classes, when the class is armed.
+    pub fn into_table(self) -> ClassTable {
+        self.classes
+    }
+
     /// The class with this internal name or array descriptor.
-    pub fn class(
-        &mut self,
-        name: &'f [u8],
-        pool: &mut ConstantPool,
-    ) -> Result<u16, ClassFileError> {
-        let file = self.file;
-        let classes = self.classes.get_or_insert_with(|| {
-            let indices = file.indices();
-            let classes = indices.filter(|i| file.tag(*i) == Ok(ConstantTag::Class));
-            // Of equal entries, the first is used.
-            let mut found = HashMap::default();
-            for index in classes {
-                if let Ok(name) = file.class_name_bytes(index) {
-                    found.entry(name).or_insert(index);
-                }
+    pub fn class(&mut self, name: &[u8], pool: &mut ConstantPool) -> Result<u16, ClassFileError> {
+        match self.classes.find(name, pool) {
+            Ok(index) => Ok(index),
+            Err(slot) => {
+                let text = pool.append_utf8(name)?;
+                let index = pool.append_class(text)?;
+                self.classes.insert(slot, index);
+                Ok(index)
             }
-            found
-        });
-        if let Some(index) = classes.get(name) {
-            return Ok(*index);
         }
-        let text = pool.append_utf8(name)?;
-        let index = pool.append_class(text)?;
-        classes.insert(name, index);
-        Ok(index)
     }
 
     /// `java.lang.Object`.
@@ -135,40 +123,30 @@ impl<'f> ClassConstants<'f> {
             self.cell_descriptor = pool.append_utf8(runtime::CELL_DESCRIPTOR.as_bytes())?;
         }
         let class = self.anchor(pool, anchor)?.class;
-        let name = pool.append_utf8(runtime::cell_field(id).as_bytes())?;
+        self.name.clear();
+        runtime::write_cell_field(&mut self.name, id);
+        let name = pool.append_utf8(&self.name)?;
         pool.append_field(class, name, self.cell_descriptor)
     }
 
     /// Adds the body of the version for new activations. Returns the method that casts a version to
-    /// the anchor, and the body. `name` is the name of the body in modified UTF-8. `descriptor` is
-    /// the method's descriptor, with whether it is static, and `site` makes the descriptor of the
-    /// call.
+    /// the anchor, and the body. `method` is the name and the id of the method. `site` is the index
+    /// of the descriptor of the call.
     pub fn enter(
         &mut self,
         pool: &mut ConstantPool,
         anchor: &str,
-        name: &[u8],
-        descriptor: (u16, bool),
-        site: &[u8],
+        method: (&str, MethodId),
+        site: u16,
     ) -> Result<(u16, u16), ClassFileError> {
         let (class, cast) = {
             let anchor = self.anchor(pool, anchor)?;
             (anchor.class, anchor.cast)
         };
-        let site = match self.sites.get(&descriptor) {
-            Some(known) => *known,
-            None => {
-                let index = pool.append_utf8(site)?;
-                *self.sites.entry(descriptor).or_insert(index)
-            }
-        };
-        let name = pool.append_utf8(name)?;
+        self.name.clear();
+        runtime::write_enter_method(&mut self.name, method.0, method.1);
+        let name = pool.append_utf8(&self.name)?;
         Ok((cast, pool.append_method(class, name, site)?))
-    }
-
-    /// Notes that the call of the version has the method's own descriptor.
-    pub fn has_own_site(&mut self, descriptor: (u16, bool)) {
-        self.sites.entry(descriptor).or_insert(descriptor.0);
     }
 
     fn anchor(

@@ -28,6 +28,8 @@ pub(super) struct CodeScan {
     pub goes_back: bool,
     /// Whether the policy cuts at an instruction.
     pub is_cut: bool,
+    /// Whether there is more than one fragment.
+    pub is_split: bool,
 }
 
 /// The operands of a switch.
@@ -83,19 +85,20 @@ impl SwitchTable {
 
 impl CodeScan {
     /// Reads the code. `is_cut` returns whether the policy cuts at the call of this member by this
-    /// opcode. Returns `None` if the full path must handle the method.
+    /// opcode; it is `None` if the policy cuts at no call. Returns `None` if the full path must handle the method.
     pub fn read(
         &mut self,
         bytes: &[u8],
         exceptions: &[ExceptionRange],
-        is_cut: &mut dyn FnMut(u8, u16) -> bool,
+        mut is_cut: Option<&mut dyn FnMut(u8, u16) -> bool>,
     ) -> Option<()> {
         self.starts.clear();
         self.jumps.clear();
         self.marks.clear();
         self.marks.resize(bytes.len() + 1, 0);
         (self.calls, self.enters_monitor, self.switches) = (false, false, 0);
-        (self.goes_back, self.is_cut) = (false, false);
+        (self.goes_back, self.is_cut, self.is_split) = (false, false, false);
+        self.starts.reserve(bytes.len());
         self.marks[0] = LEADER;
         let mut pc = 0;
         while let Some(&op) = bytes.get(pc) {
@@ -128,9 +131,12 @@ impl CodeScan {
                 IRETURN..=RETURN | ATHROW => self.mark_next(next),
                 INVOKEVIRTUAL..=INVOKEINTERFACE => {
                     self.calls = true;
-                    if is_cut(op, u2(bytes, pc + 1)?) {
+                    if let Some(is_cut) = &mut is_cut
+                        && is_cut(op, u2(bytes, pc + 1)?)
+                    {
                         self.marks[pc] |= LEADER | CUT;
                         self.is_cut = true;
+                        self.is_split |= pc != 0;
                     }
                 }
                 INVOKEDYNAMIC => self.calls = true,
@@ -154,9 +160,12 @@ impl CodeScan {
             }
             self.marks[usize::from(e.handler)] |= LEADER;
             self.goes_back |= e.handler < e.end;
+            self.is_split = true;
         }
+        // All marks are read, because the compiler makes vector instructions of such a loop.
         let is_inside = |mark: &u8| mark & (START | LEADER) == LEADER;
-        (!self.marks[..bytes.len()].iter().any(is_inside)).then_some(())
+        let marks = self.marks[..bytes.len()].iter();
+        (!marks.fold(false, |found, mark| found | is_inside(mark))).then_some(())
     }
 
     fn mark_target(&mut self, pc: usize, offset: i32) -> Option<()> {
@@ -166,6 +175,7 @@ impl CodeScan {
         }
         self.marks[to] |= LEADER;
         self.goes_back |= to <= pc;
+        self.is_split = true;
         Some(())
     }
 
@@ -173,6 +183,7 @@ impl CodeScan {
     fn mark_next(&mut self, next: usize) {
         if let Some(mark) = self.marks.get_mut(next) {
             *mark |= LEADER;
+            self.is_split |= next + 1 < self.marks.len();
         }
     }
 

@@ -110,7 +110,7 @@ impl FastPoints {
         if scan.calls || scan.enters_monitor {
             self.add_returns(method, graph, first)?;
         }
-        self.points[1..].sort_by_key(|p| p.instruction);
+        self.points[1..].sort_unstable_by_key(|p| p.instruction);
         // Larger numbers would not fit the instruction that pushes the number.
         (self.points.len() <= i16::MAX as usize).then_some(())
     }
@@ -188,13 +188,14 @@ impl FastPoints {
         let result = Word::of_descriptor(method.parameters.result);
         let width = result.map_or(0, |word| usize::from(word.width()));
         let operands = [result.unwrap_or(Word::TOP), Word::SECOND];
+        let has_fragments = self.points.len() > 1;
         for r in method
             .types
             .returns
             .iter()
             .filter(|r| r.instruction > first)
         {
-            if self.points.iter().any(|p| p.instruction == r.instruction) {
+            if has_fragments && self.points.iter().any(|p| p.instruction == r.instruction) {
                 continue;
             }
             let mut live = 0;
@@ -204,12 +205,13 @@ impl FastPoints {
             }
             // The value to return has the declared kind, even if it is known to be null. Old or
             // generated code may leave other values below it.
-            if r.at.depth != width {
+            if r.depth != width {
                 return None;
             }
+            let locals = r.at.map_or(&[][..], |at| method.types.locals(at));
             self.add_point(
                 (PointKind::Exit, r.pc, r.instruction),
-                (method.types.locals(r.at), live),
+                (locals, live),
                 &operands[..width],
                 false,
             );
@@ -233,9 +235,14 @@ impl FastPoints {
             word: *word,
         }));
         let operands = self.values.len() - from;
-        for (slot, word) in (0u16..).zip(locals) {
-            if live >> slot & 1 != 0 && *word != Word::TOP {
-                self.values.push(PointValue { slot, word: *word });
+        let mut rest = live;
+        while rest != 0 {
+            let slot = rest.trailing_zeros() as u16;
+            rest &= rest - 1;
+            match locals.get(usize::from(slot)) {
+                None => break,
+                Some(&Word::TOP) => {}
+                Some(word) => self.values.push(PointValue { slot, word: *word }),
             }
         }
         let values = &self.values[from..];

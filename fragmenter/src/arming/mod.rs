@@ -27,12 +27,17 @@
 mod abstract_state;
 mod block_graph;
 mod class_constants;
+mod class_table;
+mod code_attribute;
 mod code_scan;
+mod depth_scan;
 mod fast_path;
 mod fast_points;
+mod known_names;
 mod layout;
 mod line_table;
 mod parameters;
+mod spare_buffers;
 mod splice;
 mod stackmap_relocation;
 mod typed_scan;
@@ -46,8 +51,8 @@ use self::layout::{AssembledBody, BodyConstants};
 use self::line_table::append_lines;
 use crate::bytecode::{Assembled, Label};
 use crate::classfile::{
-    Attribute, ClassFile, Code, ConstantPool, ExceptionRange, StackMapFrame, encode_stack_map,
-    remap_code_attributes,
+    Attribute, ChangedAttribute, ClassFile, Code, ConstantPool, ExceptionRange, StackMapFrame,
+    encode_stack_map, remap_code_attributes,
 };
 use crate::method::Method;
 use crate::points::{self, Point, PointKind, Skipped};
@@ -55,7 +60,6 @@ use crate::policy::Policy;
 use crate::refusal::Refusal;
 use crate::types::{self, State, Type};
 use crate::{anchor, frames, osr_exit};
-use std::borrow::Cow;
 use std::sync::Arc;
 use veneer_names::MethodId;
 
@@ -165,43 +169,41 @@ fn arm_with(file: &ClassFile, request: &Request, use_fast_path: bool) -> Result<
         // A class file of this age has no method with code, or has not been converted.
         return Ok(armed);
     }
-    let mut pool = file.pool.clone();
-    let codes = arm_methods(file, request, use_fast_path, &mut pool, &mut armed)?;
-    if !codes.is_empty() {
-        let mut methods = file.methods.clone();
-        for (index, slot, code) in codes {
-            methods[index].attributes[slot].info = Cow::Owned(code);
-        }
-        let (this_class, super_class) = (file.this_class, file.super_class);
-        let out = ClassFile {
-            pool,
-            methods,
-            attributes: file.attributes.clone(),
-            interfaces: file.interfaces.clone(),
-            fields: file.fields.clone(),
-            this_class,
-            super_class,
-            ..*file
-        };
-        armed.bytes = out.to_bytes()?;
+    let mut bodies = ArmedBodies {
+        pool: file.pool.clone(),
+        changes: Vec::with_capacity(file.methods.len()),
+        contents: Vec::new(),
+    };
+    arm_methods(file, request, use_fast_path, &mut bodies, &mut armed)?;
+    if !bodies.changes.is_empty() {
+        armed.bytes = file.to_bytes_with(&bodies.pool, &bodies.changes, &bodies.contents)?;
     }
     Ok(armed)
 }
 
-/// Arms the methods of a class, and emits the anchor. Returns the new `Code` attributes, each with
-/// the number of its method and its position among the attributes of the method.
-fn arm_methods(
-    file: &ClassFile,
+/// The new `Code` attributes of a class, and its pool.
+struct ArmedBodies<'f> {
+    pool: ConstantPool<'f>,
+    changes: Vec<ChangedAttribute>,
+    /// The contents of the attributes, one after the other.
+    contents: Vec<u8>,
+}
+
+/// Arms the methods of a class, and emits the anchor.
+fn arm_methods<'f>(
+    file: &'f ClassFile<'f>,
     request: &Request,
     use_fast_path: bool,
-    pool: &mut ConstantPool,
+    bodies: &mut ArmedBodies<'f>,
     armed: &mut Armed,
-) -> Result<Vec<(usize, usize, Vec<u8>)>, Refusal> {
+) -> Result<(), Refusal> {
     let newest = armed.anchor.clone();
-    let (mut codes, mut methods_with_cells) = (Vec::new(), Vec::new());
+    let mut methods_with_cells = Vec::with_capacity(file.methods.len());
     let class = armed.name.clone();
     let mut fast_path = use_fast_path.then(|| FastPath::new(file, &class));
-    for index in 0..file.methods.len() {
+    let count = file.methods.len();
+    bodies.pool.reserve(16 + 8 * count, 512 + 96 * count);
+    for index in 0..count {
         let member = &file.methods[index];
         let (method_name, descriptor) = (
             file.pool.text(member.name)?,
@@ -210,7 +212,10 @@ fn arm_methods(
         if !(request.wanted)(&method_name, &descriptor) {
             continue;
         }
-        let is_code = |a: &Attribute| a.is(&file.pool, "Code");
+        let is_code = |a: &Attribute| match &fast_path {
+            Some(fast_path) => fast_path.is_code(a.name),
+            None => a.is(&file.pool, "Code"),
+        };
         let Some(slot) = member.attributes.iter().position(is_code) else {
             continue;
         };
@@ -226,7 +231,7 @@ fn arm_methods(
             anchor,
             forced: (request.forced)(&method_name, &descriptor),
         };
-        match arm_method(file, request, &one, fast_path.as_mut(), pool) {
+        match arm_method(file, request, &one, fast_path.as_mut(), bodies) {
             Ok(body) => {
                 let label = |pc: u16| format!("{method_name}{descriptor}@{pc}");
                 let skipped = body.skipped.into_iter();
@@ -240,7 +245,6 @@ fn arm_methods(
                         descriptor: body.entry,
                     });
                 }
-                codes.push((index, slot, body.code));
                 armed.methods.push(ArmedMethod {
                     index,
                     id,
@@ -257,14 +261,20 @@ fn arm_methods(
             }
         }
     }
-    if !codes.is_empty() {
+    if !bodies.changes.is_empty() {
         let previous = request.earlier.map(|e| e.anchor);
         match previous {
             Some(previous) if methods_with_cells.is_empty() => armed.anchor = previous.into(),
-            _ => armed.anchor_bytes = anchor::emit(&newest, &methods_with_cells, previous)?,
+            _ => {
+                let cells = &methods_with_cells;
+                armed.anchor_bytes = anchor::emit(&newest, cells, &bodies.pool, previous)?;
+            }
         }
     }
-    Ok(codes)
+    if let Some(fast_path) = fast_path {
+        fast_path.finish();
+    }
+    Ok(())
 }
 
 /// One method to arm.
@@ -279,24 +289,29 @@ struct MethodRequest<'r> {
 
 /// An armed method.
 struct ArmedBody {
-    /// The content of the `Code` attribute.
-    code: Vec<u8>,
-    /// Descriptor of the call of the method's versions.
-    entry: String,
+    /// Index of the descriptor of the call of the method's versions.
+    entry: u16,
     /// Empty unless [`Request::points`] is set.
     points: Vec<Point>,
     /// The pcs at which the policy asks for a point but no point is possible.
     skipped: Vec<(u16, Refusal)>,
 }
 
-/// Arms a method by the fast path if that is possible, otherwise by the full path.
+/// Arms a method by the fast path if that is possible, otherwise by the full path. Adds the content
+/// of its `Code` attribute to the bodies.
 fn arm_method<'f>(
     file: &'f ClassFile<'f>,
     request: &Request,
     one: &MethodRequest,
     fast_path: Option<&mut FastPath<'f>>,
-    pool: &mut ConstantPool,
+    bodies: &mut ArmedBodies,
 ) -> Result<ArmedBody, Refusal> {
+    let begin = bodies.contents.len();
+    let change = |contents: &[u8]| ChangedAttribute {
+        method: one.index,
+        attribute: one.slot,
+        content: begin..contents.len(),
+    };
     let analyse = || Method::analyse(file, one.index, &|i, p| request.policy.cuts(i, p));
     if let Some(fast_path) = fast_path {
         let member = &file.methods[one.index];
@@ -307,14 +322,15 @@ fn arm_method<'f>(
             forced: one.forced,
         };
         let info = &member.attributes[one.slot].info;
-        match fast_path.arm(member, info, &fast_request, pool) {
+        let to = (&mut bodies.pool, &mut bodies.contents);
+        match fast_path.arm(member, info, &fast_request, to) {
             Ok(fast) => {
                 let mut points = Vec::new();
                 if request.points {
                     points = layout::layout(&analyse()?, request.policy, one.forced)?.points;
                 }
+                bodies.changes.push(change(&bodies.contents));
                 return Ok(ArmedBody {
-                    code: fast.code,
                     entry: fast.entry,
                     points,
                     skipped: fast.skipped,
@@ -327,10 +343,13 @@ fn arm_method<'f>(
     let method = analyse()?;
     let (points, skipped) = points::choose(&method, request.policy)?;
     let points = layout::select_points(&method, points, one.forced)?;
+    let pool = &mut bodies.pool;
     let (code, entry) = arm_body(&method, &points, one.id, one.anchor, pool)?;
+    let entry = pool.add_utf8(&entry)?;
+    bodies.contents.extend_from_slice(&code);
+    bodies.changes.push(change(&bodies.contents));
     let skipped = skipped.into_iter();
     Ok(ArmedBody {
-        code,
         entry,
         points: if request.points { points } else { Vec::new() },
         skipped: skipped.map(|Skipped { pc, reason }| (pc, reason)).collect(),

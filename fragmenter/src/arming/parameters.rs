@@ -23,12 +23,22 @@ pub(super) struct Parameters<'f> {
     pub result: u8,
 }
 
+/// The memory of [`Parameters::loads`] and [`Parameters::kinds`].
+pub(super) type ParameterBuffers = (Vec<(u8, u16)>, Vec<Word>);
+
 impl<'f> Parameters<'f> {
-    /// Parses a descriptor. Returns `None` if it is malformed.
-    pub fn parse(descriptor: &'f [u8], is_static: bool) -> Option<Parameters<'f>> {
+    /// Parses a descriptor. Returns `None` if it is malformed. The
+    /// buffers are reused.
+    pub fn parse(
+        descriptor: &'f [u8],
+        is_static: bool,
+        (mut loads, mut kinds): ParameterBuffers,
+    ) -> Option<Parameters<'f>> {
+        loads.clear();
+        kinds.clear();
         let mut found = Parameters {
-            loads: Vec::new(),
-            kinds: Vec::new(),
+            loads,
+            kinds,
             words: 0,
             is_static,
             declared: &[],
@@ -40,7 +50,7 @@ impl<'f> Parameters<'f> {
         }
         let declared = descriptor.strip_prefix(b"(")?;
         let mut rest = declared;
-        while !rest.starts_with(b")") {
+        while rest.first() != Some(&b')') {
             let length = field_length(rest)?;
             found.add(Word::of_descriptor(rest[0])?)?;
             rest = rest.get(length..)?;
@@ -101,7 +111,7 @@ impl<'f> Parameters<'f> {
     pub fn write_types(
         &self,
         out: &mut Vec<u8>,
-        constants: &mut ClassConstants<'f>,
+        constants: &mut ClassConstants,
         pool: &mut ConstantPool,
     ) -> Result<(), ClassFileError> {
         if !self.is_static {

@@ -9,7 +9,7 @@
 //!     the offset of each branch over an insertion grows by the size of the insertion
 //! ```
 
-use super::code_scan::{CodeScan, SwitchTable, branch_offset, i4};
+use super::code_scan::{CodeScan, START, SwitchTable, branch_offset, i4};
 use super::fast_points::{FastPoint, FastPoints};
 use super::layout::{BodyConstants, CHECK_BYTES, ENTRY_CHECK_BYTES};
 use super::parameters::{Parameters, local};
@@ -83,17 +83,39 @@ impl Splice {
         Some(())
     }
 
-    /// Computes the new pc of every instruction.
+    /// Computes the new pc of every instruction. The instructions between two insertions move by
+    /// one distance, so they are not looked at one by one.
     fn assign_new_pcs(&mut self, method: Original, points: &[FastPoint]) -> Option<()> {
         let length = method.bytes.len();
+        let starts = &method.scan.starts;
         for places in [&mut self.targets, &mut self.new_pcs] {
-            places.clear();
             places.resize(length + 1, NO_PC);
         }
-        let mut shift = 0usize;
+        let is_switch = |n: &&u32| {
+            let start = starts.get(**n as usize);
+            start.is_some_and(|pc| {
+                matches!(
+                    method.bytes.get(usize::from(*pc)),
+                    Some(&(TABLESWITCH | LOOKUPSWITCH))
+                )
+            })
+        };
+        let jumps = match method.scan.switches {
+            0 => &[][..],
+            _ => &method.scan.jumps,
+        };
+        let mut switches = jumps.iter().filter(is_switch).copied().peekable();
         let mut points = points.iter().peekable();
-        for (n, start) in (0u32..).zip(&method.scan.starts) {
-            let place = usize::from(*start);
+        let (mut shift, mut done) = (0usize, 0usize);
+        loop {
+            let n = match (points.peek(), switches.peek()) {
+                (Some(p), Some(switch)) => p.instruction.min(*switch),
+                (Some(p), None) => p.instruction,
+                (None, Some(switch)) => *switch,
+                (None, None) => break,
+            };
+            let place = usize::from(*starts.get(n as usize)?);
+            self.shift_pcs(method.scan, done..place, shift);
             // A branch to point 0 belongs to an activation that began earlier, so it skips the
             // check. A branch to another point passes the check.
             if points
@@ -108,14 +130,29 @@ impl Splice {
             }
             let new_pc = place + shift;
             self.new_pcs[place] = new_pc as u16;
-            if let TABLESWITCH | LOOKUPSWITCH = method.bytes[place] {
+            if switches.next_if_eq(&n).is_some() {
                 // The operands of a switch begin at a multiple of four bytes.
                 shift = shift + (3 - new_pc % 4) - (3 - place % 4);
             }
+            done = place + 1;
         }
+        self.shift_pcs(method.scan, done..length, shift);
         let end = length + shift;
-        self.targets[length] = end as u16;
-        (end <= MAX_SHORT_BRANCH_BYTES && points.peek().is_none()).then_some(())
+        (self.targets[length], self.new_pcs[length]) = (end as u16, NO_PC);
+        (end <= MAX_SHORT_BRANCH_BYTES).then_some(())
+    }
+
+    /// Moves the instructions of a range of pcs by a distance.
+    fn shift_pcs(&mut self, scan: &CodeScan, pcs: Range<usize>, shift: usize) {
+        let mut new_pc = (pcs.start + shift) as u16;
+        let marks = &scan.marks[pcs.clone()];
+        let places = self.targets[pcs.clone()].iter_mut();
+        let places = places.zip(&mut self.new_pcs[pcs]);
+        for ((target, own), mark) in places.zip(marks) {
+            let to = if mark & START != 0 { new_pc } else { NO_PC };
+            (*target, *own) = (to, to);
+            new_pc = new_pc.wrapping_add(1);
+        }
     }
 
     /// Writes the method's own instructions with the checks.
@@ -128,12 +165,12 @@ impl Splice {
     ) -> Option<()> {
         let begin = out.len();
         let bytes = method.bytes;
-        let call = |out: &mut Vec<u8>, method: u16| {
-            out.push(GETSTATIC);
-            out.extend(constants.exit.cell.to_be_bytes());
-            out.push(INVOKEVIRTUAL);
-            out.extend(method.to_be_bytes());
+        let [cell_high, cell_low] = constants.exit.cell.to_be_bytes();
+        let call = |method: u16| {
+            let [high, low] = method.to_be_bytes();
+            [GETSTATIC, cell_high, cell_low, INVOKEVIRTUAL, high, low]
         };
+        let (version, leave) = (call(constants.version), call(constants.leave));
         self.branches.clear();
         let (starts, jumps) = (&method.scan.starts, &method.scan.jumps);
         let mut points = points.iter().peekable();
@@ -154,16 +191,13 @@ impl Splice {
             written = place;
             while let Some(p) = points.next_if(|p| p.instruction == n) {
                 let is_entry = p.kind == PointKind::Entry;
+                out.extend_from_slice(if is_entry { &version } else { &leave });
                 if is_entry {
-                    call(out, constants.version);
-                    out.push(DUP);
+                    self.branches.push(out.len() + 1);
+                    out.extend_from_slice(&[DUP, IFNONNULL, 0, 0, POP]);
                 } else {
-                    call(out, constants.leave);
-                }
-                self.branches.push(out.len());
-                out.extend([if is_entry { IFNONNULL } else { IFNE }, 0, 0]);
-                if is_entry {
-                    out.push(POP);
+                    self.branches.push(out.len());
+                    out.extend_from_slice(&[IFNE, 0, 0]);
                 }
             }
             if jumps.next_if_eq(&n).is_some() {
@@ -189,7 +223,7 @@ impl Splice {
         if let Some(offset) = branch_offset(bytes, jump.start) {
             let offset = self.new_offset(jump.start, i32::from(offset as i16));
             let [high, low] = (offset as i16).to_be_bytes();
-            out.extend([op, high, low]);
+            out.extend_from_slice(&[op, high, low]);
             return Some(());
         }
         let table = SwitchTable::read(bytes, place)?;
@@ -238,7 +272,7 @@ impl Splice {
                         out.push(return_op(method.parameters.result));
                     } else {
                         self.jumps_to_return_tail.push(out.len());
-                        out.extend([GOTO, 0, 0]);
+                        out.extend_from_slice(&[GOTO, 0, 0]);
                     }
                 }
                 ExitForm::Frame => {
@@ -248,7 +282,7 @@ impl Splice {
                         write_frame_tail(out, method, points, constants);
                     } else {
                         self.jumps_to_frame_tail.push(out.len());
-                        out.extend([GOTO, 0, 0]);
+                        out.extend_from_slice(&[GOTO, 0, 0]);
                     }
                 }
             }
@@ -309,8 +343,8 @@ fn set_offset(out: &mut [u8], begin: usize, branch: usize, to: u16) {
 /// result. References in the parameters are set to null before the call.
 fn write_entry_stub(out: &mut Vec<u8>, method: Original, constants: &BodyConstants) {
     let loads = &method.parameters.loads;
-    out.push(INVOKESTATIC);
-    out.extend(constants.cast.to_be_bytes());
+    let [high, low] = constants.cast.to_be_bytes();
+    out.extend_from_slice(&[INVOKESTATIC, high, low]);
     for (op, slot) in loads {
         local(out, *op, *slot);
     }
@@ -318,9 +352,9 @@ fn write_entry_stub(out: &mut Vec<u8>, method: Original, constants: &BodyConstan
         out.push(ACONST_NULL);
         local(out, ASTORE, *slot);
     }
-    out.push(INVOKEVIRTUAL);
-    out.extend(constants.enter.to_be_bytes());
-    out.push(return_op(method.parameters.result));
+    let [high, low] = constants.enter.to_be_bytes();
+    let op = return_op(method.parameters.result);
+    out.extend_from_slice(&[INVOKEVIRTUAL, high, low, op]);
 }
 
 /// Writes the code that puts the live values at a point into a new frame; see

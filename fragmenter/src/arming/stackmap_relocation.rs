@@ -13,6 +13,8 @@ pub(super) struct Frame<'t> {
     pub pc: u16,
     /// The bytes after the frame type and the offset.
     pub types: &'t [u8],
+    /// Whether one of the types names the pc of a `new`.
+    names_new: bool,
 }
 
 /// An iterator over the frames of a `StackMapTable` (JVMS §4.7.4).
@@ -43,18 +45,20 @@ impl<'t> Frames<'t> {
         self.take(2).map(|b| u16::from_be_bytes([b[0], b[1]]))
     }
 
-    /// Skips `n` verification types.
-    fn skip_types(&mut self, n: u16) -> Option<()> {
+    /// Skips `n` verification types. Returns whether one of them names the pc of a `new`.
+    fn skip_types(&mut self, n: u16) -> Option<bool> {
+        let (mut at, mut names_new) = (0, false);
         for _ in 0..n {
-            match self.take(1)?[0] {
-                7 | 8 => {
-                    self.take(2)?;
-                }
-                0..=6 => {}
+            let tag = *self.rest.get(at)?;
+            at += match tag {
+                7 | 8 => 3,
+                0..=6 => 1,
                 _ => return None,
-            }
+            };
+            names_new |= tag == 8;
         }
-        Some(())
+        self.take(at)?;
+        Some(names_new)
     }
 
     /// The next frame, `Some(None)` after the last frame, or `None` if the table is malformed.
@@ -77,19 +81,24 @@ impl<'t> Frames<'t> {
         };
         self.previous = Some(pc);
         let begin = self.rest;
-        match form {
+        let names_new = match form {
             64..=127 | 247 => self.skip_types(1)?,
             252..=254 => self.skip_types(u16::from(form) - 251)?,
             255 => {
                 let locals = self.u2()?;
-                self.skip_types(locals)?;
+                let in_locals = self.skip_types(locals)?;
                 let stack = self.u2()?;
-                self.skip_types(stack)?;
+                self.skip_types(stack)? || in_locals
             }
-            _ => {}
-        }
+            _ => false,
+        };
         let types = &begin[..begin.len() - self.rest.len()];
-        Some(Some(Frame { form, pc, types }))
+        Some(Some(Frame {
+            form,
+            pc,
+            types,
+            names_new,
+        }))
     }
 }
 
@@ -102,25 +111,27 @@ pub(super) struct StackMap {
     begin: usize,
     count: u16,
     previous: Option<u16>,
-    /// The locals of the previous frame, if they are known.
-    locals: Option<Vec<EncodedType>>,
+    /// The locals of the previous frame, if `is_known` is true.
+    locals: Vec<EncodedType>,
+    is_known: bool,
 }
 
 impl StackMap {
-    /// Writes the frames of a table with new pcs. Branch targets are mapped by `targets`, and the
+    /// Writes the frames of a table with new pcs. The memory of `buffer` is reused. Branch targets are mapped by `targets`, and the
     /// pcs of `new` instructions by `new_pcs`. Returns `None` if the table is malformed or a pc is
     /// not the start of an instruction.
     pub fn relocated(
         info: Option<&[u8]>,
-        targets: &[u16],
-        new_pcs: &[u16],
+        (targets, new_pcs): (&[u16], &[u16]),
+        buffer: Vec<EncodedType>,
         out: &mut Vec<u8>,
     ) -> Option<StackMap> {
         let mut map = StackMap {
             begin: out.len(),
             count: 0,
             previous: None,
-            locals: None,
+            locals: buffer,
+            is_known: false,
         };
         out.extend([0, 0]);
         let Some(info) = info else { return Some(map) };
@@ -140,6 +151,9 @@ impl StackMap {
             }
             let mut place = out.len();
             out.extend_from_slice(frame.types);
+            if !frame.names_new {
+                continue;
+            }
             // Relocate the pcs by which uninitialised objects are named.
             let lists = if frame.form == 255 { 2 } else { 1 };
             for _ in 0..lists {
@@ -220,8 +234,8 @@ impl StackMap {
         locals: &[EncodedType],
         stack: &[EncodedType],
     ) {
-        let known = self.locals.take();
-        let previous = known.as_deref();
+        let known = std::mem::take(&mut self.locals);
+        let previous = self.is_known.then_some(&*known);
         let count = previous.map_or(before, <[_]>::len);
         let same = previous == Some(locals) || count == 0 && locals.is_empty();
         let extends = |a: &[EncodedType], b: &[EncodedType]| a.starts_with(b);
@@ -259,15 +273,16 @@ impl StackMap {
             }
         };
         debug_assert!(done.is_some(), "the stubs follow each other");
-        let mut kept = known.unwrap_or_default();
+        let mut kept = known;
         kept.clear();
         kept.extend_from_slice(locals);
-        self.locals = Some(kept);
+        (self.locals, self.is_known) = (kept, true);
     }
 
-    /// Writes the number of frames.
-    pub fn finish(self, out: &mut [u8]) {
+    /// Writes the number of frames. Returns the buffer.
+    pub fn finish(self, out: &mut [u8]) -> Vec<EncodedType> {
         out[self.begin..self.begin + 2].copy_from_slice(&self.count.to_be_bytes());
+        self.locals
     }
 }
 

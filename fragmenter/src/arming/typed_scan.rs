@@ -4,25 +4,28 @@
 use super::abstract_state::{AbstractState, MemberEffects, u2};
 use super::block_graph::Block;
 use super::code_scan::CodeScan;
+use super::depth_scan::DepthScan;
 use super::parameters::Parameters;
 use super::stackmap_relocation::{Frame, Frames};
-use super::word::Word;
+use super::word::{OPCODE_EFFECTS, OpcodeEffect, Word};
 use crate::bytecode::opcode::*;
-use crate::classfile::ConstantTag;
+use crate::classfile::{ConstantPool, ConstantTag};
 
 /// The kinds at one place, as a range of [`TypedScan::words`]: first the locals, then the operands.
 #[derive(Clone, Copy)]
 pub(super) struct Snapshot {
     from: usize,
-    /// Depth of the operand stack in words.
-    pub depth: usize,
+    depth: usize,
 }
 
 /// A return instruction.
 pub(super) struct Return {
     pub pc: u16,
     pub instruction: u32,
-    pub at: Snapshot,
+    /// Depth of the operand stack in words.
+    pub depth: usize,
+    /// The kinds, if an exception range covers any code of the method.
+    pub at: Option<Snapshot>,
 }
 
 /// Facts about the types of one method. The buffers are reused.
@@ -55,7 +58,13 @@ pub(super) struct ScannedCode<'m> {
     pub parameters: &'m Parameters<'m>,
     /// Whether the method is a constructor of a class other than `Object`.
     pub constructor: bool,
+    /// Whether an exception range covers any code.
+    pub is_protected: bool,
+    pub pool: &'m ConstantPool<'m>,
 }
+
+/// The pc of the next frame if there is none.
+pub(super) const NO_FRAME: u32 = u32::MAX;
 
 impl TypedScan {
     /// The locals at a recorded place.
@@ -81,33 +90,57 @@ impl TypedScan {
         self.begin(code)?;
         let mut frames = Frames::new(code.stack_map.unwrap_or(&[0, 0]))?;
         let mut frame = frames.next()?;
-        let (mut flows, mut block) = (true, 0);
+        let pc_of = |frame: &Option<Frame>| frame.as_ref().map_or(NO_FRAME, |f| u32::from(f.pc));
+        let mut frame_pc = pc_of(&frame);
+        let mut flows = true;
         let max_stack = usize::from(code.max_stack);
         for (n, pc) in (0u32..).zip(&scan.starts) {
             let at = usize::from(*pc);
-            if let Some(here) = frame.take_if(|f| f.pc == *pc) {
-                self.enter_frame(&here, members)?;
+            if u32::from(*pc) == frame_pc {
+                if let Some(here) = &frame {
+                    self.enter_frame(here, code.pool)?;
+                }
                 frame = frames.next()?;
+                frame_pc = pc_of(&frame);
             } else if !flows {
                 return None;
             }
-            let op = code.bytes[at];
-            if !blocks.is_empty() && scan.is_leader(*pc) {
-                block = self.at_blocks.len();
+            let op = *code.bytes.get(at)?;
+            if blocks
+                .get(self.at_blocks.len())
+                .is_some_and(|b| b.first == n)
+            {
                 let here = self.record();
                 self.at_blocks.push(here);
             }
-            let access = LocalAccess::read(code.bytes, at, op)?;
-            if let (Some(access), Some(block)) = (&access, blocks.get_mut(block)) {
-                note_locals(block, access)?;
-            }
             let was_before_entry = self.entry.is_none();
-            self.step(code, (at, op), access, members)?;
+            match OPCODE_EFFECTS[usize::from(op)] {
+                OpcodeEffect::Plain { popped, pushed } => {
+                    self.state.drop_words(usize::from(popped))?;
+                    if pushed != Word::TOP {
+                        self.state.push(pushed);
+                    }
+                }
+                OpcodeEffect::ShortLocal { op, slot } => {
+                    self.access_local(blocks, op, u16::from(slot))?;
+                }
+                OpcodeEffect::Local { op } => {
+                    let slot = *code.bytes.get(at + 1)?;
+                    self.access_local(blocks, op, u16::from(slot))?;
+                }
+                OpcodeEffect::WideLocal => {
+                    let op = *code.bytes.get(at + 1)?;
+                    self.access_local(blocks, op, u2(code.bytes, at + 2)?)?;
+                }
+                // The operands before a return are recorded as they are.
+                OpcodeEffect::Return => self.return_at(code, n, *pc, op)?,
+                OpcodeEffect::Other => {
+                    let code = (code.bytes, code.pool);
+                    self.state.step(code, at, op, members)?;
+                }
+            }
             if self.state.stack.len() > max_stack {
                 return None;
-            }
-            if (IRETURN..=RETURN).contains(&op) {
-                self.return_at(code, n, *pc, op)?;
             }
             flows = !ends_flow(op);
             if was_before_entry {
@@ -115,6 +148,27 @@ impl TypedScan {
             }
         }
         (frame.is_none() && !flows && self.entry.is_some()).then_some(())
+    }
+
+    /// Like [`TypedScan::read`], for a method whose points depend on no types.
+    pub fn read_depths(
+        &mut self,
+        code: &ScannedCode,
+        scan: &CodeScan,
+        members: &mut MemberEffects,
+    ) -> Option<()> {
+        self.words.clear();
+        self.at_blocks.clear();
+        self.returns.clear();
+        self.object_stores = 0;
+        self.entry = Some((0, 0));
+        let mut depths = DepthScan {
+            returns: &mut self.returns,
+            last_frame: Some(0),
+        };
+        depths.read(code, scan, members)?;
+        self.last_frame = depths.last_frame;
+        Some(())
     }
 
     fn begin(&mut self, code: &ScannedCode) -> Option<()> {
@@ -152,7 +206,7 @@ impl TypedScan {
     }
 
     /// Replaces the state by a frame of the stack map.
-    fn enter_frame(&mut self, frame: &Frame, members: &MemberEffects) -> Option<()> {
+    fn enter_frame(&mut self, frame: &Frame, pool: &ConstantPool) -> Option<()> {
         let mut rest = frame.types;
         // The code before point 0 has no branches, so a frame there is unusual.
         self.entry?;
@@ -160,7 +214,7 @@ impl TypedScan {
         let extra = &mut self.last_frame;
         match frame.form {
             64..=127 | 247 => {
-                let word = read_type(&mut rest, members)?;
+                let word = read_type(&mut rest, pool)?;
                 self.state.push(word);
             }
             248..=250 => {
@@ -172,17 +226,17 @@ impl TypedScan {
             252..=254 => {
                 let added = u16::from(frame.form) - 251;
                 for _ in 0..added {
-                    self.framed.push(read_type(&mut rest, members)?);
+                    self.framed.push(read_type(&mut rest, pool)?);
                 }
                 *extra = extra.map(|n| n + added);
             }
             255 => {
                 self.framed.clear();
                 for _ in 0..take_u2(&mut rest)? {
-                    self.framed.push(read_type(&mut rest, members)?);
+                    self.framed.push(read_type(&mut rest, pool)?);
                 }
                 for _ in 0..take_u2(&mut rest)? {
-                    let word = read_type(&mut rest, members)?;
+                    let word = read_type(&mut rest, pool)?;
                     self.state.push(word);
                 }
                 *extra = None;
@@ -202,35 +256,27 @@ impl TypedScan {
         Snapshot { from, depth }
     }
 
-    /// Applies an instruction.
-    fn step(
-        &mut self,
-        code: &ScannedCode,
-        (at, op): (usize, u8),
-        access: Option<LocalAccess>,
-        members: &mut MemberEffects,
-    ) -> Option<()> {
-        if let Some(access) = access {
-            let slot = usize::from(access.slot);
-            match access.op {
-                ILOAD..=ALOAD => self.state.load(access.op - ILOAD, slot)?,
-                ISTORE..=ASTORE => {
-                    self.state.store(access.op - ISTORE, slot)?;
-                    if access.op == ASTORE {
-                        self.object_stores |= 1u64.checked_shl(slot as u32)?;
-                    }
+    /// Applies an instruction that reads or writes a local variable: `iload` … `aload`, `istore` …
+    /// `astore`, or `iinc`.
+    #[inline]
+    fn access_local(&mut self, blocks: &mut [Block], op: u8, slot: u16) -> Option<()> {
+        let current = self.at_blocks.len().wrapping_sub(1);
+        if let Some(block) = blocks.get_mut(current) {
+            note_locals(block, op, slot)?;
+        }
+        let index = usize::from(slot);
+        match op {
+            ILOAD..=ALOAD => self.state.load(op - ILOAD, index),
+            ISTORE..=ASTORE => {
+                self.state.store(op - ISTORE, index)?;
+                if op == ASTORE {
+                    // Slots that do not fit the set matter only if points carry values.
+                    self.object_stores |= 1u64.checked_shl(u32::from(slot)).unwrap_or(0);
                 }
-                _ => {
-                    self.state.locals.get(slot)?;
-                }
+                Some(())
             }
-            return Some(());
+            _ => self.state.locals.get(index).map(|_| ()),
         }
-        if (IRETURN..=RETURN).contains(&op) {
-            // The operands before a return are recorded as they are.
-            return Some(());
-        }
-        self.state.step(code.bytes, at, op, members)
     }
 
     fn return_at(&mut self, code: &ScannedCode, n: u32, pc: u16, op: u8) -> Option<()> {
@@ -240,10 +286,12 @@ impl TypedScan {
         if op != expected || self.state.stack.len() < words {
             return None;
         }
-        let at = self.record();
+        let depth = self.state.stack.len();
+        let at = code.is_protected.then(|| self.record());
         self.returns.push(Return {
             pc,
             instruction: n,
+            depth,
             at,
         });
         Some(())
@@ -259,7 +307,11 @@ impl TypedScan {
         (n, at): (u32, usize),
         op: u8,
     ) -> Option<()> {
-        let is_store = LocalAccess::read(code.bytes, at, op)?.is_some_and(|a| a.op >= ISTORE);
+        let is_store = match OPCODE_EFFECTS[usize::from(op)] {
+            OpcodeEffect::ShortLocal { op, .. } | OpcodeEffect::Local { op } => op >= ISTORE,
+            OpcodeEffect::WideLocal => *code.bytes.get(at + 1)? >= ISTORE,
+            _ => false,
+        };
         let next = scan.starts.get(n as usize + 1)?;
         if is_store || ends_flow(op) || branches(op) || self.state.locals.is_empty() {
             return None;
@@ -277,7 +329,7 @@ fn branches(op: u8) -> bool {
 }
 
 /// Reads a verification type (JVMS §4.7.4).
-fn read_type(rest: &mut &[u8], members: &MemberEffects) -> Option<Word> {
+fn read_type(rest: &mut &[u8], pool: &ConstantPool) -> Option<Word> {
     let (tag, after) = rest.split_first()?;
     *rest = after;
     Some(match tag {
@@ -290,7 +342,7 @@ fn read_type(rest: &mut &[u8], members: &MemberEffects) -> Option<Word> {
         6 => Word::UNINITIALIZED_THIS,
         7 => {
             let class = take_u2(rest)?;
-            (members.pool().tag(class).ok()? == ConstantTag::Class).then_some(Word::OBJECT)?
+            (pool.tag(class).ok()? == ConstantTag::Class).then_some(Word::OBJECT)?
         }
         8 => Word::uninitialized(take_u2(rest)?),
         _ => return None,
@@ -303,40 +355,18 @@ fn take_u2(rest: &mut &[u8]) -> Option<u16> {
     Some(value)
 }
 
-/// An instruction that reads or writes a local variable.
-struct LocalAccess {
-    /// `iload` … `aload`, `istore` … `astore`, or `iinc`.
-    op: u8,
-    slot: u16,
-}
-
-impl LocalAccess {
-    /// Reads the instruction at a pc. The result is `Some(None)` for other instructions, and `None`
-    /// if the code ends inside the instruction.
-    #[inline]
-    fn read(bytes: &[u8], at: usize, op: u8) -> Option<Option<LocalAccess>> {
-        let (op, slot) = match op {
-            ILOAD..=ALOAD | ISTORE..=ASTORE | IINC => (op, u16::from(*bytes.get(at + 1)?)),
-            ILOAD_0..IALOAD => (ILOAD + (op - ILOAD_0) / 4, u16::from((op - ILOAD_0) % 4)),
-            ISTORE_0..IASTORE => (ISTORE + (op - ISTORE_0) / 4, u16::from((op - ISTORE_0) % 4)),
-            WIDE => (*bytes.get(at + 1)?, u2(bytes, at + 2)?),
-            _ => return Some(None),
-        };
-        Some(Some(LocalAccess { op, slot }))
-    }
-}
-
 /// Adds what an instruction reads and writes to its fragment; see [`crate::use_def`].
-fn note_locals(block: &mut Block, LocalAccess { op, slot }: &LocalAccess) -> Option<()> {
-    let one = 1u64.checked_shl(u32::from(*slot))?;
-    let slots = match *op {
+#[inline]
+fn note_locals(block: &mut Block, op: u8, slot: u16) -> Option<()> {
+    let one = 1u64.checked_shl(u32::from(slot))?;
+    let slots = match op {
         LLOAD | DLOAD | LSTORE | DSTORE => one | one << 1,
         _ => one,
     };
-    if *op < ISTORE || *op == IINC {
+    if op < ISTORE || op == IINC {
         block.uses |= slots & !block.defs;
     }
-    if *op >= ISTORE {
+    if op >= ISTORE {
         block.defs |= slots;
     }
     Some(())

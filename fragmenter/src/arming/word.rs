@@ -4,11 +4,11 @@
 //! object without a finished constructor. All initialised objects are one kind, so no class name is
 //! compared or copied.
 
-use crate::bytecode::opcode::signature;
+use crate::bytecode::opcode::*;
 
 /// The kind of a word. The numbers are the tags of the stack map (JVMS §4.7.4). An object that was
 /// created by a `new` and is not yet initialised also has the pc of this `new`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Word(u32);
 
 impl Word {
@@ -77,31 +77,67 @@ impl Word {
     }
 }
 
-/// The words that an opcode pops, and the value that it pushes, for opcodes whose effect does not
-/// depend on operands.
+/// How the typed scan handles an opcode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct PlainEffect {
-    pub popped: u8,
-    pub pushed: Option<Word>,
+pub(super) enum OpcodeEffect {
+    /// Pops a number of words and pushes a value, [`Word::TOP`] for none.
+    Plain { popped: u8, pushed: Word },
+    /// Reads or writes a local variable: `iload` … `aload`, `istore` … `astore`, or `iinc`. The slot
+    /// is an operand.
+    Local { op: u8 },
+    /// Reads or writes this local variable.
+    ShortLocal { op: u8, slot: u8 },
+    /// Reads or writes a local variable with a wide number.
+    WideLocal,
+    /// Returns from the method.
+    Return,
+    /// The effect depends on the operands; see [`super::abstract_state::AbstractState::step`].
+    Other,
 }
 
-/// The effects of all opcodes of [`signature`].
-pub(super) static PLAIN_EFFECTS: [Option<PlainEffect>; 256] = plain_effects();
+/// The effects of all opcodes.
+pub(super) static OPCODE_EFFECTS: [OpcodeEffect; 256] = opcode_effects();
 
-const fn plain_effects() -> [Option<PlainEffect>; 256] {
-    let mut table = [None; 256];
+const fn opcode_effects() -> [OpcodeEffect; 256] {
+    let mut table = [OpcodeEffect::Other; 256];
     let mut op = 0;
     while op < table.len() {
-        if let Some(types) = signature(op as u8) {
-            table[op] = Some(plain_effect(types.as_bytes()));
-        }
+        table[op] = opcode_effect(op as u8);
         op += 1;
     }
     table
 }
 
+const fn opcode_effect(op: u8) -> OpcodeEffect {
+    match op {
+        ILOAD..=ALOAD | ISTORE..=ASTORE | IINC => OpcodeEffect::Local { op },
+        ILOAD_0..IALOAD => OpcodeEffect::ShortLocal {
+            op: ILOAD + (op - ILOAD_0) / 4,
+            slot: (op - ILOAD_0) % 4,
+        },
+        ISTORE_0..IASTORE => OpcodeEffect::ShortLocal {
+            op: ISTORE + (op - ISTORE_0) / 4,
+            slot: (op - ISTORE_0) % 4,
+        },
+        WIDE => OpcodeEffect::WideLocal,
+        IRETURN..=RETURN => OpcodeEffect::Return,
+        ACONST_NULL => plain(0, Word::NULL),
+        POP => plain(1, Word::TOP),
+        POP2 => plain(2, Word::TOP),
+        NEWARRAY | ANEWARRAY | CHECKCAST => plain(1, Word::OBJECT),
+        _ => match signature(op) {
+            Some(types) => plain_effect(types.as_bytes()),
+            None => OpcodeEffect::Other,
+        },
+    }
+}
+
+const fn plain(popped: u8, pushed: Word) -> OpcodeEffect {
+    OpcodeEffect::Plain { popped, pushed }
+}
+
 /// Reads the effect from the letters of [`signature`].
-const fn plain_effect(types: &[u8]) -> PlainEffect {
+const fn plain_effect(types: &[u8]) -> OpcodeEffect {
     let (mut popped, mut at) = (0, 0);
     while types[at] != b':' {
         popped += if matches!(types[at], b'L' | b'D') {
@@ -112,11 +148,11 @@ const fn plain_effect(types: &[u8]) -> PlainEffect {
         at += 1;
     }
     let pushed = match types.split_at(at + 1).1 {
-        [] => None,
-        [b'L', ..] => Some(Word::LONG),
-        [b'F', ..] => Some(Word::FLOAT),
-        [b'D', ..] => Some(Word::DOUBLE),
-        [_, ..] => Some(Word::INT),
+        [] => Word::TOP,
+        [b'L', ..] => Word::LONG,
+        [b'F', ..] => Word::FLOAT,
+        [b'D', ..] => Word::DOUBLE,
+        [_, ..] => Word::INT,
     };
-    PlainEffect { popped, pushed }
+    plain(popped, pushed)
 }

@@ -68,15 +68,25 @@ pub(super) fn write_attributes(
 ) -> Result<(), ClassFileError> {
     put_count(out, attributes.len(), "an attribute list")?;
     for attribute in attributes {
-        let length = u32::try_from(attribute.info.len()).map_err(|_| ClassFileError::TooLong {
-            what: "an attribute",
-            length: attribute.info.len(),
-            limit: u32::MAX as usize,
-        })?;
-        put_u16(out, attribute.name);
-        put_u32(out, length);
-        out.extend_from_slice(&attribute.info);
+        write_attribute(out, attribute.name, &attribute.info)?;
     }
+    Ok(())
+}
+
+/// Writes an attribute.
+pub(super) fn write_attribute(
+    out: &mut Vec<u8>,
+    name: u16,
+    info: &[u8],
+) -> Result<(), ClassFileError> {
+    let length = u32::try_from(info.len()).map_err(|_| ClassFileError::TooLong {
+        what: "an attribute",
+        length: info.len(),
+        limit: u32::MAX as usize,
+    })?;
+    put_u16(out, name);
+    put_u32(out, length);
+    out.extend_from_slice(info);
     Ok(())
 }
 

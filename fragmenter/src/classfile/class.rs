@@ -1,8 +1,11 @@
 //! The class file as a whole (JVMS 4.1), its fields and methods (4.5, 4.6).
 
 use std::borrow::Cow;
+use std::ops::Range;
 
-use super::attribute::{Attribute, attributes_size, find, read_attributes, write_attributes};
+use super::attribute::{
+    Attribute, attributes_size, find, read_attributes, write_attribute, write_attributes,
+};
 use super::code::Code;
 use super::error::ClassFileError;
 use super::pool::ConstantPool;
@@ -41,6 +44,17 @@ pub struct ClassFile<'a> {
     pub methods: Vec<Member<'a>>,
     /// The attributes of the class, in file order.
     pub attributes: Vec<Attribute<'a>>,
+}
+
+/// An attribute of a method with a new content; see [`ClassFile::to_bytes_with`].
+#[derive(Debug, Clone)]
+pub struct ChangedAttribute {
+    /// Position of the method in the class file.
+    pub method: usize,
+    /// Position of the attribute among those of the method.
+    pub attribute: usize,
+    /// The new content, as a range of the bytes with all new contents.
+    pub content: Range<usize>,
 }
 
 /// A field or method.
@@ -110,17 +124,33 @@ impl<'a> ClassFile<'a> {
     /// # Errors
     /// If a list has become too long for its count.
     pub fn to_bytes(&self) -> Result<Vec<u8>, ClassFileError> {
+        self.to_bytes_with(&self.pool, &[], &[])
+    }
+
+    /// Serialises the class file with another constant pool, which must begin with the entries of
+    /// this one, and with new contents of some attributes of methods. The changes must be sorted by
+    /// method. `contents` holds the new contents.
+    ///
+    /// # Errors
+    /// If a list has become too long for its count.
+    pub fn to_bytes_with(
+        &self,
+        pool: &ConstantPool<'_>,
+        changes: &[ChangedAttribute],
+        contents: &[u8],
+    ) -> Result<Vec<u8>, ClassFileError> {
         let size = 24
-            + self.pool.size()
+            + pool.size()
             + 2 * self.interfaces.len()
             + members_size(&self.fields)
             + members_size(&self.methods)
-            + attributes_size(&self.attributes);
+            + attributes_size(&self.attributes)
+            + contents.len();
         let mut out = Vec::with_capacity(size);
         put_u32(&mut out, MAGIC);
         put_u16(&mut out, self.minor);
         put_u16(&mut out, self.major);
-        self.pool.write(&mut out);
+        pool.write(&mut out);
         put_u16(&mut out, self.access);
         put_u16(&mut out, self.this_class);
         put_u16(&mut out, self.super_class);
@@ -129,7 +159,12 @@ impl<'a> ClassFile<'a> {
             put_u16(&mut out, interface);
         }
         write_members(&mut out, &self.fields, "the field list")?;
-        write_members(&mut out, &self.methods, "the method list")?;
+        put_count(&mut out, self.methods.len(), "the method list")?;
+        let mut changes = changes.iter().peekable();
+        for (index, method) in self.methods.iter().enumerate() {
+            let change = changes.next_if(|change| change.method == index);
+            write_method(&mut out, method, change, contents)?;
+        }
         write_attributes(&mut out, &self.attributes)?;
         Ok(out)
     }
@@ -202,6 +237,29 @@ fn write_members(
         put_u16(out, member.name);
         put_u16(out, member.descriptor);
         write_attributes(out, &member.attributes)?;
+    }
+    Ok(())
+}
+
+/// Writes a method, with a new content of one attribute if there is a change.
+fn write_method(
+    out: &mut Vec<u8>,
+    method: &Member<'_>,
+    change: Option<&ChangedAttribute>,
+    contents: &[u8],
+) -> Result<(), ClassFileError> {
+    put_u16(out, method.access);
+    put_u16(out, method.name);
+    put_u16(out, method.descriptor);
+    let Some(change) = change else {
+        return write_attributes(out, &method.attributes);
+    };
+    let content = contents.get(change.content.clone()).unwrap_or_default();
+    put_count(out, method.attributes.len(), "an attribute list")?;
+    for (index, attribute) in method.attributes.iter().enumerate() {
+        let is_changed = index == change.attribute;
+        let info = if is_changed { content } else { &attribute.info };
+        write_attribute(out, attribute.name, info)?;
     }
     Ok(())
 }

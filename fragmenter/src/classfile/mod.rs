@@ -37,7 +37,7 @@ mod validate;
 
 pub use annotations::annotation_types;
 pub use attribute::Attribute;
-pub use class::{ClassFile, Member};
+pub use class::{ChangedAttribute, ClassFile, Member};
 pub use code::{Code, ExceptionRange};
 pub use entry::{ConstantTag, MemberRef, PoolEntry};
 pub use error::ClassFileError;

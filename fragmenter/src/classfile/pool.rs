@@ -174,6 +174,12 @@ impl<'a> ConstantPool<'a> {
         })
     }
 
+    /// Reserves memory for entries that will be appended.
+    pub fn reserve(&mut self, entries: usize, bytes: usize) {
+        self.offsets.reserve(entries);
+        self.appended.reserve(bytes);
+    }
+
     /// Appends an entry and returns its index. The bytes must be a valid entry.
     pub(super) fn append(&mut self, tag: ConstantTag, entry: &[u8]) -> Result<u16, ClassFileError> {
         let index = self.count();
@@ -273,6 +279,7 @@ impl<'a> ConstantPool<'a> {
     }
 
     /// Returns, for each entry, the bytes from its tag on. Bytes of other entries follow.
+    #[inline]
     pub(super) fn entries(&self) -> impl Iterator<Item = &[u8]> {
         let offsets = self.offsets.iter().filter(|at| **at != NO_ENTRY);
         offsets.map(|at| self.bytes_from(*at).unwrap_or_default())
@@ -281,11 +288,18 @@ impl<'a> ConstantPool<'a> {
     /// Returns the tag of an entry, or 0 if the index has no entry.
     #[inline]
     pub(super) fn tag_byte(&self, index: u16) -> u8 {
-        let at = self.offsets.get(usize::from(index)).copied();
-        let bytes = at
-            .filter(|at| *at != NO_ENTRY)
-            .and_then(|at| self.bytes_from(at));
-        bytes.and_then(|bytes| bytes.first().copied()).unwrap_or(0)
+        let Some(at) = self.offsets.get(usize::from(index)) else {
+            return 0;
+        };
+        match self.original.get(*at as usize) {
+            Some(tag) => *tag,
+            None if *at == NO_ENTRY => 0,
+            None => self
+                .bytes_from(*at)
+                .and_then(<[u8]>::first)
+                .copied()
+                .unwrap_or(0),
+        }
     }
 
     /// Returns the bytes from an offset to the end of `original` or `appended`.
@@ -296,6 +310,38 @@ impl<'a> ConstantPool<'a> {
             None => self.original.get(offset..),
             Some(offset) => self.appended.get(offset..),
         }
+    }
+
+    /// Returns the index and the text of each `Utf8` entry, in modified UTF-8.
+    pub fn texts(&self) -> impl Iterator<Item = (u16, &[u8])> {
+        const UTF8: u8 = ConstantTag::Utf8 as u8;
+        let indexed = (0u16..).zip(&self.offsets);
+        indexed.filter_map(|(index, at)| {
+            if *at == NO_ENTRY {
+                return None;
+            }
+            let [UTF8, high, low, text @ ..] = self.bytes_from(*at)? else {
+                return None;
+            };
+            let length = usize::from(u16::from_be_bytes([*high, *low]));
+            Some((index, text.get(..length)?))
+        })
+    }
+
+    /// Returns the index and the name of each `Class` entry, in modified UTF-8.
+    pub fn classes(&self) -> impl Iterator<Item = (u16, &[u8])> {
+        const CLASS: u8 = ConstantTag::Class as u8;
+        let indexed = (0u16..).zip(&self.offsets);
+        indexed.filter_map(|(index, at)| {
+            if *at == NO_ENTRY {
+                return None;
+            }
+            let [CLASS, high, low, ..] = self.bytes_from(*at)? else {
+                return None;
+            };
+            let name = self.utf8(u16::from_be_bytes([*high, *low])).ok()?;
+            Some((index, name))
+        })
     }
 
     /// Returns the kind of an entry.
@@ -312,10 +358,15 @@ impl<'a> ConstantPool<'a> {
     /// If the index is not a `Utf8`.
     #[inline]
     pub fn utf8(&self, index: u16) -> Result<&[u8], ClassFileError> {
-        match self.entry(index)? {
-            PoolEntry::Utf8(bytes) => Ok(bytes),
-            _ => Err(self.wrong(index, "Utf8")),
-        }
+        const UTF8: u8 = ConstantTag::Utf8 as u8;
+        let [UTF8, high, low, text @ ..] = self.bytes_at(index)? else {
+            return Err(self.wrong(index, "Utf8"));
+        };
+        let length = usize::from(u16::from_be_bytes([*high, *low]));
+        text.get(..length).ok_or(ClassFileError::Truncated {
+            what: "a constant",
+            offset: 0,
+        })
     }
 
     /// Returns the text of a `Utf8` entry, borrowed if it is also valid UTF-8.
@@ -341,9 +392,11 @@ impl<'a> ConstantPool<'a> {
     ///
     /// # Errors
     /// If the index is not a `Class`, or its name is not a `Utf8`.
+    #[inline]
     pub fn class_name_bytes(&self, index: u16) -> Result<&[u8], ClassFileError> {
-        match self.entry(index)? {
-            PoolEntry::Class(name) => self.utf8(name),
+        const CLASS: u8 = ConstantTag::Class as u8;
+        match self.bytes_at(index)? {
+            [CLASS, high, low, ..] => self.utf8(u16::from_be_bytes([*high, *low])),
             _ => Err(self.wrong(index, "Class")),
         }
     }
@@ -352,9 +405,13 @@ impl<'a> ConstantPool<'a> {
     ///
     /// # Errors
     /// If the index is not a `NameAndType`.
+    #[inline]
     pub fn name_and_type(&self, index: u16) -> Result<(u16, u16), ClassFileError> {
-        match self.entry(index)? {
-            PoolEntry::NameAndType { name, descriptor } => Ok((name, descriptor)),
+        const NAME_AND_TYPE: u8 = ConstantTag::NameAndType as u8;
+        match self.bytes_at(index)? {
+            [NAME_AND_TYPE, a, b, c, d, ..] => {
+                Ok((u16::from_be_bytes([*a, *b]), u16::from_be_bytes([*c, *d])))
+            }
             _ => Err(self.wrong(index, "NameAndType")),
         }
     }

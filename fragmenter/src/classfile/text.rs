@@ -19,14 +19,27 @@ pub fn decode(bytes: &[u8]) -> Cow<'_, str> {
 
 /// True if decoding and encoding these bytes returns the same bytes.
 pub fn is_proper(bytes: &[u8]) -> bool {
-    // ASCII without U+0000 is the same in both encodings.
-    if bytes
-        .iter()
-        .fold(true, |plain, byte| plain & (1..=0x7f).contains(byte))
-    {
-        return true;
-    }
-    *encode(&decode(bytes)) == *bytes
+    is_plain(bytes) || *encode(&decode(bytes)) == *bytes
+}
+
+/// True if the bytes are ASCII without U+0000, which is the same in both encodings.
+#[inline]
+pub(super) fn is_plain(bytes: &[u8]) -> bool {
+    /// The lowest and the highest bit of each byte.
+    const LOW: u64 = u64::MAX / 255;
+    const HIGH: u64 = LOW << 7;
+    // A byte that is not ASCII has its highest bit set. Of ASCII bytes, only 0 borrows from the
+    // highest bit if 1 is subtracted.
+    let is_odd = |eight: &[u8; 8]| {
+        let eight = u64::from_le_bytes(*eight);
+        eight | eight.wrapping_sub(LOW)
+    };
+    let (chunks, rest) = bytes.as_chunks::<8>();
+    let odd = match bytes.last_chunk::<8>() {
+        Some(last) => is_odd(last),
+        None => u64::from(!rest.iter().all(|b| (1..=0x7f).contains(b))) << 7,
+    };
+    chunks.iter().fold(odd, |odd, eight| odd | is_odd(eight)) & HIGH == 0
 }
 
 fn decode_slowly(bytes: &[u8]) -> String {
@@ -110,6 +123,17 @@ mod tests {
         assert_eq!(decode(&[b'a', 0xed, 0xa0, 0xbd, b'b']), "a\u{fffd}b");
         assert!(!is_proper(&[b'a', 0xed, 0xa0, 0xbd, b'b']));
         assert!(is_proper(&[0xed, 0xa0, 0xbd, 0xed, 0xb8, 0x80]));
+        for length in 0..40 {
+            let mut text = vec![b'a'; length];
+            assert!(is_plain(&text));
+            for at in 0..length {
+                for (byte, plain) in [(0, false), (1, true), (0x7f, true), (0x80, false)] {
+                    text[at] = byte;
+                    assert_eq!(is_plain(&text), plain, "{byte} at {at} of {length}");
+                }
+                text[at] = b'a';
+            }
+        }
         assert_eq!(
             decode(&[0x80, b'x', 0xe1, 0x80]),
             "\u{fffd}x\u{fffd}\u{fffd}"

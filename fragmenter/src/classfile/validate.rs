@@ -70,28 +70,32 @@ impl ConstantPool<'_> {
     /// [`ConstantPool::check_closed`] without the name of the entry, in a tenth of the time.
     fn is_closed(&self) -> bool {
         use ConstantTag::*;
-        let is = |entry: &[u8], at: usize, tag: ConstantTag| {
-            let index = entry.get(at..).and_then(|rest| rest.first_chunk::<2>());
-            let index = index.map(|bytes| u16::from_be_bytes(*bytes));
-            index.is_some_and(|index| self.tag_byte(index) == tag as u8)
+        let is = |high: u8, low: u8, tag: ConstantTag| {
+            self.tag_byte(u16::from_be_bytes([high, low])) == tag as u8
         };
         self.entries().all(|entry| {
             let Some(tag) = entry.first().and_then(|byte| ConstantTag::from_byte(*byte)) else {
                 return false;
             };
-            match tag {
-                Class | String | MethodType | Module | Package => is(entry, 1, Utf8),
-                Field | Method | InterfaceMethod => {
-                    is(entry, 1, Class) && is(entry, 3, NameAndType)
+            match (tag, entry) {
+                (Utf8 | Integer | Float | Long | Double, _) => true,
+                (Class | String | MethodType | Module | Package, [_, a, b, ..]) => is(*a, *b, Utf8),
+                (Field | Method | InterfaceMethod, [_, a, b, c, d, ..]) => {
+                    is(*a, *b, Class) && is(*c, *d, NameAndType)
                 }
-                NameAndType => is(entry, 1, Utf8) && is(entry, 3, Utf8),
-                MethodHandle => [Field, Method, InterfaceMethod]
+                (NameAndType, [_, a, b, c, d, ..]) => is(*a, *b, Utf8) && is(*c, *d, Utf8),
+                (MethodHandle, [_, _, a, b, ..]) => [Field, Method, InterfaceMethod]
                     .into_iter()
-                    .any(|member| is(entry, 2, member)),
-                Dynamic | InvokeDynamic => is(entry, 3, NameAndType),
-                Utf8 | Integer | Float | Long | Double => true,
+                    .any(|member| is(*a, *b, member)),
+                (Dynamic | InvokeDynamic, [_, _, _, c, d, ..]) => is(*c, *d, NameAndType),
+                _ => false,
             }
         })
+    }
+
+    /// Whether all texts of the pool are ASCII without U+0000, which are proper names.
+    fn is_ascii(&self) -> bool {
+        self.texts().all(|(_, text)| text::is_plain(text))
     }
 
     /// Checks that names and descriptors keep their bytes when they are decoded to text and encoded
@@ -100,6 +104,9 @@ impl ConstantPool<'_> {
     /// # Errors
     /// Names the first entry whose bytes would change.
     pub fn check_names(&self) -> Result<(), ClassFileError> {
+        if self.is_ascii() {
+            return Ok(());
+        }
         let proper = |index: u16| {
             if text::is_proper(self.utf8(index)?) {
                 Ok(())
@@ -172,6 +179,9 @@ impl ClassFile<'_> {
     /// # Errors
     /// Names the first entry whose bytes would change.
     pub fn check_names(&self) -> Result<(), ClassFileError> {
+        if self.pool.is_ascii() {
+            return Ok(());
+        }
         self.pool.check_names()?;
         for member in self.fields.iter().chain(&self.methods) {
             for index in [member.name, member.descriptor] {

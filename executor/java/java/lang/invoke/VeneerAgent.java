@@ -17,25 +17,36 @@ final class VeneerAgent {
     /** Does nothing. Fails until the JVM looks for native methods in the agent's library. */
     static native void linked();
 
-    /** Takes the address of the thread table, and prepares the code that moves activations. */
-    static void table(long address) throws Throwable {
-        link();
+    /**
+     * Takes the address of the thread table, and initialises the classes that application threads
+     * call while they load an armed class. An application thread with a full stack might fail to
+     * initialise a class, and then no thread could ever use it.
+     */
+    static void table(long address) {
+        U.ensureClassInitialized(VeneerVersions.class);
+        U.ensureClassInitialized(VeneerCells.class);
         VeneerRuntime.table(address);
     }
 
     /**
-     * Initialises the classes that armed bodies and versions call, and runs the code once that moves
-     * an activation to a version. The JVM allocates objects when it links a call of a method handle,
-     * and such a first call would fail on a full heap. An application thread with a full stack might
-     * fail to initialise a class, and then no thread could ever use it.
+     * Prepares the JVM for the first token: initialises the classes that versions call, and runs the
+     * code once that moves an activation to a version. Nothing of this is needed before, and it takes
+     * longer than the rest of the agent's start.
+     *
+     * <p>The JVM allocates objects when it links a call of a method handle, and such a first call in
+     * a thread of the application would fail on a full heap. This method fails on a full heap before
+     * it initialises any class, so that it can be called again.
      */
-    private static void link() throws Throwable {
+    static void prepareVersions() throws Throwable {
+        if (!VeneerHeap.hasRoom()) {
+            throw new OutOfMemoryError("no room to prepare versions");
+        }
         VeneerReserve.put(VeneerReserve.take(null));
-        Class<?>[] called = {
-            VeneerLinker.class, VeneerVersions.class, VeneerClasses.class, VeneerCells.class, VeneerHeap.class, VeneerBacktrace.class};
+        Class<?>[] called = {VeneerLinker.class, VeneerClasses.class, VeneerBacktrace.class};
         for (Class<?> one : called) {
             U.ensureClassInitialized(one);
         }
+        VeneerEvents.findCarrier();
         VeneerClock.link();
         VeneerCell nowhere = new VeneerCell(-1, new VeneerGate());
         MethodType erased = MethodType.methodType(Object.class, Object.class);

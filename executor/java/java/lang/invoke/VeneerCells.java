@@ -1,7 +1,7 @@
 package java.lang.invoke;
 
 import java.lang.ref.WeakReference;
-import java.util.concurrent.atomic.AtomicReferenceArray;
+import jdk.internal.misc.Unsafe;
 
 /** The cells and gates of all armed methods, by the ids that the agent gives to methods. */
 final class VeneerCells {
@@ -9,33 +9,56 @@ final class VeneerCells {
 
     /** Number of cells in a page. */
     private static final int PAGE = 1 << 10;
-    /** Pages of weak references to cells, by method id. */
-    private static final AtomicReferenceArray<AtomicReferenceArray<WeakReference<VeneerCell>>> CELLS = new AtomicReferenceArray<>(1 << 14);
+    /** Pages of weak references to cells, by method id. Entries are read and set atomically. */
+    private static final Object[] CELLS = new Object[1 << 14];
     /** Number of gates in a page. */
     private static final int GATES_PAGE = PAGE / VeneerGate.WIDTH;
     /** Pages of weak references to gates, by method id divided by the width of a gate. */
-    private static final AtomicReferenceArray<AtomicReferenceArray<WeakReference<VeneerGate>>> GATES = new AtomicReferenceArray<>(1 << 14);
+    private static final Object[] GATES = new Object[1 << 14];
 
-    private static <T> AtomicReferenceArray<T> page(AtomicReferenceArray<AtomicReferenceArray<T>> pages, int number, int width) {
-        AtomicReferenceArray<T> page = pages.get(number);
+    private static final Unsafe U = Unsafe.getUnsafe();
+
+    // An `AtomicReferenceArray` would make the JVM initialise its var handles when the agent starts.
+
+    private static long offset(Object[] array, int index) {
+        return Unsafe.ARRAY_OBJECT_BASE_OFFSET + (long) java.util.Objects.checkIndex(index, array.length) * Unsafe.ARRAY_OBJECT_INDEX_SCALE;
+    }
+
+    private static Object get(Object[] array, int index) {
+        return U.getReferenceVolatile(array, offset(array, index));
+    }
+
+    /** Replaces an entry, if it is still the expected one. */
+    private static boolean replace(Object[] array, int index, Object expected, Object value) {
+        return U.compareAndSetReference(array, offset(array, index), expected, value);
+    }
+
+    /** The page with this number, created when first asked for. */
+    private static Object[] page(Object[] pages, int number, int width) {
+        Object page = get(pages, number);
         if (page == null) {
-            pages.compareAndSet(number, null, new AtomicReferenceArray<>(width));
-            page = pages.get(number);
+            replace(pages, number, null, new Object[width]);
+            page = get(pages, number);
         }
-        return page;
+        return (Object[]) page;
+    }
+
+    /** The object to which an entry of a page refers. Null if there is none. */
+    private static Object referent(Object entry) {
+        return entry == null ? null : ((WeakReference<?>) entry).get();
     }
 
     /** The gate with this number, created when first asked for. Its cells keep it reachable. */
     static VeneerGate gate(int number) {
-        AtomicReferenceArray<WeakReference<VeneerGate>> page = page(GATES, number / GATES_PAGE, GATES_PAGE);
+        Object[] page = page(GATES, number / GATES_PAGE, GATES_PAGE);
         while (true) {
-            WeakReference<VeneerGate> known = page.get(number % GATES_PAGE);
-            VeneerGate gate = known == null ? null : known.get();
+            Object known = get(page, number % GATES_PAGE);
+            VeneerGate gate = (VeneerGate) referent(known);
             if (gate != null) {
                 return gate;
             }
             gate = new VeneerGate();
-            if (page.compareAndSet(number % GATES_PAGE, known, new WeakReference<>(gate))) {
+            if (replace(page, number % GATES_PAGE, known, new WeakReference<>(gate))) {
                 return gate;
             }
         }
@@ -47,15 +70,15 @@ final class VeneerCells {
      * unloaded.
      */
     static VeneerCell cell(int id) {
-        AtomicReferenceArray<WeakReference<VeneerCell>> page = page(CELLS, id / PAGE, PAGE);
+        Object[] page = page(CELLS, id / PAGE, PAGE);
         while (true) {
-            WeakReference<VeneerCell> known = page.get(id % PAGE);
-            VeneerCell cell = known == null ? null : known.get();
+            Object known = get(page, id % PAGE);
+            VeneerCell cell = (VeneerCell) referent(known);
             if (cell != null) {
                 return cell;
             }
             cell = new VeneerCell(id, gate(id / VeneerGate.WIDTH));
-            if (page.compareAndSet(id % PAGE, known, new WeakReference<>(cell))) {
+            if (replace(page, id % PAGE, known, new WeakReference<>(cell))) {
                 return cell;
             }
         }
@@ -67,9 +90,9 @@ final class VeneerCells {
      */
     static void forget(int first, int end) {
         for (int id = first; id < end; id++) {
-            AtomicReferenceArray<WeakReference<VeneerCell>> page = CELLS.get(id / PAGE);
-            WeakReference<VeneerCell> known = page == null ? null : page.get(id % PAGE);
-            if (known != null && (known.get() != null || !page.compareAndSet(id % PAGE, known, null))) {
+            Object[] page = (Object[]) get(CELLS, id / PAGE);
+            Object known = page == null ? null : get(page, id % PAGE);
+            if (known != null && (referent(known) != null || !replace(page, id % PAGE, known, null))) {
                 throw new IllegalStateException("the cell " + id + " is in use");
             }
         }

@@ -17,7 +17,7 @@ final class VeneerClock {
      * The target of the call site while times are those of {@code System.nanoTime()}. Timers do not
      * call it.
      */
-    private static final MethodHandle NANOS = MethodHandles.constant(long.class, 0L);
+    private static final MethodHandle NANOS = nanos();
     /**
      * The target has the type {@code ()long}. The JIT treats it as a constant, and deoptimises code
      * when it changes.
@@ -33,6 +33,22 @@ final class VeneerClock {
     /** One moment by both clocks: {@link #ticksThen} and {@link #nanosThen}. */
     @Stable private static long ticksThen;
     @Stable private static long nanosThen;
+
+    /**
+     * The handle of {@link #zero}. A constant handle of type {@code long} would need a class that the
+     * JDK generates, which takes a millisecond and loads a hundred classes.
+     */
+    private static MethodHandle nanos() {
+        try {
+            return MethodHandles.Lookup.IMPL_LOOKUP.findStatic(VeneerClock.class, "zero", MethodType.methodType(long.class));
+        } catch (ReflectiveOperationException e) {
+            throw new InternalError(e);
+        }
+    }
+
+    private static long zero() {
+        return 0L;
+    }
 
     @ForceInline
     private static long byNanoTime() {

@@ -1,6 +1,7 @@
 package java.lang.invoke;
 
 import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.annotation.Stable;
 
 /**
  * Writes events into the ring of the current carrier thread. The agent drains the rings ({@code
@@ -31,16 +32,16 @@ class VeneerEvents {
     /**
      * {@code Thread.currentCarrierThread()}, or null on a JDK without virtual threads. A ring
      * belongs to a carrier thread. Nothing blocks between the beginning and the end of an event, so
-     * a virtual thread stays on its carrier.
+     * a virtual thread stays on its carrier. Set before the first version is defined.
      */
-    private static final MethodHandle CARRIER = carrier();
+    @Stable private static MethodHandle carrier;
 
-    private static MethodHandle carrier() {
+    static void findCarrier() {
         try {
-            return MethodHandles.Lookup.IMPL_LOOKUP.findStatic(
+            carrier = MethodHandles.Lookup.IMPL_LOOKUP.findStatic(
                     Thread.class, "currentCarrierThread", MethodType.methodType(Thread.class));
         } catch (ReflectiveOperationException e) {
-            return null;
+            carrier = null;
         }
     }
 
@@ -49,7 +50,8 @@ class VeneerEvents {
      * make}; else 0.
      */
     private static long ring(boolean make) throws Throwable {
-        Thread carrier = CARRIER != null ? (Thread) CARRIER.invokeExact() : Thread.currentThread();
+        MethodHandle find = VeneerEvents.carrier;
+        Thread carrier = find != null ? (Thread) find.invokeExact() : Thread.currentThread();
         long tid = U.getLong(carrier, TID);
         long row = VeneerRuntime.table + (tid & VeneerRuntime.MASK) * VeneerLayout.THREAD_ROW_BYTES;
         long ring = U.getLong(row) == tid ? U.getLong(row + VeneerLayout.THREAD_ROW_RING) : 0;

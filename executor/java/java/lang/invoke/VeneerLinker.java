@@ -15,7 +15,7 @@ import sun.invoke.util.Wrapper;
  * cannot call {@code super} methods, use protected members of other packages, store to final
  * fields, or get the host's lookup. Handles that are made with the host's own lookup can.
  *
- * <p>{@link VeneerAgent} initialises this class when the agent starts. An application thread with
+ * <p>{@link VeneerAgent} initialises this class before the first version exists. An application thread with
  * a full stack might fail to initialise it, and then no thread could ever use it.
  */
 final class VeneerLinker {
