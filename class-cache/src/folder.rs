@@ -170,7 +170,7 @@ impl CacheFolder {
                 files.push(FolderFile {
                     name,
                     length: stat.st_size as u64,
-                    modified: stat.st_mtime as i64,
+                    modified: stat.st_mtime,
                 });
             }
         }

@@ -1,7 +1,6 @@
 package java.lang.invoke;
 
 import java.lang.ref.WeakReference;
-import jdk.internal.misc.Unsafe;
 
 /** The cells and gates of all armed methods, by the ids that the agent gives to methods. */
 final class VeneerCells {
@@ -16,21 +15,25 @@ final class VeneerCells {
     /** Pages of weak references to gates, by method id divided by the width of a gate. */
     private static final Object[] GATES = new Object[1 << 14];
 
-    private static final Unsafe U = Unsafe.getUnsafe();
-
     // An `AtomicReferenceArray` would make the JVM initialise its var handles when the agent starts.
-
-    private static long offset(Object[] array, int index) {
-        return Unsafe.ARRAY_OBJECT_BASE_OFFSET + (long) java.util.Objects.checkIndex(index, array.length) * Unsafe.ARRAY_OBJECT_INDEX_SCALE;
-    }
+    // The offset of an array's first element, which `Unsafe` needs, has another type in each JDK. So
+    // the array itself is the lock. A thread that holds the lock calls nothing.
 
     private static Object get(Object[] array, int index) {
-        return U.getReferenceVolatile(array, offset(array, index));
+        synchronized (array) {
+            return array[index];
+        }
     }
 
     /** Replaces an entry, if it is still the expected one. */
     private static boolean replace(Object[] array, int index, Object expected, Object value) {
-        return U.compareAndSetReference(array, offset(array, index), expected, value);
+        synchronized (array) {
+            boolean same = array[index] == expected;
+            if (same) {
+                array[index] = value;
+            }
+            return same;
+        }
     }
 
     /** The page with this number, created when first asked for. */
