@@ -19,7 +19,8 @@ pub struct SampleTally {
     hits: HashMap<Hypothesis, u32>,
     active: u32,
     idle: u32,
-    /// The samples of all windows, each window with a weight that halves in half an epoch.
+    /// The samples of all windows, each window with a weight that halves in half an epoch of windows
+    /// with samples.
     recent: BTreeMap<Hypothesis, f64>,
     recent_active: f64,
     /// The different stacks without repeated methods, the outermost method first.
@@ -96,8 +97,14 @@ impl SampleTally {
         (self.active > 0).then(|| f64::from(hits) / f64::from(self.active))
     }
 
-    /// Ends the window. Earlier windows keep the fraction `decay` of their weight.
+    /// Ends the window. Earlier windows with samples keep the fraction `decay` of their weight. A window
+    /// without an active sample changes nothing: if samples are rare, they are the recent ones for
+    /// longer.
     pub fn end_window(&mut self, decay: f64) {
+        if self.active == 0 {
+            self.idle = 0;
+            return;
+        }
         self.recent_active = self.recent_active * decay + f64::from(self.active);
         self.recent.values_mut().for_each(|weight| *weight *= decay);
         for (hypothesis, hits) in self.hits.drain() {

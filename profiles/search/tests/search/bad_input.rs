@@ -328,6 +328,28 @@ fn few_samples_suffice_for_the_line() {
     }
 }
 
+/// Dumps of many threads on a busy machine: one every 4 s. The place is found in a minute.
+#[test]
+fn one_sample_in_four_seconds_suffices_in_the_end() {
+    let mut p = Program::default();
+    p.thread("busy", "spin", vec![work(400.0, 12)]);
+    let program = p.clone();
+    let settings = Settings {
+        max_hertz: 0.25,
+        ..Settings::default()
+    };
+    for seed in 0..3 {
+        let mut simulation = Simulation::new(p.clone(), settings.clone(), seed);
+        simulation.samples_only = true;
+        let outcome = simulation.run(60.0);
+        assert!(
+            found(&outcome, &program, "spin", Cause::Processor),
+            "seed {seed}: {:#?}",
+            sentences(&outcome)
+        );
+    }
+}
+
 /// `find` takes 85 % of the time of `run`, and `other` 9 %, which is long undecided. At hardly any
 /// moment is `run` itself a specific finding beside `find`.
 #[test]
