@@ -11,20 +11,42 @@
 use super::abstract_state::{MemberEffects, depth_after, u2};
 use super::code_scan::CodeScan;
 use super::stackmap_relocation::{Frame, Frames};
-use super::typed_scan::{NO_FRAME, Return, ScannedCode};
+use super::typed_scan::{NO_FRAME, Return, ScannedCode, TypedScan};
 use super::word::{OPCODE_EFFECTS, OpcodeEffect, Word};
 use crate::bytecode::opcode::*;
 
-/// Facts about the operand stack of one method. The buffer of returns is passed in.
-pub(super) struct DepthScan<'s> {
-    pub returns: &'s mut Vec<Return>,
-    /// See [`super::typed_scan::TypedScan::last_frame`].
-    pub last_frame: Option<u16>,
+impl TypedScan {
+    /// Like [`TypedScan::read`], for a method whose points depend on no types.
+    pub fn read_depths(
+        &mut self,
+        code: &ScannedCode,
+        scan: &CodeScan,
+        members: &mut MemberEffects,
+    ) -> Option<()> {
+        self.at_blocks.clear();
+        self.returns.clear();
+        self.object_stores = 0;
+        self.entry = Some((0, 0));
+        let mut depths = DepthScan {
+            returns: &mut self.returns,
+            last_frame: Some(0),
+        };
+        depths.read(code, scan, members)?;
+        self.last_frame = depths.last_frame;
+        Some(())
+    }
+}
+
+/// Facts about the operand stack of one method.
+struct DepthScan<'s> {
+    returns: &'s mut Vec<Return>,
+    /// See [`TypedScan::last_frame`].
+    last_frame: Option<u16>,
 }
 
 impl DepthScan<'_> {
     /// Follows the code. Returns `None` if the full path must handle the method.
-    pub fn read(
+    fn read(
         &mut self,
         code: &ScannedCode,
         scan: &CodeScan,

@@ -21,21 +21,18 @@
 //! The output has the same code and tables as that of the full path, because versions are emitted
 //! for the layout of the full path. Only the numbers of constants may differ.
 
-use super::abstract_state::MemberEffects;
-use super::block_graph::{BlockGraph, MAX_LOCALS};
+use super::block_graph::MAX_LOCALS;
 use super::class_constants::ClassConstants;
-use super::class_table::ClassTable;
 use super::code_scan::CodeScan;
-use super::fast_points::{FastPoint, FastPoints, PointScan};
-use super::known_names::{AttributeKind, KnownNames};
+use super::fast_points::{FastPoint, PointScan};
+use super::known_names::AttributeKind;
 use super::layout::{BodyConstants, CHECK_BYTES, ENTRY_CHECK_BYTES};
-use super::parameters::{ParameterBuffers, Parameters};
-use super::spare_buffers;
-use super::splice::{Original, Splice};
-use super::stackmap_relocation::EncodedType;
-use super::typed_scan::{ScannedCode, TypedScan};
+use super::parameters::Parameters;
+use super::spare_buffers::{self, FastPathBuffers};
+use super::splice::Original;
+use super::typed_scan::ScannedCode;
 use crate::bytecode::opcode::{ALOAD, INVOKESTATIC};
-use crate::classfile::{ClassFile, ClassFileError, Code, ConstantPool, ExceptionRange, Member};
+use crate::classfile::{ClassFile, ClassFileError, Code, ConstantPool, Member};
 use crate::hotspot::{MAX_COMPILED_BYTES, MAX_INLINE_BYTES};
 use crate::osr_exit::{EMPTY_FRAME_INDEX, ExitForm, add_index, run_lengths};
 use crate::points::PointKind;
@@ -46,29 +43,6 @@ use veneer_names::MethodId;
 /// Longest code in bytes that the fast path accepts. No branch of a body of this size exceeds its
 /// 16-bit offset.
 const MAX_FAST_PATH_BYTES: usize = i16::MAX as usize;
-
-/// The memory of the fast path, which is reused for the methods of many classes.
-#[derive(Default)]
-pub(super) struct FastPathBuffers {
-    pub names: KnownNames,
-    pub members: MemberEffects,
-    classes: ClassTable,
-    pub scan: CodeScan,
-    pub types: TypedScan,
-    pub graph: BlockGraph,
-    pub points: FastPoints,
-    pub splice: Splice,
-    parameters: ParameterBuffers,
-    /// For each descriptor of a method, the descriptors of the calls of versions of an instance
-    /// method and of a static method. 0 if they are not needed yet.
-    sites: Vec<[u16; 2]>,
-    /// Code that is written only to measure it.
-    trial: Vec<u8>,
-    pub rows: Vec<ExceptionRange>,
-    pub moved_rows: Vec<u16>,
-    /// The locals and the operands of a frame, and the locals of the frame before it.
-    pub frame_types: [Vec<EncodedType>; 3],
-}
 
 /// The fast path for the methods of one class: facts about the class, and reused buffers.
 pub(super) struct FastPath<'f> {

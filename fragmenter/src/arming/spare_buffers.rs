@@ -4,7 +4,17 @@
 //! belong to threads: a thread takes a spare set, or makes one, and returns it after the class. The
 //! process keeps at most [`MAX_SPARE`] sets.
 
-use super::fast_path::FastPathBuffers;
+use super::abstract_state::MemberEffects;
+use super::block_graph::BlockGraph;
+use super::class_table::ClassTable;
+use super::code_scan::CodeScan;
+use super::fast_points::FastPoints;
+use super::known_names::KnownNames;
+use super::parameters::ParameterBuffers;
+use super::splice::Splice;
+use super::stackmap_relocation::EncodedType;
+use super::typed_scan::TypedScan;
+use crate::classfile::ExceptionRange;
 use std::sync::Mutex;
 
 /// The number of spare sets that the process keeps.
@@ -13,6 +23,29 @@ const MAX_SPARE: usize = 2;
 /// The longest code in bytes for which buffers are kept. The buffers of a method near the limits of
 /// the class file have some hundred kilobytes.
 const MAX_KEPT_CODE_BYTES: usize = 8 * 1024;
+
+/// The memory of the fast path, which is reused for the methods of many classes.
+#[derive(Default)]
+pub(super) struct FastPathBuffers {
+    pub names: KnownNames,
+    pub members: MemberEffects,
+    pub classes: ClassTable,
+    pub scan: CodeScan,
+    pub types: TypedScan,
+    pub graph: BlockGraph,
+    pub points: FastPoints,
+    pub splice: Splice,
+    pub parameters: ParameterBuffers,
+    /// For each descriptor of a method, the descriptors of the calls of versions of an instance
+    /// method and of a static method. 0 if they are not needed yet.
+    pub sites: Vec<[u16; 2]>,
+    /// Code that is written only to measure it.
+    pub trial: Vec<u8>,
+    pub rows: Vec<ExceptionRange>,
+    pub moved_rows: Vec<u16>,
+    /// The locals and the operands of a frame, and the locals of the frame before it.
+    pub frame_types: [Vec<EncodedType>; 3],
+}
 
 // Boxes are moved in and out under the lock; the sets themselves would be copied.
 #[allow(clippy::vec_box)]

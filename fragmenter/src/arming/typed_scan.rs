@@ -4,7 +4,6 @@
 use super::abstract_state::{AbstractState, MemberEffects, u2};
 use super::block_graph::Block;
 use super::code_scan::CodeScan;
-use super::depth_scan::DepthScan;
 use super::parameters::Parameters;
 use super::stackmap_relocation::{Frame, Frames};
 use super::word::{OPCODE_EFFECTS, OpcodeEffect, Word};
@@ -148,27 +147,6 @@ impl TypedScan {
             }
         }
         (frame.is_none() && !flows && self.entry.is_some()).then_some(())
-    }
-
-    /// Like [`TypedScan::read`], for a method whose points depend on no types.
-    pub fn read_depths(
-        &mut self,
-        code: &ScannedCode,
-        scan: &CodeScan,
-        members: &mut MemberEffects,
-    ) -> Option<()> {
-        self.words.clear();
-        self.at_blocks.clear();
-        self.returns.clear();
-        self.object_stores = 0;
-        self.entry = Some((0, 0));
-        let mut depths = DepthScan {
-            returns: &mut self.returns,
-            last_frame: Some(0),
-        };
-        depths.read(code, scan, members)?;
-        self.last_frame = depths.last_frame;
-        Some(())
     }
 
     fn begin(&mut self, code: &ScannedCode) -> Option<()> {
