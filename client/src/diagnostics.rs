@@ -6,16 +6,14 @@
 
 use std::env;
 use std::fs;
-use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use rustix::fs::{Access, access, statvfs};
 use rustix::process::{Signal, geteuid};
-use veneer_class_cache::{CacheFolder, CacheUse, DEFAULT_MAX_BYTES, FolderFault};
 use veneer_protocol::socket_directory;
 
-use crate::cache_folder::cache_folder;
+use crate::cache_folder::{cache_folder, diagnose_cache};
 use crate::connection::Client;
 use crate::perfdata;
 use crate::processor_time::{self, ProcessorTimeSupport};
@@ -96,7 +94,7 @@ pub fn diagnose_machine() -> Vec<Finding> {
         socket_directory_access(),
         disk_space(Path::new("/tmp"), "room for data"),
         processor_times(&processor_time::of_this_program()),
-        class_cache(cache_folder().as_deref()),
+        class_cache(),
     ]
 }
 
@@ -281,63 +279,12 @@ fn free_bytes(directory: &Path) -> Option<u64> {
     Some(system.f_bavail.saturating_mul(system.f_frsize))
 }
 
-/// Checks that armed classes can be kept in the cache folder from one start of a program to the
-/// next. Programs run without the cache too, so no finding is bad.
-fn class_cache(folder: Option<&Path>) -> Finding {
-    let what = "class cache";
-    let note = |found: String, remedy: &str| finding(Severity::Note, what, found, remedy);
-    let Some(path) = folder else {
-        return note(
-            "none: neither XDG_CACHE_HOME nor HOME is an absolute path".into(),
-            "set XDG_CACHE_HOME to a folder of this user, so that programs start faster",
-        );
-    };
-    let folder = match CacheFolder::open_existing(path) {
-        Ok(folder) => folder,
-        Err(FolderFault::Unusable { source, .. }) if source.kind() == ErrorKind::NotFound => {
-            return good(
-                what,
-                format!("{}, which is made when needed", path.display()),
-            );
-        }
-        Err(fault) => {
-            let remedy = match &fault {
-                FolderFault::Unusable { .. } => "make the folder accessible to this user",
-                FolderFault::NoFolder { .. } => "remove it; the folder is made anew",
-                FolderFault::OtherOwner { .. } => {
-                    "set XDG_CACHE_HOME to a folder of this user; users do not share a cache"
-                }
-                FolderFault::WritableByOthers { .. } => "chmod 700 the folder",
-            };
-            return note(
-                fault.to_string(),
-                &format!("{remedy}; until then no class is cached"),
-            );
-        }
-    };
-    let CacheUse {
-        segments,
-        partial,
-        bytes,
-    } = folder.measure();
-    let files = segments + partial;
-    let found = format!(
-        "{files} files with {} MB in {}",
-        bytes >> 20,
-        path.display()
-    );
-    if !writable(path) {
-        return note(
-            format!("{found}, which cannot be written to"),
-            "make the folder writable; until then no class is added",
-        );
-    }
-    match free_bytes(path) {
-        Some(free) if free < DEFAULT_MAX_BYTES.saturating_sub(bytes) => note(
-            format!("{found}, with {} MB free", free >> 20),
-            "make room; classes that find none are armed anew at each start",
-        ),
-        _ => good(what, found),
+/// Programs run without the class cache too, so no finding about it is bad.
+fn class_cache() -> Finding {
+    let diagnosis = diagnose_cache(cache_folder().as_deref());
+    match diagnosis.remedy {
+        None => good("class cache", diagnosis.found),
+        Some(remedy) => finding(Severity::Note, "class cache", diagnosis.found, remedy),
     }
 }
 
