@@ -7,6 +7,7 @@
 //! and [`selection`] decides which of their methods a pattern selects.
 
 pub mod arming_filter;
+pub mod class_facts_log;
 pub mod class_names;
 pub mod inherited_members;
 pub mod lazy_class_file;
