@@ -1,7 +1,7 @@
 //! `veneer calls`: records call graphs, and shows, compares and adds their files.
 //!
 //! ```text
-//!   JVM ─── record ─▶ CallProfile ─▶ file
+//!   JVM ─── record ─▶ CallProfile ─▶ file       also of a program from its start (`veneer run`)
 //!   files ─ input ─▶ CallProfile ─▶ Selection ─┬─▶ text        tables and trees for people
 //!                                              └─▶ veneer_calls::output
 //! ```
@@ -10,6 +10,8 @@ mod input;
 mod record;
 mod replaced_file;
 mod text;
+
+pub use record::{RunCalls, recorded_directories};
 
 use std::io::{self, BufWriter, Write};
 

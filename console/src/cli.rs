@@ -64,6 +64,8 @@ Examples:
   veneer run --arm 'shop..*' --trace t -- java -jar app.jar
   veneer run --search r.json --threshold 2% -- java -jar app.jar
   veneer run --no-cache -- java -jar app.jar
+  veneer run --arm 'shop..*' --call-graph shop.calls -- java -jar app.jar
+  veneer run --arm 'shop..*' --call-graph shop.calls --contexts -- java -jar app.jar
 
 The output and the exit code of COMMAND are passed through unchanged. The output of plans is written
 to standard error.
@@ -234,7 +236,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Start an application with the agent loaded.
-    Run(RunArguments),
+    Run(Box<RunArguments>),
     /// List the JVMs on this machine, and what is attached in each.
     Ps(PsArguments),
     /// Load the agent into running JVMs, and run plans in it.
@@ -322,6 +324,13 @@ pub struct RunArguments {
     /// in it.
     #[arg(long, value_name = "DIR")]
     pub trace: Option<PathBuf>,
+    /// Record the call graph of the methods that --arm names [default: all methods] in this file,
+    /// for `veneer calls show`. Several JVMs have a file each (c.calls: c.4711.calls).
+    #[arg(long, value_name = "OUT")]
+    pub call_graph: Option<PathBuf>,
+    /// Also record the tree of calling contexts of each thread, with calls and wall times.
+    #[arg(long, requires = "call_graph", conflicts_with = "trace")]
+    pub contexts: bool,
     /// Leave methods out of the trace by the rules in this file.
     #[arg(long, value_name = "FILE", requires = "trace")]
     pub filter: Option<PathBuf>,

@@ -82,7 +82,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     embedded_agent::register();
     let result = match cli.command {
-        Command::Run(arguments) => run::run(arguments),
+        Command::Run(arguments) => run::run(*arguments),
         Command::Ps(arguments) => ps::run(arguments),
         Command::Attach(arguments) => attach::run(arguments),
         Command::Detach(arguments) => detach::run(arguments),

@@ -1,6 +1,8 @@
 //! `veneer run`: checks everything that can be checked before the application starts. Then the
 //! application runs as if it had been started without Veneer.
 
+mod recordings;
+
 use std::env;
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File};
@@ -20,8 +22,8 @@ use crate::java::Jdk;
 use crate::output::print_error;
 use crate::reports::ReportFiles;
 use crate::search::run_search::{RunSearch, finish_and_report};
-use crate::trace::{RunRecording, read_rules, traces};
 use crate::{child, plans, post_mortem};
+use recordings::Recordings;
 use veneer_client::cache_folder::cache_folder;
 use veneer_client::{agent, token};
 
@@ -41,15 +43,8 @@ pub fn run(arguments: RunArguments) -> Result<u8> {
     }
     let library = agent::find()?;
     let mut plans = read_plans(&arguments)?;
-    let recording = arguments
-        .trace
-        .as_deref()
-        .map(|place| {
-            let rules = read_rules(arguments.filter.as_deref(), arguments.trace_events)?;
-            RunRecording::prepare(place, rules, &arguments.arm)
-        })
-        .transpose()?;
-    plans.extend(recording.as_ref().map(RunRecording::plan));
+    let mut recordings = Recordings::prepare(&arguments)?;
+    plans.extend(recordings.plans());
     if arguments.strict {
         plans.iter().try_for_each(plans::check_plan)?;
     }
@@ -73,7 +68,7 @@ pub fn run(arguments: RunArguments) -> Result<u8> {
     let kept = arguments.data.map(PathBuf::into_os_string);
     let kept = kept.or_else(|| env::var_os("VENEER_DATA_DIR").filter(|path| !path.is_empty()));
     let own_data = directory.path().join(DATA_SUBDIRECTORY);
-    let config = AgentConfig {
+    let mut config = AgentConfig {
         plans,
         arm: arguments.arm,
         skip: arguments.skip,
@@ -94,7 +89,7 @@ pub fn run(arguments: RunArguments) -> Result<u8> {
     };
     let data = config.data_dir.clone();
     let entries_before = number_of_entries(&data);
-    let traces_before = traces(&data);
+    recordings.configure(&mut config, directory.path());
     let config_path = directory.path().join("agent.json");
     write_config(&config_path, &config)?;
     warn_about_archive(&arguments.command);
@@ -118,15 +113,10 @@ pub fn run(arguments: RunArguments) -> Result<u8> {
     // Each agent makes a directory there. Of a directory that the user has not named, the agent
     // leaves the directory itself.
     if number_of_entries(&data) == entries_before {
-        print_error(&format!(
-            "no JVM has run under Veneer: {} started none, or the JVM ended before it loaded the agent",
-            arguments.command[0].to_string_lossy()
-        ));
+        print_error(&describe_missing_jvm(&arguments.command));
     }
 
-    if let Some(recording) = recording {
-        recording.finish(&data, &traces_before)?;
-    }
+    recordings.finish(&config)?;
     if let Some(path) = reports.missing() {
         print_error(&format!(
             "no report was written to {}; the JVM was killed, never started, or said why above",
@@ -168,6 +158,15 @@ fn warn_about_archive(command: &[OsString]) {
              ends with exit code 1; leave the option out"
         );
     }
+}
+
+/// The message that no JVM has run.
+fn describe_missing_jvm(command: &[OsString]) -> String {
+    let program = command.first().map(|word| word.to_string_lossy());
+    format!(
+        "no JVM has run under Veneer: {} started none, or the JVM ended before it loaded the agent",
+        program.unwrap_or_default()
+    )
 }
 
 /// Checks the search that the options name.

@@ -15,6 +15,7 @@ use crate::classes::registry::{Class, Registry};
 use crate::classes::runtime_access::RuntimeAccess;
 use crate::classes::unarmed_classes::UnarmedClasses;
 use crate::data::aggregations::Tallies;
+use crate::data::class_facts_file::ClassFactsFile;
 use crate::data::clock::CounterClock;
 use crate::data::metadata_journal::MetadataJournal;
 use crate::data::recorder::Recorder;
@@ -80,6 +81,8 @@ pub struct Agent {
     pub rings: Rings,
     /// The aggregation maps that probes fill.
     pub tallies: Tallies,
+    /// The file with the facts about armed classes, if a recording of calls needs it.
+    pub class_facts: Option<ClassFactsFile>,
     /// The recorder of event traces.
     pub recorder: Recorder,
     /// The subscriptions of the recorder and of plans to events of the JVM.
@@ -129,6 +132,7 @@ pub struct AgentParts {
     pub rings: Rings,
     pub tallies: Tallies,
     pub catalogue: MetadataJournal,
+    pub class_facts: Option<ClassFactsFile>,
     pub nano_began: u64,
     pub tid: LongField,
     /// The superclass of virtual threads; `None` before JDK 21.
@@ -173,6 +177,7 @@ impl Agent {
             shards: parts.shards,
             rings: parts.rings,
             tallies: parts.tallies,
+            class_facts: parts.class_facts,
             recorder: Recorder::default(),
             events: Subscriptions::default(),
             virtual_threads: parts.virtual_threads,

@@ -2,6 +2,7 @@
 //! threads, and `VMDeath` on the thread that ends the JVM.
 
 use crate::agent::Agent;
+use crate::classes::class_facts_log;
 use crate::classes::lazy_class_file::LazyClassFile;
 use crate::classes::load_hook;
 use crate::control;
@@ -55,7 +56,9 @@ unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
             let _ = answered.recv_timeout(MAX_EXIT_WAIT);
         }
         // SAFETY: given by the caller.
-        warnings::warn_of_unmatched_patterns(agent, unsafe { Env::new(jni) });
+        let env = unsafe { Env::new(jni) };
+        warnings::warn_of_unmatched_patterns(agent, env);
+        class_facts_log::write_rest(agent, env);
         agent.rings.drain();
         agent
             .rings
@@ -203,6 +206,7 @@ fn prepared(agent: &Agent, env: Env, class: jclass) {
     if let Some(record) = agent.registry.find(env, &name, loader) {
         record.mark_prepared(agent.tool, env, class);
         weaver::weave_loaded(agent, env, &record);
+        class_facts_log::write_class(agent, env, &record);
         let mut state = record.state();
         let methods = state.methods.clone();
         state.has_skewed_profile = methods.iter().any(|m| !agent.methods.is_idle(m.id));

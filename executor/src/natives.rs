@@ -116,8 +116,7 @@ pub unsafe fn open_trace(
 ) -> jlong {
     guarded("a thread's first recorded call", 0, || {
         let Some(agent) = Agent::get() else { return 0 };
-        let (Some(shard), Ok(number)) = (agent.shards.shard_at(shard), u32::try_from(number))
-        else {
+        let Some(shard) = agent.shards.shard_at(shard) else {
             return 0;
         };
         // SAFETY: given by the caller. Nothing is used after this function.
@@ -149,6 +148,22 @@ pub unsafe fn write_trace(shard: jlong, kind: jint, id: jlong, now: jlong) {
             agent.recorder.write(shard, kind, id as u64, now as u64);
         }
     });
+}
+
+/// `VeneerContexts.grow`: makes room for contexts of the current thread. Returns false if there is
+/// none.
+///
+/// # Safety
+/// `shard` must be the address of the counter shard that the current thread owns, because only the
+/// owner uses the index that this function replaces.
+pub unsafe fn grow_contexts(shard: jlong) -> jboolean {
+    guarded("a thread's calling contexts", false, || {
+        let agent = Agent::get();
+        agent.is_some_and(|agent| {
+            let shard = agent.shards.shard_at(shard);
+            shard.is_some_and(|shard| agent.recorder.grow(shard))
+        })
+    })
 }
 
 /// `VeneerEvents.dropped`: counts an event of the point `point` that found no room.

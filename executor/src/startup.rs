@@ -12,6 +12,7 @@
 use crate::agent::{Agent, AgentParts, AgentStateError};
 use crate::classes::arming_filter::{ArmingFilter, JdkLoaders};
 use crate::control;
+use crate::data::class_facts_file::ClassFactsFile;
 use crate::data::data_directory;
 use crate::data::monotonic::monotonic;
 use crate::events;
@@ -265,6 +266,7 @@ fn begin(env: Env, tool: Tool, mut config: AgentConfig, attached: bool) -> Resul
     let patterns = Patterns::parse(&config);
     let complaints = patterns.complaints;
     config.data_dir = directory;
+    let class_facts = create_class_facts(&config)?;
     let agent = Agent::start(AgentParts {
         tool,
         library,
@@ -281,6 +283,7 @@ fn begin(env: Env, tool: Tool, mut config: AgentConfig, attached: bool) -> Resul
         rings: files.rings,
         tallies: files.tallies,
         catalogue: files.catalogue,
+        class_facts,
         nano_began,
         tid,
         virtual_threads: virtual_threads.map(|class| env.global(class)),
@@ -315,6 +318,21 @@ fn create_data_files(
             Err(error(source))
         }
     }
+}
+
+/// Creates the file with class facts, if the command wants one.
+fn create_class_facts(config: &AgentConfig) -> Result<Option<ClassFactsFile>, StartError> {
+    if !config.class_facts {
+        return Ok(None);
+    }
+    let created = ClassFactsFile::create(&config.data_dir).map_err(|source| {
+        data_directory::remove(&config.data_dir);
+        StartError::DataFiles {
+            directory: config.data_dir.clone(),
+            source,
+        }
+    });
+    created.map(Some)
 }
 
 /// The JDK's own class loaders. A loader is missing if the JDK returns none.

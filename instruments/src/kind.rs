@@ -19,10 +19,28 @@ pub enum InstrumentKind {
     Log(Vec<String>),
     /// Runs a probe: code of the plan, which updates tables. The instrument itself records no data.
     Code(Box<ProbeCode>),
-    /// Writes the entry and the exit of each call to an event trace. The lines of a filter leave
-    /// methods out. The measurement of a method is the number of its calls that were not recorded,
-    /// because their thread has no trace.
-    Recorder(Vec<String>),
+    /// Records the entry and the exit of each call. The measurement of a method is the number of its
+    /// calls that were not recorded, because their thread has no file.
+    Recorder(RecorderSpec),
+}
+
+/// The form and the filter of a recorder.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct RecorderSpec {
+    /// The form of the recording.
+    pub form: RecordingForm,
+    /// The lines of a filter, which leaves methods out.
+    pub filter: Vec<String>,
+}
+
+/// The form in which a recorder writes calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RecordingForm {
+    /// Two events with their times: an event trace.
+    Events,
+    /// Count and time in the node of the call's context: a calling-context tree.
+    Contexts,
 }
 
 impl InstrumentKind {

@@ -36,7 +36,7 @@ pub use armed::{ArmedClass, ArmedMethod, Block, DescribedMethod, Graph, RandomSa
 pub use completion::complete_class_name;
 pub use edit::{EditSpec, EditSummary};
 pub use event::LogEvent;
-pub use kind::InstrumentKind;
+pub use kind::{InstrumentKind, RecorderSpec, RecordingForm};
 pub use pattern::{
     CLASS_INITIALISER, ClassMatch, ClassMetadata, MethodMetadata, MethodPattern, PatternError,
     PatternFault, class_flag_words, flag_words,

@@ -61,6 +61,9 @@ pub struct AgentConfig {
     /// to the next. `None`: the agent keeps none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<PathBuf>,
+    /// Whether the agent writes the facts about armed classes; see [`crate::data::ClassFacts`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub class_facts: bool,
     /// The output of `print` in a plan. There is one output, so the agent does not read the field;
     /// it stays in the file because the form of the file is fixed.
     #[serde(default)]
@@ -91,6 +94,7 @@ impl AgentConfig {
             check: false,
             keep_data: false,
             cache: None,
+            class_facts: false,
             prints: PrintTarget::default(),
             listen: None,
             token_file: None,
@@ -113,16 +117,10 @@ impl AgentConfig {
     /// `report`. With `children`, the file name has the process id: `r.json` becomes `r.4711.json`.
     pub fn report_path(&self, pid: u32) -> Option<PathBuf> {
         let path = self.report.as_ref()?;
-        if !self.children {
-            return Some(path.clone());
-        }
-        let mut name = path.file_stem().unwrap_or_default().to_os_string();
-        name.push(format!(".{pid}"));
-        if let Some(extension) = path.extension() {
-            name.push(".");
-            name.push(extension);
-        }
-        Some(path.with_file_name(name))
+        Some(match self.children {
+            true => path_of_process(path, pid),
+            false => path.clone(),
+        })
     }
 
     /// The content of the configuration file.
@@ -131,6 +129,17 @@ impl AgentConfig {
         text.push('\n');
         Ok(text)
     }
+}
+
+/// A path with a process id before the extension of the file: `r.json` becomes `r.4711.json`.
+pub fn path_of_process(path: &Path, pid: u32) -> PathBuf {
+    let mut name = path.file_stem().unwrap_or_default().to_os_string();
+    name.push(format!(".{pid}"));
+    if let Some(extension) = path.extension() {
+        name.push(".");
+        name.push(extension);
+    }
+    path.with_file_name(name)
 }
 
 /// Why the agent's configuration could not be read.

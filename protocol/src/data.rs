@@ -14,11 +14,16 @@
 //! lives. A store into a mapped file belongs to the file at once, so the data of a killed process
 //! is complete. If the machine loses power, newer data may be lost.
 
+mod class_facts;
 mod event;
 mod event_log;
 mod layout;
 mod metadata_journal;
 
+pub use class_facts::{
+    ClassFacts, MethodFacts, RecordedClasses, class_facts_path, directories_with_class_facts,
+    read_class_facts,
+};
 pub use event::{DecodedEvent, decode_event};
 pub use event_log::{EventRecord, append_event_record, read_segment, segment_header};
 pub use layout::{

@@ -32,7 +32,9 @@ pub use codec::{
     MAX_MESSAGE_BYTES, MAX_REQUEST_BYTES, WireError, read_message, read_message_within,
     write_message,
 };
-pub use config::{AgentConfig, ConfigError, PlanSource, Policy, PrintTarget, UnknownPolicy};
+pub use config::{
+    AgentConfig, ConfigError, PlanSource, Policy, PrintTarget, UnknownPolicy, path_of_process,
+};
 pub use message::{PROTOCOL_VERSION, Reply, Request};
 pub use report::{
     Instrument, InstrumentKind, JvmInfo, Patch, Problem, Report, SCHEMA_VERSION, Totals,

@@ -118,6 +118,9 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved) {
     edges = calloc(SLOTS, sizeof *edges);
     jvmtiCapabilities wanted = {0};
     wanted.can_generate_method_entry_events = 1;
+#ifdef JNI_VERSION_21
+    wanted.can_support_virtual_threads = 1;
+#endif
     jvmtiEventCallbacks callbacks = {0};
     callbacks.MethodEntry = on_entry;
     callbacks.VMDeath = on_death;

@@ -17,6 +17,7 @@
 pub mod arguments;
 pub mod background;
 pub mod bench;
+pub mod call_oracle;
 pub mod class_cache;
 pub mod command;
 pub mod comparison;

@@ -7,14 +7,16 @@
 //! * calls in a constructor before `super(…)`;
 //! * the activation of `main`, which began before its class was armed, and its calls.
 
-use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::Child;
 
 use serde_json::Value;
-use veneer_tests::command::{json, veneer};
-use veneer_tests::folder::workspace;
+use veneer_tests::call_oracle::{
+    Graph, Method, compile_library, differences, is_initialiser, is_lambda, oracle_option,
+    read_counted, recorded,
+};
+use veneer_tests::command::veneer;
 use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with};
 use veneer_tests::live::{Live, until};
 use veneer_tests::process::Process;
@@ -32,91 +34,20 @@ const UNRECORDED_CALLS: [(&str, &str, i64); 2] = [
     ("graph.Initialised", "inInitialiser()J", 1),
 ];
 
-/// Class, name with descriptor.
-type Method = (String, String);
-/// Caller, bytecode index, callee.
-type Edge = (Method, i64, Method);
-
-/// Entries and calls of the methods of the program.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Graph {
-    entries: BTreeMap<Method, i64>,
-    edges: BTreeMap<Edge, i64>,
-}
-
-/// The name of a lambda's class without its number.
-fn class_name(name: &str) -> String {
-    let name = name.replace('/', ".");
-    match name.find("$$Lambda") {
-        Some(at) => name[..at + "$$Lambda".len()].to_owned(),
-        None => name,
-    }
-}
-
-fn is_initialiser((_, method): &Method) -> bool {
-    method.starts_with("<clinit>")
-}
-
-fn is_lambda((class, _): &Method) -> bool {
-    class.ends_with("$$Lambda")
-}
-
 /// Runs the program with the agent of the test, and reads what the agent counted.
 fn oracle(programs: &Programs) -> Result<Graph, Box<dyn std::error::Error>> {
-    let folder = programs.classes();
-    let library = folder.join("call_edges.so");
-    let include = programs.jdk().home().join("include");
-    Process::new("cc")
-        .args(["-O1", "-shared", "-fPIC", "-o"])
-        .arg(&library)
-        .arg(format!("-I{}", include.display()))
-        .arg(format!("-I{}", include.join("linux").display()))
-        .arg(workspace().join("tests/native/call_edges.c"))
-        .run()?
-        .succeeded("cc")?;
-    let counted = folder.join("call_edges.txt");
-    let agent = format!(
-        "-agentpath:{}={},{PACKAGE}/",
-        library.display(),
-        counted.display()
-    );
+    let library = compile_library(programs, "call_edges")?;
+    let counted = programs.classes().join("call_edges.txt");
     let java = programs
         .launcher()
-        .args([&agent, "-cp"])
-        .arg(folder.path())
+        .arg(oracle_option(&library, &counted, PACKAGE))
+        .arg("-cp")
+        .arg(programs.classes().path())
         .arg("graph.Main");
     let mut live = Live::start(&java)?;
     work(&mut live)?;
     live.stop()?.succeeded("graph.Main")?;
     read_counted(&counted)
-}
-
-fn read_counted(path: &Path) -> Result<Graph, Box<dyn std::error::Error>> {
-    let text = std::fs::read_to_string(path)?;
-    let (lines, last) = text
-        .trim_end()
-        .rsplit_once('\n')
-        .ok_or("the agent counted nothing")?;
-    assert_eq!(last, "end");
-    let mut graph = Graph::default();
-    for line in lines.lines() {
-        let words: Vec<&str> = line.split(' ').collect();
-        let [from, caller, index, class, method, count] = words[..] else {
-            return Err(format!("the agent wrote `{line}`").into());
-        };
-        let callee = (class_name(class), method.to_owned());
-        let caller = (class_name(from), caller.to_owned());
-        let count: i64 = count.parse()?;
-        // The methods of lambdas' classes have no entries in a recording.
-        if !is_lambda(&callee) {
-            *graph.entries.entry(callee.clone()).or_default() += count;
-        }
-        if from != "-" && !is_lambda(&caller) {
-            let edge = (caller, index.parse()?, callee);
-            *graph.edges.entry(edge).or_default() += count;
-        }
-    }
-    Ok(graph)
 }
 
 /// Lets the program work once, as in the recording.
@@ -145,33 +76,6 @@ fn start_recording(live: &Live, file: &Path) -> Result<Child, Box<dyn std::error
     Err(format!("the command records nothing: {seen}").into())
 }
 
-/// The recorded graph: methods of the program, and calls among them.
-fn recorded(file: &Path) -> Result<(Graph, Value), Box<dyn std::error::Error>> {
-    let file = file.to_string_lossy();
-    let shown = json(&["calls", "show", &file, "--json"])?;
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let list = |name: &str| shown[name].as_array().cloned().unwrap_or_default();
-    let mut graph = Graph::default();
-    let mut methods: BTreeMap<i64, Method> = BTreeMap::new();
-    for method in list("methods") {
-        let name = format!("{}{}", text(&method["method"]), text(&method["descriptor"]));
-        let name = (text(&method["class"]), name);
-        if let Some(entries) = method["entries"].as_i64() {
-            graph.entries.insert(name.clone(), entries);
-        }
-        methods.insert(method["id"].as_i64().ok_or("no id")?, name);
-    }
-    for edge in list("edges") {
-        let method = |end: &str| methods.get(&edge[end].as_i64()?).cloned();
-        let caller = method("caller").ok_or("no caller")?;
-        let callee = method("callee").ok_or("no callee")?;
-        let index = edge["bci"].as_i64().ok_or("no bytecode index")?;
-        let count = edge["count"].as_i64().ok_or("no count")?;
-        *graph.edges.entry((caller, index, callee)).or_default() += count;
-    }
-    Ok((graph, shown))
-}
-
 /// Removes what a recording does not contain, and the methods of other programs.
 fn comparable(mut graph: Graph) -> Graph {
     let main = (MAIN.0.to_owned(), MAIN.1.to_owned());
@@ -192,25 +96,6 @@ fn comparable(mut graph: Graph) -> Graph {
             && !is_unrecorded
     });
     graph
-}
-
-/// The differences of two maps, one line for each key.
-fn differences<K: Ord + std::fmt::Debug>(
-    recorded: &BTreeMap<K, i64>,
-    expected: &BTreeMap<K, i64>,
-) -> Vec<String> {
-    let keys = recorded.keys().chain(expected.keys());
-    let keys: std::collections::BTreeSet<&K> = keys.collect();
-    keys.into_iter()
-        .filter(|key| recorded.get(key) != expected.get(key))
-        .map(|key| {
-            format!(
-                "{key:?}: {:?} recorded, {:?} expected",
-                recorded.get(key),
-                expected.get(key)
-            )
-        })
-        .collect()
 }
 
 #[test]

@@ -9,12 +9,16 @@
 //! reads the counts, because replies on the first one would mix with the prints of the plan.
 
 mod assemble;
+mod contexts;
 mod hierarchy;
+mod instruments;
+mod run_recording;
 mod site;
+
+pub use run_recording::{RunCalls, recorded_directories};
 
 use std::collections::BTreeSet;
 use std::io::{self, BufWriter, Write};
-use std::process;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -22,8 +26,9 @@ use anyhow::Result;
 use thiserror::Error;
 use veneer_calls::{CallProfile, file};
 use veneer_client::{Client, ControlError};
-use veneer_instruments::{MethodPattern, PointRow};
-use veneer_protocol::{Reply, Report, Request, WireError};
+use veneer_instruments::MethodPattern;
+use veneer_protocol::data::ClassFacts;
+use veneer_protocol::{Reply, Request, WireError};
 
 use super::replaced_file::replace_file;
 use super::text;
@@ -33,12 +38,11 @@ use crate::exec::EXIT_PROGRAM_FAILED;
 use crate::output::{Style, print_error};
 use crate::remote::{LEASE_MILLIS, RENEWAL_INTERVAL};
 use assemble::Readings;
-use hierarchy::{ClassFacts, Hierarchy};
+use hierarchy::Hierarchy;
+use instruments::InstrumentNames;
 
 /// The pattern of all methods that can be recorded.
 const EVERY_METHOD: &str = "*..*";
-/// The most points of each instrument.
-const MAX_POINTS: u32 = 5_000_000;
 /// The most pairs of a call site and a class of receivers.
 const MAX_RECEIVERS: u32 = 20_000;
 /// The number of classes whose supertypes one program asks for. The agent buffers 4 MiB of the text
@@ -52,75 +56,6 @@ const READING_INTERVAL: Duration = Duration::from_secs(5);
 enum RecordError {
     #[error("process {0} ended before its counts could be read; record for a shorter time")]
     Ended(u32),
-}
-
-/// The instruments of a recording. The names distinguish the recordings of several commands.
-struct InstrumentNames {
-    entries: String,
-    sites: String,
-    allocations: String,
-    receivers: String,
-}
-
-impl InstrumentNames {
-    fn of_this_process() -> InstrumentNames {
-        let name = |what| format!("veneer calls {}: {what}", process::id());
-        InstrumentNames {
-            entries: name("entries"),
-            sites: name("calls"),
-            allocations: name("allocations"),
-            receivers: name("receivers"),
-        }
-    }
-
-    /// The plan that attaches the instruments.
-    fn plan(&self, patterns: &[String]) -> String {
-        let patterns: Vec<String> = patterns.iter().map(|pattern| literal(pattern)).collect();
-        let receivers = |mnemonic| {
-            format!(
-                "m.call_sites(\"{mnemonic}\").before(|p| t.count(site_id(), class_of(p.receiver)));\n"
-            )
-        };
-        let counter = |name| format!("counter().named({})", literal(name));
-        format!(
-            "let m = methods([{}]).limit({MAX_POINTS});\n\
-             let t = tally({MAX_RECEIVERS}).named({});\n\
-             m.entry().before({});\n\
-             m.call_sites().before({});\n\
-             m.allocations().before({});\n\
-             {}{}",
-            patterns.join(", "),
-            literal(&self.receivers),
-            counter(&self.entries),
-            counter(&self.sites),
-            counter(&self.allocations),
-            receivers("invokevirtual"),
-            receivers("invokeinterface"),
-        )
-    }
-
-    /// Selects the counts of this recording.
-    fn readings(&self, report: Report) -> Readings {
-        let mut readings = Readings {
-            refusals: report.refusals,
-            ..Readings::default()
-        };
-        for instrument in report.instruments {
-            let rows: &mut Vec<PointRow> = match &instrument.name {
-                name if *name == self.entries => &mut readings.entries,
-                name if *name == self.sites => &mut readings.sites,
-                name if *name == self.allocations => &mut readings.allocations,
-                _ => continue,
-            };
-            *rows = instrument.points;
-        }
-        for table in report.tables {
-            if table.name == self.receivers {
-                readings.receivers = table.entries;
-            }
-        }
-        readings
-    }
 }
 
 /// A recording whose instruments are attached.
@@ -160,7 +95,7 @@ pub fn run(arguments: &CallsRecordArguments) -> Result<u8> {
     let parsed = parsed.collect::<Result<Vec<_>, _>>()?;
     let names = InstrumentNames::of_this_process();
     let mut holder = veneer_client::connect(arguments.pid)?;
-    let program = names.plan(&patterns);
+    let program = names.plan(&patterns, MAX_RECEIVERS);
     let warnings = match execute(&mut holder, program, Some(LEASE_MILLIS)) {
         Ok(prints) => distinct(prints),
         Err(ControlError::Refused(message)) => {

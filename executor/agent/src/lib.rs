@@ -143,6 +143,20 @@ pub unsafe extern "system" fn Java_java_lang_invoke_VeneerTrace_write(
     unsafe { natives::write_trace(shard, kind, id, now) }
 }
 
+/// The native method `VeneerContexts.grow`.
+///
+/// # Safety
+/// `shard` must be the address of the counter shard that the current thread owns.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Java_java_lang_invoke_VeneerContexts_grow(
+    _: *mut JNIEnv,
+    _: jclass,
+    shard: jlong,
+) -> jboolean {
+    // SAFETY: given by the caller.
+    unsafe { natives::grow_contexts(shard) }
+}
+
 /// The native method `VeneerEvents.dropped`.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang_invoke_VeneerEvents_dropped(

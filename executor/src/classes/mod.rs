@@ -10,6 +10,7 @@
 pub mod arming_filter;
 mod build_id;
 pub mod cached_arming;
+pub mod class_facts_log;
 pub mod class_files;
 pub mod class_names;
 pub mod inherited_members;

@@ -21,7 +21,8 @@ use crate::agent::Agent;
 use crate::jvm::jvm_name::jvm_name;
 use crate::plans::jobs::{PlanJob, ReplInput};
 use crate::plans::outbox::{ClientId, Outbox};
-use crate::plans::{report, status};
+use crate::plans::report::{self, ReportSize};
+use crate::plans::status;
 use std::collections::BTreeMap;
 use std::io::BufReader;
 use std::ops::{ControlFlow, RangeInclusive};
@@ -221,7 +222,10 @@ impl ClientSession {
                 protocol: PROTOCOL_VERSION,
             },
             Request::Refusals {} => Reply::Refusals(agent.refusals()),
-            Request::Report {} => Reply::Report(Box::new(report::make_report(agent, jvm_name()))),
+            Request::Report {} => {
+                let report = report::make_report(agent, jvm_name(), ReportSize::Message);
+                Reply::Report(Box::new(report))
+            }
             Request::Status {} => {
                 Reply::Status(Box::new(status::make_status(agent, clients::count())))
             }

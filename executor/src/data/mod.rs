@@ -6,7 +6,9 @@
 pub mod aggregations;
 pub mod append_file;
 pub mod call_stacks;
+pub mod class_facts_file;
 pub mod clock;
+pub mod context_file;
 pub mod data_directory;
 pub mod event_log;
 pub mod memory;
@@ -18,3 +20,4 @@ pub mod rings;
 #[cfg(test)]
 pub mod scratch;
 pub mod shards;
+pub mod thread_age;

@@ -1,4 +1,5 @@
-//! The recorder of event traces: one file for each thread, which the thread itself writes.
+//! The recorder of event traces and of calling contexts: one file for each thread, which the thread
+//! itself writes.
 //!
 //! ```text
 //!   track    recording | next word | end of segment | latest time | open calls       one for each counter shard
@@ -9,13 +10,15 @@
 //! `docs/traces.md` specifies the files; the crate `veneer-traces` writes their headers and records.
 //! Its writer is not on the fast path, because compiled Java code cannot contain it: an event is
 //! stored by `VeneerTrace`, from the position that the track holds. The writer maps segments, and
-//! writes the events that do not fit into one word or into the segment.
+//! writes the events that do not fit into one word or into the segment. `context_tracks.rs` has the
+//! trees of contexts, which have other words in the track.
 //!
 //! | caller                                  | thread                                          |
 //! |-----------------------------------------|-------------------------------------------------|
 //! | [`Recorder::begin`], [`Recorder::end`]  | plan thread                                     |
 //! | [`Recorder::name_frame`]                | plan thread, threads that prepare classes       |
 //! | [`Recorder::open`], [`Recorder::write`] | the application thread that owns the track      |
+//! | [`Recorder::grow`]                      | the application thread that owns the track      |
 //! | [`Recorder::thread_ends`]               | the application thread that ends                |
 //!
 //! A mutex protects the recording, and another one the writer of each track. No thread calls the JVM
@@ -25,6 +28,7 @@
 //! just storing a word. The plan thread detaches the memory of a segment from the file instead
 //! ([`ThreadWriter::close`]). A name is in the names file before an event can use it.
 
+mod context_tracks;
 pub mod jvm_tracks;
 pub mod recorded_thread;
 pub mod thread_events;
@@ -32,22 +36,26 @@ mod trace_names;
 mod track;
 
 use crate::data::append_file::with_file_size_signal_blocked;
+use crate::data::context_file::NodeBudget;
 use crate::data::memory::WordTable;
 use crate::data::monotonic::monotonic;
 use crate::data::processor_clock::ProcessorTime;
+use crate::data::recorder::context_tracks::ContextTrack;
 use crate::data::recorder::recorded_thread::RecordedThread;
 use crate::data::recorder::trace_names::TraceNames;
 use crate::data::recorder::track::Track;
+use crate::data::thread_age::since_boot;
 use crate::jvm::runtime_table;
 use parking_lot::Mutex;
 use std::collections::HashSet;
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 use thiserror::Error;
-use veneer_instruments::{InstrumentId, RecordingSummary, VmEventKinds};
+use veneer_instruments::{InstrumentId, RecordingForm, RecordingSummary, VmEventKinds};
 use veneer_names::CounterSlot;
 use veneer_protocol::data::ShardLayout;
 use veneer_traces::analysis::TraceFilter;
@@ -94,9 +102,25 @@ pub struct RecordedMethod<'a> {
     pub line: Option<u16>,
 }
 
+/// The form of a recording, and the methods that it leaves out.
+pub struct RecordingSpec<'a> {
+    pub form: RecordingForm,
+    pub filter: TraceFilter,
+    /// The lines of the filter.
+    pub filter_lines: &'a [String],
+    /// Whether the program was running before the recording.
+    pub is_late: bool,
+}
+
 /// A recording, current or ended.
 struct Recording {
     number: u32,
+    form: RecordingForm,
+    /// The time since the boot of the machine at which the recording began, if the program was
+    /// running before.
+    late_since: Option<Duration>,
+    /// The room for contexts.
+    nodes: Arc<NodeBudget>,
     instrument: InstrumentId,
     directory: PathBuf,
     names: TraceNames,
@@ -115,9 +139,11 @@ pub struct Recorder {
     /// The tracks, in the order of the counter shards.
     words: WordTable,
     tracks: Box<[Mutex<Option<Track>>]>,
+    /// The trees of contexts, in the order of the counter shards.
+    contexts: Box<[Mutex<Option<ContextTrack>>]>,
     /// The tracks of threads of the JVM; see `jvm_tracks.rs`.
     jvm: [Mutex<Option<Track>>; 2],
-    /// The number of the recording that has not ended; 0 if there is none.
+    /// The number of the recording of events that has not ended; 0 if there is none.
     active: AtomicU32,
     /// The latest recording.
     latest: Mutex<Option<Recording>>,
@@ -129,6 +155,7 @@ impl Default for Recorder {
         Recorder {
             words: WordTable::new(shards * TRACK_WORDS),
             tracks: (0..shards).map(|_| Mutex::new(None)).collect(),
+            contexts: (0..shards).map(|_| Mutex::new(None)).collect(),
             jvm: Default::default(),
             active: AtomicU32::new(0),
             latest: Mutex::new(None),
@@ -143,8 +170,8 @@ impl Recorder {
     }
 
     /// Creates the directory of a new recording beside `data`, the data directory of this JVM, and
-    /// the names file in it. Returns the number of the recording, which is not 0. Nothing is
-    /// recorded until `VeneerTrace` knows the number.
+    /// the names file in it. Returns the number of the recording, which is negative if it is one of
+    /// contexts, and not 0. Nothing is recorded until `VeneerTrace` knows the number.
     ///
     /// # Errors
     /// Another recording has not ended, or the files cannot be created.
@@ -153,8 +180,8 @@ impl Recorder {
         instrument: InstrumentId,
         data: &Path,
         (jvm, jvm_version): (&str, &str),
-        filter: (TraceFilter, &[String]),
-    ) -> Result<u32, RecordError> {
+        spec: RecordingSpec<'_>,
+    ) -> Result<i32, RecordError> {
         let mut latest = self.latest.lock();
         if let Some(other) = latest.as_ref().filter(|one| !one.is_over) {
             return Err(RecordError::Busy(other.instrument));
@@ -167,27 +194,36 @@ impl Recorder {
             unix_ns: since.map_or(0, |time| time.as_nanos() as u64),
             ..ClockRecord::default()
         }))?;
-        let source = ProcessorTime::choose(filter.0.processor_time.as_deref());
+        let source = ProcessorTime::choose(spec.filter.processor_time.as_deref());
         names.write(&NameRecord::ProcessorTime(source.name().into()))?;
-        for line in filter.1 {
+        for line in spec.filter_lines {
             names.write(&NameRecord::Filter(line.clone()))?;
         }
         let number = latest
             .as_ref()
-            .map_or(1, |one| one.number.wrapping_add(1).max(1) & 0x7fff_ffff);
+            .map_or(1, |one| (one.number & 0x3fff_ffff) + 1);
         *latest = Some(Recording {
             number,
+            form: spec.form,
+            late_since: spec.is_late.then(since_boot),
+            nodes: Arc::default(),
             instrument,
             directory,
             names: TraceNames::new(names),
-            filter: filter.0,
+            filter: spec.filter,
             source,
             excluded: 0,
             named: HashSet::new(),
             is_over: false,
         });
-        self.active.store(number, Ordering::SeqCst);
-        Ok(number)
+        let signed = number as i32;
+        Ok(match spec.form {
+            RecordingForm::Events => {
+                self.active.store(number, Ordering::SeqCst);
+                signed
+            }
+            RecordingForm::Contexts => -signed,
+        })
     }
 
     /// Whether a recorded instrument leaves a method out by its filter. Counts the method if so.
@@ -202,7 +238,7 @@ impl Recorder {
         is_excluded
     }
 
-    /// The number of the recording that has not ended; 0 if there is none.
+    /// The number of the recording of events that has not ended; 0 if there is none.
     fn active(&self) -> u32 {
         self.active.load(Ordering::Relaxed)
     }
@@ -217,6 +253,7 @@ impl Recorder {
     pub fn observed(&self, instrument: InstrumentId) -> VmEventKinds {
         let latest = self.latest.lock();
         let recording = latest.as_ref().filter(|one| one.instrument == instrument);
+        let recording = recording.filter(|one| one.form == RecordingForm::Events);
         recording.map_or(VmEventKinds::NONE, |one| one.filter.events())
     }
 
@@ -255,8 +292,11 @@ impl Recorder {
     }
 
     /// Opens the track of a shard for its owner, the current thread. Returns its address, or 0 if
-    /// the thread cannot be recorded.
-    pub fn open(&self, shard: usize, number: u32, thread: RecordedThread) -> i64 {
+    /// the thread cannot be recorded. `number` is the one that [`Recorder::begin`] returned.
+    pub fn open(&self, shard: usize, number: i32, thread: RecordedThread) -> i64 {
+        let Ok(number) = u32::try_from(number) else {
+            return self.open_contexts(shard, number, thread);
+        };
         let Some(track) = self.tracks.get(shard) else {
             return 0;
         };
@@ -344,6 +384,7 @@ impl Recorder {
         if let Some(ended) = ended {
             self.close(shard, ended);
         }
+        self.complete_contexts(shard);
         self.set(shard, 0, 0);
     }
 
@@ -359,6 +400,7 @@ impl Recorder {
             self.active.store(0, Ordering::SeqCst);
             recording.number
         };
+        self.complete_all_contexts(number);
         for track in &self.jvm {
             let ended = track.lock().take();
             if let Some(ended) = ended.filter(|one| one.recording == number) {

@@ -458,9 +458,9 @@ impl Library {
         &self,
         env: Env,
         (tracks, shards): (i64, i64),
-        (number, mark): (u32, u64),
+        (number, mark): (i32, u64),
     ) -> Result<(), JvmError> {
-        let arguments = [j(tracks), j(shards), i(number as i32), j(mark as i64)];
+        let arguments = [j(tracks), j(shards), i(number), j(mark as i64)];
         // SAFETY: `begin(JJIJ)V` takes two longs, an int and a long; the caller vouches for the
         // addresses.
         unsafe { env.void(&self.begin_trace, &arguments, || "beginning a trace".into()) }

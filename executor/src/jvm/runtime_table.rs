@@ -48,7 +48,7 @@ const fn reader(class: RuntimeClass) -> RuntimeClass {
 
 /// The runtime classes, in the order in which the agent defines them: a class is defined before the
 /// first use of any method that names it. `VeneerAgent`, which the agent calls, is the last one.
-pub const CLASSES: [RuntimeClass; 28] = [
+pub const CLASSES: [RuntimeClass; 29] = [
     named(class("VeneerFrame")),
     class("VeneerReserve"),
     class("VeneerBound"),
@@ -73,6 +73,7 @@ pub const CLASSES: [RuntimeClass; 28] = [
     class("VeneerWalk"),
     class("VeneerBacktrace"),
     class("VeneerEvents"),
+    class("VeneerContexts"),
     named(class("VeneerTrace")),
     named(class("VeneerRuntime")),
     class("VeneerVersions"),
@@ -207,6 +208,38 @@ java_constants! {
     /// Offset in a track: the address of the word that differs from the mark of the recording if the
     /// thread was switched out.
     TRACK_SWITCH: i32 = 40;
+    /// Offset in a track of contexts: the address of the root of the thread's tree.
+    CONTEXTS_NODES: i32 = 8;
+    /// Offset in a track of contexts: the offset of the node of the innermost open call.
+    CONTEXTS_CURRENT: i32 = 16;
+    /// Offset in a track of contexts: the offset behind the last node.
+    CONTEXTS_USED: i32 = 24;
+    /// Offset in a track of contexts: the offset behind the room for nodes; negative if the agent has
+    /// refused more room.
+    CONTEXTS_END: i32 = 32;
+    /// Offset in a track of contexts: the address of the index of nodes.
+    CONTEXTS_INDEX: i32 = 40;
+    /// Offset in a track of contexts: the number of entries of the index, a power of two, minus 1.
+    CONTEXTS_MASK: i32 = 48;
+    /// Offset in a track of contexts: the number of open calls that found no room for a node.
+    CONTEXTS_NESTED: i32 = 56;
+    /// Binary logarithm of the size of a node of contexts.
+    NODE_SHIFT: i32 = 6;
+    /// Offset in a node: the number of calls. A node begins with its key.
+    NODE_CALLS: i32 = 8;
+    /// Offset in a node: the time of the calls that ended.
+    NODE_WALL: i32 = 16;
+    /// Offset in a node: the time at which the open call began. In the root: the time at which the
+    /// outermost call began that found no room.
+    NODE_START: i32 = 24;
+    /// Offset in a node: the number of calls below it that found no room for a node.
+    NODE_OVERFLOW_CALLS: i32 = 32;
+    /// Offset in a node: the time of these calls.
+    NODE_OVERFLOW_WALL: i32 = 40;
+    /// Offset in a node: the offset of the child that was found last.
+    NODE_LATEST_CHILD: i32 = 48;
+    /// Offset in a node: the number of nodes above it.
+    NODE_DEPTH: i32 = 56;
     /// Binary logarithm of the distance of two counter shards in bytes.
     SHARD_SHIFT: i32 = 22;
     /// Kind of an event in a trace: a call begins.
@@ -250,6 +283,7 @@ mod tests {
     };
     use veneer_probes::compile::{self, KeyTag};
     use veneer_protocol::data;
+    use veneer_traces::format::context_node;
     use veneer_traces::format::word::{MAX_SHORT_ID, kind};
 
     #[test]
@@ -270,6 +304,19 @@ mod tests {
 
     #[test]
     fn events_of_traces_have_the_kinds_of_their_format() {
+        let nodes = [
+            (NODE_CALLS, context_node::CALLS),
+            (NODE_WALL, context_node::WALL),
+            (NODE_START, context_node::START),
+            (NODE_OVERFLOW_CALLS, context_node::OVERFLOW_CALLS),
+            (NODE_OVERFLOW_WALL, context_node::OVERFLOW_WALL),
+            (NODE_LATEST_CHILD, context_node::LATEST_CHILD),
+            (NODE_DEPTH, context_node::DEPTH),
+        ];
+        for (offset, word) in nodes {
+            assert_eq!(offset as usize, word * 8);
+        }
+        assert_eq!(1 << NODE_SHIFT, context_node::NODE_BYTES);
         let ours = [TRACE_ENTRY, TRACE_EXIT, TRACE_THROW];
         assert_eq!(ours, [kind::ENTRY, kind::EXIT, kind::THROW].map(i32::from));
         assert_eq!(1 << SHARD_SHIFT, data::ShardLayout::STRIDE);

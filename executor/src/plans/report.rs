@@ -11,8 +11,27 @@ use crate::plans::readings;
 use veneer_instruments::{InstrumentId, PatchId};
 use veneer_protocol as p;
 
+/// The limit for the tables of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReportSize {
+    /// The report is one message to a client.
+    Message,
+    /// The report is written to a file, whose size has no limit of its own.
+    File,
+}
+
+impl ReportSize {
+    /// The most bytes of JSON, by estimate, of the entries of all tables.
+    fn max_tables_bytes(self) -> usize {
+        match self {
+            ReportSize::Message => tables::MAX_MESSAGE_BYTES,
+            ReportSize::File => tables::MAX_FILE_BYTES,
+        }
+    }
+}
+
 /// Returns the current report. `jvm` is the name and the version of the JVM.
-pub fn make_report(agent: &Agent, jvm: (String, String)) -> p::Report {
+pub fn make_report(agent: &Agent, jvm: (String, String), size: ReportSize) -> p::Report {
     let millis = agent.began.elapsed().as_millis() as u64;
     let mut report = p::Report::new(p::JvmInfo {
         pid: std::process::id(),
@@ -30,7 +49,7 @@ pub fn make_report(agent: &Agent, jvm: (String, String)) -> p::Report {
         add_points(&mut report.totals, &entry.points);
         report.instruments.push(entry);
     }
-    report.tables = tables::make_tables(agent);
+    report.tables = tables::make_tables(agent, size.max_tables_bytes());
     let patches = (1..).map(PatchId);
     for (id, patch) in patches.zip(&agent.table.lock().patches) {
         report.patches.push(protocol_forms::patch(id, patch));
@@ -111,7 +130,7 @@ pub fn write(agent: &Agent, jvm: (String, String)) {
     let Some(path) = agent.config.report_path(std::process::id()) else {
         return;
     };
-    if let Err(e) = write_to(&path, &make_report(agent, jvm)) {
+    if let Err(e) = write_to(&path, &make_report(agent, jvm, ReportSize::File)) {
         eprintln!(
             "veneer: the report could not be written to {}: {e}",
             path.display()

@@ -19,6 +19,9 @@ pub enum TraceError {
     /// The directory has no names file, or the file has no first record.
     #[error("{path} is not a trace: the directory has no valid file `names`", path = .0.display())]
     NotATrace(PathBuf),
+    /// The file does not begin as the calling-context tree of a thread does.
+    #[error("{path} is not the calling-context tree of a thread", path = .0.display())]
+    NotAContextTree(PathBuf),
     /// The trace has a later major version.
     #[error("{path} has version {major}.{minor}; this program reads version {known}", path = path.display(), known = crate::format::VERSION.0)]
     FutureVersion {
@@ -46,6 +49,7 @@ impl TraceError {
         match self {
             TraceError::Io { .. } => "TraceIo",
             TraceError::NotATrace(_) => "NotATrace",
+            TraceError::NotAContextTree(_) => "NotAContextTree",
             TraceError::FutureVersion { .. } => "FutureTrace",
             TraceError::NoThread(_) => "NoTraceThread",
         }

@@ -2,7 +2,7 @@
 
 use super::convert::{ApiResult, api_error, downcast_element};
 use rhai::{Array, Engine, FLOAT, INT, ImmutableString};
-use veneer_instruments::{HitQuota, InstrumentKind};
+use veneer_instruments::{HitQuota, InstrumentKind, RecorderSpec, RecordingForm};
 
 /// An instrument with its options.
 #[derive(Clone, Debug)]
@@ -71,6 +71,11 @@ fn times(instrument: &InstrumentBuilder, most: INT, each: bool) -> ApiResult<Ins
     }
 }
 
+fn recorder(form: RecordingForm, filter: &str) -> InstrumentBuilder {
+    let filter = filter.lines().map(str::to_owned).collect();
+    InstrumentBuilder::new(InstrumentKind::Recorder(RecorderSpec { form, filter }))
+}
+
 /// A recorder that stops in the middle of calls would leave a trace with wrong trees.
 fn refuse_recorder(instrument: &InstrumentBuilder, option: &str) -> ApiResult<()> {
     match instrument.kind {
@@ -109,12 +114,13 @@ pub(super) fn register(engine: &mut Engine) {
         InstrumentBuilder::new(InstrumentKind::Counter)
     });
     engine.register_fn("timer", || InstrumentBuilder::new(InstrumentKind::Timer));
-    engine.register_fn("recorder", || {
-        InstrumentBuilder::new(InstrumentKind::Recorder(Vec::new()))
-    });
+    engine.register_fn("recorder", || recorder(RecordingForm::Events, ""));
     engine.register_fn("recorder", |filter: ImmutableString| {
-        let lines = filter.lines().map(str::to_owned).collect();
-        InstrumentBuilder::new(InstrumentKind::Recorder(lines))
+        recorder(RecordingForm::Events, &filter)
+    });
+    engine.register_fn("contexts", || recorder(RecordingForm::Contexts, ""));
+    engine.register_fn("contexts", |filter: ImmutableString| {
+        recorder(RecordingForm::Contexts, &filter)
     });
     log_of!(engine: a);
     log_of!(engine: a b);

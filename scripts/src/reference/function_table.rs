@@ -261,6 +261,12 @@ pub(super) const GROUPS: &[Group] = &[
                 description: "Writes the entry and the exit of each call to an event trace (docs/traces.md), one file for each thread. The text is a filter of include and exclude rules; the first rule that matches a method decides. The readings are the calls that were not recorded because their thread has no file. One recorder at a time can be attached, with methods(…).around(recorder()).",
             },
             Function {
+                name: "contexts",
+                usage: "contexts(), or contexts(\"excludemethod * <init>\\n…\")",
+                returns: "instrument",
+                description: "A recorder that writes no events, but adds the calls and their times to a tree of calling contexts for each thread (docs/traces.md). Its files grow with the number of contexts. The rules of recorder() apply.",
+            },
+            Function {
                 name: "code",
                 usage: "code(|p| …)",
                 returns: "instrument",

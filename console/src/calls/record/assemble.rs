@@ -24,9 +24,11 @@ use super::site::{AllocationSite, CallSite};
 
 /// The name of the loader of all methods. The rows of the agent do not name loaders, so classes of
 /// one name in several loaders are one class in the profile.
-const ANY_LOADER: &str = "any";
+pub const ANY_LOADER: &str = "any";
 /// The callee of virtual calls whose receivers did not fit into the table.
 const UNKNOWN_RECEIVERS: &str = "receivers that did not fit into the table";
+/// The callee of virtual calls in a JVM that was killed. Only the JVM had the table of receivers.
+const LOST_RECEIVERS: &str = "receivers that were lost when the JVM was killed";
 
 /// The counts of a recording, as the agent reported them.
 #[derive(Clone, Debug, Default)]
@@ -40,6 +42,10 @@ pub struct Readings {
     /// Counts by `site_id()` and the class of the receiver. The class is null for calls on null,
     /// which enter no method.
     pub receivers: Vec<TableEntry>,
+    /// Whether the JVM was killed, and the table of receivers with it.
+    pub lost_receivers: bool,
+    /// The calls in threads without a tree of contexts, if contexts were recorded.
+    pub contexts: Vec<PointRow>,
     /// All classes and methods that the agent left unchanged.
     pub refusals: Vec<RefusalRow>,
 }
@@ -66,6 +72,10 @@ pub fn profile(
         profile,
         loader,
         hierarchy,
+        unknown_receivers: match readings.lost_receivers {
+            true => LOST_RECEIVERS,
+            false => UNKNOWN_RECEIVERS,
+        },
     };
     for row in &readings.entries {
         if let Some(name) = method_name(&row.class, &row.method) {
@@ -97,7 +107,7 @@ fn receivers(entries: &[TableEntry]) -> HashMap<i64, Receivers> {
 }
 
 /// The number of times that a point was passed.
-fn hits(row: &PointRow) -> u64 {
+pub fn hits(row: &PointRow) -> u64 {
     match row.data {
         Measurement::Count { hits } => hits,
         Measurement::Time { .. } | Measurement::Log { .. } => 0,
@@ -105,7 +115,7 @@ fn hits(row: &PointRow) -> u64 {
 }
 
 /// The name of a method of a row; `None` if the method has no valid descriptor.
-fn method_name(class: &str, method: &str) -> Option<MethodName> {
+pub fn method_name(class: &str, method: &str) -> Option<MethodName> {
     let method = MethodRef::parse(method).ok()?;
     Some(MethodName::new(
         class,
@@ -129,6 +139,8 @@ struct Assembly<'h> {
     profile: CallProfile,
     loader: LoaderId,
     hierarchy: &'h Hierarchy,
+    /// The name of the callee of virtual calls whose receivers are unknown.
+    unknown_receivers: &'static str,
 }
 
 impl Assembly<'_> {
@@ -137,8 +149,11 @@ impl Assembly<'_> {
         let code_bytes = self.hierarchy.code_bytes(&name.class, &method);
         self.profile.add_method(Method {
             loader: self.loader,
+            form: match self.hierarchy.is_native(&name.class, &method) {
+                true => MethodForm::Native,
+                false => MethodForm::Bytecode,
+            },
             name,
-            form: MethodForm::Bytecode,
             code_bytes,
             entries,
         })
@@ -206,7 +221,7 @@ impl Assembly<'_> {
                     }
                 }
                 if rest > 0 {
-                    let callee = self.add_unknown(UNKNOWN_RECEIVERS);
+                    let callee = self.add_unknown(self.unknown_receivers);
                     self.profile
                         .add_calls(caller, site, callee, call.kind, rest);
                 }
@@ -285,9 +300,9 @@ impl Assembly<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::hierarchy::{ClassFacts, MethodFacts};
     use super::*;
     use veneer_protocol::EntryMetrics;
+    use veneer_protocol::data::{ClassFacts, MethodFacts};
 
     fn row(class: &str, method: &str, what: Option<&str>, hits: u64) -> PointRow {
         PointRow {
@@ -319,6 +334,7 @@ mod tests {
                     method: (*method).into(),
                     size: 9,
                     flags: Default::default(),
+                    native: false,
                 })
                 .collect(),
         }

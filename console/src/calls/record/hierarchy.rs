@@ -5,9 +5,9 @@
 //! The agent knows the supertypes of a class as a set. The superclasses in it are ordered by
 //! inclusion: a class has more supertypes than each of its superclasses.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
-use serde::Deserialize;
+use veneer_protocol::data::{ClassFacts, MethodFacts};
 
 /// The number of characters of a class name that tables of the agent store.
 const TABLE_TEXT_CHARS: usize = 64;
@@ -24,35 +24,21 @@ const FINAL_METHODS_OF_OBJECT: [&str; 6] = [
     "wait(JI)V",
 ];
 
-/// A class with recorded methods, as the agent knows it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-pub struct ClassFacts {
-    /// The class with dots.
-    pub name: String,
-    /// All superclasses and superinterfaces, direct and indirect, with dots.
-    pub supertypes: BTreeSet<String>,
-    /// The flags of the class, as words of patterns.
-    pub flags: BTreeSet<String>,
-    /// The methods with recorded code.
-    pub methods: Vec<MethodFacts>,
-}
+const ENUM: &str = "java.lang.Enum";
 
-/// A recorded method, as the agent knows it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-pub struct MethodFacts {
-    /// Name and descriptor: `m(I)I`.
-    pub method: String,
-    /// The size of the bytecode in bytes.
-    pub size: u32,
-    /// The flags of the method, as words of patterns.
-    pub flags: BTreeSet<String>,
-}
+/// The methods of `java.lang.Enum` that no class overrides.
+const FINAL_METHODS_OF_ENUM: [&str; 6] = [
+    "name()Ljava/lang/String;",
+    "ordinal()I",
+    "equals(Ljava/lang/Object;)Z",
+    "hashCode()I",
+    "compareTo(Ljava/lang/Enum;)I",
+    "getDeclaringClass()Ljava/lang/Class;",
+];
 
-impl MethodFacts {
-    /// Whether a virtual call can select the method in a class below its own.
-    fn is_selectable(&self) -> bool {
-        !self.flags.contains("private") && !self.flags.contains("static")
-    }
+/// Whether a virtual call can select the method in a class below its own.
+fn is_selectable(method: &MethodFacts) -> bool {
+    !method.flags.contains("private") && !method.flags.contains("static")
 }
 
 /// The recorded classes with their methods.
@@ -74,7 +60,14 @@ impl Hierarchy {
 
     /// The size of a method's bytecode in bytes, if it is known.
     pub fn code_bytes(&self, class: &str, method: &str) -> Option<u32> {
-        self.declared(class, method).map(|facts| facts.size)
+        let facts = self.declared(class, method)?;
+        (!facts.native).then_some(facts.size)
+    }
+
+    /// Whether the method is known to be native.
+    pub fn is_native(&self, class: &str, method: &str) -> bool {
+        self.declared(class, method)
+            .is_some_and(|facts| facts.native)
     }
 
     /// The class with dots whose method a call of `method` on an object of the class `receiver`
@@ -90,8 +83,7 @@ impl Hierarchy {
             return Some(class);
         }
         self.nearest(receiver, |class| {
-            self.declared(class, method)
-                .is_some_and(MethodFacts::is_selectable)
+            self.declared(class, method).is_some_and(is_selectable)
         })
     }
 
@@ -104,6 +96,11 @@ impl Hierarchy {
         let mut unrecorded = all.filter(|name| !self.classes.contains_key(*name));
         if FINAL_METHODS_OF_OBJECT.contains(&method) {
             return unrecorded.find(|name| *name == OBJECT);
+        }
+        if FINAL_METHODS_OF_ENUM.contains(&method)
+            && let Some(name) = facts.supertypes.get(ENUM)
+        {
+            return Some(name);
         }
         match (unrecorded.next(), unrecorded.next()) {
             (Some(only), None) => Some(only),
@@ -177,6 +174,7 @@ mod tests {
                     method: (*method).into(),
                     size: 1,
                     flags: words(flags),
+                    native: flags.contains("native"),
                 })
                 .collect(),
         }
@@ -230,12 +228,16 @@ mod tests {
         let mut all = hierarchy();
         let supertypes = ["java.lang.Object", "java.util.TimerTask"];
         all.add(class("Task", "", &supertypes, &[]));
+        let constant = ["java.lang.Comparable", "java.lang.Enum", "java.lang.Object"];
+        all.add(class("Level", "enum", &constant, &[]));
         let object = Some("java.lang.Object");
         for (receiver, method, expected) in [
             ("Leaf", "getClass()Ljava/lang/Class;", object),
             ("Leaf", "hashCode()I", object),
             ("Task", "getClass()Ljava/lang/Class;", object),
             ("Task", "hashCode()I", None),
+            ("Level", "ordinal()I", Some("java.lang.Enum")),
+            ("Level", "toString()Ljava/lang/String;", None),
             ("Unknown", "hashCode()I", None),
         ] {
             let found = all.unrecorded_owner(receiver, method);
@@ -264,6 +266,18 @@ mod tests {
             let found = all.selected(receiver, named, method);
             assert_eq!(found, expected, "{named}.{method} on {receiver}");
         }
+    }
+
+    #[test]
+    fn native_methods_are_selected_and_have_no_size() {
+        let mut all = hierarchy();
+        let supertypes = ["java.lang.Object", "Base"];
+        let methods = [("m()V", "native"), ("own()V", "")];
+        all.add(class("Low", "", &supertypes, &methods));
+        assert_eq!(all.selected("Low", "Base", "m()V"), Some("Low"));
+        assert!(all.is_native("Low", "m()V") && !all.is_native("Low", "own()V"));
+        assert_eq!(all.code_bytes("Low", "m()V"), None);
+        assert_eq!(all.code_bytes("Low", "own()V"), Some(1));
     }
 
     #[test]

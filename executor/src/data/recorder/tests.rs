@@ -20,10 +20,20 @@ impl Visitor for Ended {
     }
 }
 
-fn begin(recorder: &Recorder, data: &Path, rules: &str) -> Result<u32, RecordError> {
+/// A recording of events.
+fn events(filter: TraceFilter) -> RecordingSpec<'static> {
+    RecordingSpec {
+        form: RecordingForm::Events,
+        filter,
+        filter_lines: &[],
+        is_late: false,
+    }
+}
+
+fn begin(recorder: &Recorder, data: &Path, rules: &str) -> Result<i32, RecordError> {
     let rules = format!("processor_time none\n{rules}");
     let filter = TraceFilter::parse(&rules).expect("a filter");
-    recorder.begin(INSTRUMENT, data, ("VM", "25"), (filter, &[]))
+    recorder.begin(INSTRUMENT, data, ("VM", "25"), events(filter))
 }
 
 fn thread(name: &str) -> RecordedThread {
@@ -276,7 +286,7 @@ fn a_thread_that_was_switched_out_writes_a_reading_of_its_clock() {
         let recorder = Recorder::default();
         let filter = TraceFilter::parse(&format!("processor_time {source}")).expect("a filter");
         let number = recorder
-            .begin(INSTRUMENT, &scratch.join("1"), ("VM", "25"), (filter, &[]))
+            .begin(INSTRUMENT, &scratch.join("1"), ("VM", "25"), events(filter))
             .expect("a recording");
         recorder.open(3, number, thread("worker"));
         recorder.write(3, kind::ENTRY, 7, monotonic());

@@ -47,7 +47,7 @@ impl Recorder {
             _ if number == 0 => false,
             state if state == i64::from(number) => true,
             state if state == -i64::from(number) => false,
-            _ => self.open(shard, number, thread()) != 0,
+            _ => self.open(shard, number as i32, thread()) != 0,
         }
     }
 

@@ -1,8 +1,8 @@
 //! The tallies in the report. A *tally* is an aggregation map that probes fill.
 //!
-//! A report is one message to a client, and the size of messages is limited. So the tallies share
-//! [`MAX_TABLES_BYTES`] of it, and each tally omits the entries that do not fit: the least frequent
-//! ones, or the oldest ones of `last` and `sample`.
+//! A report for a client is one message, and the size of messages is limited. So the tallies share a
+//! number of bytes, and each tally omits the entries that do not fit: the least frequent ones, or the
+//! oldest ones of `last` and `sample`.
 
 use std::cmp::{Ordering, Reverse};
 
@@ -12,9 +12,11 @@ use serde_json::Value;
 use veneer_instruments::{Tally, TallyEntry, TallyKey, TallyKind};
 use veneer_protocol::{Table, TableEntry, TableKind};
 
-/// The most bytes of JSON, by estimate, of all entries of a report. The rest of the message is left
-/// to everything else.
-const MAX_TABLES_BYTES: usize = 6 << 20;
+/// The most bytes of JSON, by estimate, of all entries of a report in a message. The rest of the
+/// message is left to everything else.
+pub const MAX_MESSAGE_BYTES: usize = 6 << 20;
+/// The most bytes of JSON, by estimate, of all entries of a report in a file.
+pub const MAX_FILE_BYTES: usize = 64 << 20;
 /// The estimated bytes of an entry without its texts and buckets.
 const ENTRY_BYTES: usize = 160;
 /// The estimated bytes of a bucket.
@@ -28,31 +30,38 @@ struct SizedTable {
     bytes: usize,
 }
 
-/// Returns the current content of all tables that have a form in the report.
-pub fn make_tables(agent: &Agent) -> Vec<Table> {
+/// Returns the current content of all tables that have a form in the report, with at most `room`
+/// bytes of entries.
+pub fn make_tables(agent: &Agent, room: usize) -> Vec<Table> {
     let attached = agent.table.lock().tables_of_attached_code();
     let sized = |(number, kind, label): (u32, TallyKind, TableLabel)| {
         let now = agent.tallies.read(&agent.shards, number, agent.nano_began);
         // The entries are reduced at once: a table with all its entries may be large.
-        let mut sized = sized_table(number, kind, label, now)?;
+        let mut sized = sized_table(number, kind, label, room, now)?;
         sized.table.attached = attached.contains(&number);
         Some(sized)
     };
     let shown = agent.tallies.labelled_tables().into_iter();
     let mut all: Vec<SizedTable> = shown.filter_map(sized).collect();
-    share_room(&mut all, MAX_TABLES_BYTES);
+    share_room(&mut all, room);
     all.into_iter().map(|sized| sized.table).collect()
 }
 
-/// The report's form of one table, with as many entries as [`MAX_TABLES_BYTES`] allows. Returns
-/// `None` for a table that only probes can read.
-fn sized_table(number: u32, kind: TallyKind, label: TableLabel, now: Tally) -> Option<SizedTable> {
+/// The report's form of one table, with as many entries as `max_bytes` allows. Returns `None` for a
+/// table that only probes can read.
+fn sized_table(
+    number: u32,
+    kind: TallyKind,
+    label: TableLabel,
+    max_bytes: usize,
+    now: Tally,
+) -> Option<SizedTable> {
     let table_kind = table_kind(kind)?;
     let now = match kind {
         TallyKind::Distinct => now.count_distinct(),
         _ => now,
     };
-    let mut room = MAX_TABLES_BYTES;
+    let mut room = max_bytes;
     let (entries, omitted) = fitting_entries(now.entries, kind, &mut room);
     Some(SizedTable {
         table: Table {
@@ -67,7 +76,7 @@ fn sized_table(number: u32, kind: TallyKind, label: TableLabel, now: Tally) -> O
             omitted,
             rest: now.rest.metrics_of_rest(kind),
         },
-        bytes: MAX_TABLES_BYTES - room,
+        bytes: max_bytes - room,
     })
 }
 
@@ -216,7 +225,7 @@ mod tests {
             false => entry(n, (count - n) as u64),
         };
         let all = tally((0..count).map(entry).collect());
-        sized_table(number, kind, TableLabel::default(), all).expect("a table")
+        sized_table(number, kind, TableLabel::default(), MAX_MESSAGE_BYTES, all).expect("a table")
     }
 
     fn keys(entries: &[TableEntry]) -> Vec<i64> {
@@ -228,11 +237,11 @@ mod tests {
     fn entries_are_sorted_by_count_and_then_by_key() {
         let all = vec![entry(3, 5), entry(1, 5), entry(2, 9), entry(4, 1)];
         let (shown, omitted) =
-            fitting_entries(all, TallyKind::Count, &mut MAX_TABLES_BYTES.clone());
+            fitting_entries(all, TallyKind::Count, &mut MAX_MESSAGE_BYTES.clone());
         assert_eq!((keys(&shown), omitted), (vec![2, 1, 3, 4], 0));
         let mut sets = vec![entry(1, 90), entry(2, 10)];
         (sets[0].distinct, sets[1].distinct) = (3, 4);
-        let (shown, _) = fitting_entries(sets, TallyKind::Distinct, &mut MAX_TABLES_BYTES.clone());
+        let (shown, _) = fitting_entries(sets, TallyKind::Distinct, &mut MAX_MESSAGE_BYTES.clone());
         assert_eq!(
             keys(&shown),
             [2, 1],
@@ -280,9 +289,9 @@ mod tests {
 
     #[test]
     fn one_large_table_is_truncated_to_the_size_of_a_message() {
-        let count = 2 * (MAX_TABLES_BYTES / ENTRY_BYTES) as i64;
+        let count = 2 * (MAX_MESSAGE_BYTES / ENTRY_BYTES) as i64;
         let one = table(0, TallyKind::Count, count);
-        assert!(one.bytes <= MAX_TABLES_BYTES && one.bytes > MAX_TABLES_BYTES - ENTRY_BYTES);
+        assert!(one.bytes <= MAX_MESSAGE_BYTES && one.bytes > MAX_MESSAGE_BYTES - ENTRY_BYTES);
         let shown = one.table.entries.len() as u64;
         assert_eq!(one.table.omitted + shown, count as u64);
         assert_eq!(keys(&one.table.entries[..3]), [0, 1, 2]);
@@ -335,13 +344,29 @@ mod tests {
     #[test]
     fn tables_that_only_probes_read_have_no_form() {
         for kind in [TallyKind::Numbers, TallyKind::Objects, TallyKind::PerObject] {
-            assert!(sized_table(0, kind, TableLabel::default(), Tally::default()).is_none());
+            assert!(
+                sized_table(
+                    0,
+                    kind,
+                    TableLabel::default(),
+                    MAX_MESSAGE_BYTES,
+                    Tally::default()
+                )
+                .is_none()
+            );
         }
         let label = TableLabel {
             plan: "a.rhai".into(),
             name: None,
         };
-        let one = sized_table(6, TallyKind::Top, label, Tally::default()).expect("a table");
+        let one = sized_table(
+            6,
+            TallyKind::Top,
+            label,
+            MAX_MESSAGE_BYTES,
+            Tally::default(),
+        )
+        .expect("a table");
         assert_eq!(
             (one.table.id.as_str(), one.table.name.as_str()),
             ("t7", "top")

@@ -49,8 +49,8 @@ impl RuntimeHandle {
             }
             false => None,
         };
-        let filter = match &spec.kind {
-            InstrumentKind::Recorder(lines) => Some(lines.clone()),
+        let recorder = match &spec.kind {
+            InstrumentKind::Recorder(recorder) => Some(recorder.clone()),
             _ => None,
         };
         let patterns = spec.patterns.clone();
@@ -58,7 +58,7 @@ impl RuntimeHandle {
         let cells = start_cell.into_iter().collect();
         let instrument = Instrument::new(spec, cells, CostSample::now());
         let id = agent.table.lock().add(instrument);
-        let recording = filter.map(|lines| self.prepare_recording(id, &lines));
+        let recording = recorder.map(|recorder| self.prepare_recording(id, &recorder));
         let recording = recording
             .transpose()
             .inspect_err(|_| self.forget_attachment(id))?;

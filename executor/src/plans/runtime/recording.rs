@@ -9,10 +9,11 @@
 //! So the trees of all threads begin and end at one time each, and have no gaps.
 
 use super::RuntimeHandle;
+use crate::data::recorder::RecordingSpec;
 use crate::jvm::jvm_name::jvm_name;
 use crate::observation::callbacks::class_unloaded;
 use crate::observation::subscriptions::Subscriber;
-use veneer_instruments::{AttachError, InstrumentId, VmEventKinds};
+use veneer_instruments::{AttachError, InstrumentId, RecorderSpec, VmEventKinds};
 use veneer_traces::analysis::TraceFilter;
 
 impl RuntimeHandle {
@@ -20,9 +21,9 @@ impl RuntimeHandle {
     pub(super) fn prepare_recording(
         &self,
         id: InstrumentId,
-        lines: &[String],
-    ) -> Result<u32, AttachError> {
-        let filter = TraceFilter::parse(&lines.join("\n")).map_err(|error| {
+        spec: &RecorderSpec,
+    ) -> Result<i32, AttachError> {
+        let filter = TraceFilter::parse(&spec.filter.join("\n")).map_err(|error| {
             let instead = "write `includemethod shop.* *`".into();
             let what = format!("the filter of a recorder, {error},");
             AttachError::Unsupported { what, instead }
@@ -30,7 +31,13 @@ impl RuntimeHandle {
         let (name, version) = jvm_name();
         let recorder = &self.agent.recorder;
         let data = &self.agent.config.data_dir;
-        let begun = recorder.begin(id, data, (&name, &version), (filter, lines));
+        let spec = RecordingSpec {
+            form: spec.form,
+            filter,
+            filter_lines: &spec.filter,
+            is_late: self.agent.is_running(),
+        };
+        let begun = recorder.begin(id, data, (&name, &version), spec);
         begun.map_err(|error| AttachError::Vm {
             action: "recording a trace".into(),
             detail: error.to_string(),
@@ -45,7 +52,7 @@ impl RuntimeHandle {
     }
 
     /// Lets the threads record.
-    pub(super) fn begin_recording(&self, id: InstrumentId, number: u32) -> Result<(), AttachError> {
+    pub(super) fn begin_recording(&self, id: InstrumentId, number: i32) -> Result<(), AttachError> {
         let agent = self.agent;
         let mark = agent.recorder.mark();
         let addresses = (agent.recorder.address(), agent.shards.address());

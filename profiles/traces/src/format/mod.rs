@@ -1,6 +1,7 @@
 //! The bytes of a trace: event words, segment headers and records of the names file.
 //! `docs/traces.md` is the specification.
 
+pub mod context_node;
 pub mod names;
 pub mod segment;
 pub mod word;

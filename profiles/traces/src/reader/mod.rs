@@ -10,6 +10,7 @@
 mod arguments;
 mod byte_source;
 mod codec;
+mod context_tree;
 mod events;
 mod findings;
 mod index;
@@ -23,6 +24,7 @@ mod tree;
 
 pub use arguments::{Argument, arguments};
 pub use byte_source::ByteSource;
+pub use context_tree::{ContextNode, ContextTree};
 pub use events::{EventReader, Step};
 pub use findings::Findings;
 pub use index::{FrameShare, SegmentSummary, ThreadIndex};

@@ -12,6 +12,9 @@ import jdk.internal.vm.annotation.ForceInline;
  * the thread itself writes to its track and to its segment, so an event is one comparison and four
  * plain stores. The agent opens tracks and maps segments ({@code executor/src/data/recorder.rs}).
  *
+ * <p>If the number of the recording is negative, the recording is one of calling contexts, and
+ * {@code VeneerContexts} does the work.
+ *
  * <p>The state of a call is 0 if its entry is not recorded. Otherwise it has the number of the
  * recording in the upper half, and in the lower half the number of open calls, this one included.
  */
@@ -27,7 +30,7 @@ public final class VeneerTrace {
     private static final int SWITCH = VeneerLayout.TRACK_SWITCH;
     private static final long DEPTH_MASK = 0xffff_ffffL;
 
-    /** The number of the recording; 0 if there is none. */
+    /** The number of the recording, negative if contexts are recorded; 0 if there is none. */
     private static volatile int recording;
     /** Address of the track of shard 0. */
     private static long tracks;
@@ -65,13 +68,18 @@ public final class VeneerTrace {
     @ForceInline
     public static long entry(long shard, int offset, long state) {
         int number = recording;
+        if (number < 0) {
+            return VeneerContexts.enter(shard, offset, number);
+        }
         return number == 0 ? 0 : enter(shard, offset, number);
     }
 
     /** Records the end of a call whose entry is recorded. */
     @ForceInline
     public static void exit(long shard, int offset, long state) {
-        if (state != 0) {
+        if (state < 0) {
+            VeneerContexts.leave(shard, state, recording);
+        } else if (state != 0) {
             leave(shard, state, VeneerLayout.TRACE_EXIT);
         }
     }
@@ -79,7 +87,9 @@ public final class VeneerTrace {
     /** Records the end, by an exception, of a call whose entry is recorded. */
     @ForceInline
     public static void unwind(long shard, int offset, long state) {
-        if (state != 0) {
+        if (state < 0) {
+            VeneerContexts.leave(shard, state, recording);
+        } else if (state != 0) {
             leave(shard, state, VeneerLayout.TRACE_THROW);
         }
     }
@@ -164,11 +174,11 @@ public final class VeneerTrace {
 
     /** Address of the track of a shard. */
     @ForceInline
-    private static long track(long shard) {
+    static long track(long shard) {
         return tracks + (shard - shards >>> VeneerLayout.SHARD_SHIFT) * VeneerLayout.TRACK_BYTES;
     }
 
-    private static long openCurrent(long shard, int number) {
+    static long openCurrent(long shard, int number) {
         // These methods are final, so no code of the application runs.
         Thread thread = Thread.currentThread();
         ThreadGroup group = thread.getThreadGroup();

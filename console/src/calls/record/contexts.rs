@@ -1,0 +1,381 @@
+//! Adds the calling-context trees of the threads, which the agent recorded, to a call profile.
+//!
+//! ```text
+//!   names ───────────────▶ methods, threads ──┐
+//!   thread-N.contexts ───▶ nodes ─────────────┼─▶ contexts of CallProfile
+//!   edges of the profile ─▶ call sites ───────┘
+//! ```
+//!
+//! A node knows its method and the node of the caller, but not the call site. If the call graph has
+//! one call site from that method to this one, the context has its bytecode index and kind.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use anyhow::Result;
+use veneer_calls::{
+    CallKind, CallProfile, Context, ContextCost, Loader, LoaderId, Method, MethodForm, MethodId,
+    MethodName, Origin, Parent, Thread,
+};
+use veneer_instruments::PointRow;
+use veneer_traces::{ContextTree, Names};
+
+use super::assemble::{ANY_LOADER, hits, method_name};
+
+/// The root of the contexts of a thread that began before the recording.
+const EARLY_CALLS: &str = "calls that began before the recording";
+/// The context of calls that found no room for contexts of their own.
+const OVERFLOW: &str = "contexts beyond 1,048,576 of a thread or 4,194,304 of the recording";
+/// The thread of calls whose contexts are not known.
+const OTHER_THREADS: &str = "[virtual threads, and threads without a context tree]";
+
+/// The numbers of recorded contexts, and of calls without a context.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ContextSummary {
+    /// The number of threads with a tree.
+    pub threads: usize,
+    /// The number of contexts.
+    pub contexts: usize,
+    /// The number of calls that found no room for a context.
+    pub overflow_calls: u64,
+    /// The number of calls in other threads.
+    pub other_calls: u64,
+    /// The number of trees that are cut or damaged.
+    pub incomplete: usize,
+}
+
+/// The call site and the kind of the calls from one method to another; `None` if there are several.
+type Sites = HashMap<(MethodId, MethodId), Option<(Option<u16>, CallKind)>>;
+
+/// Adds the trees in the directory, and the calls of other threads.
+///
+/// # Errors
+/// The directory is no recording of contexts, or cannot be read.
+pub fn add_contexts(
+    profile: &mut CallProfile,
+    directory: &Path,
+    other_calls: &[PointRow],
+) -> Result<ContextSummary> {
+    let names = Names::read(directory)?;
+    let trees = ContextTree::read_all(directory)?;
+    let loader = profile.add_loader(&Loader {
+        name: ANY_LOADER.into(),
+        number: 1,
+    });
+    let sites = sites(profile);
+    let mut adder = ContextAdder {
+        profile,
+        names: &names,
+        loader,
+        sites,
+    };
+    let mut summary = ContextSummary::default();
+    for tree in &trees {
+        adder.add_tree(tree);
+        summary.threads += 1;
+        summary.contexts += tree.nodes.len() - 1;
+        summary.incomplete += usize::from(tree.is_damaged || !tree.is_complete);
+        let overflow = tree.nodes.iter().map(|node| node.overflow_calls);
+        summary.overflow_calls += overflow.sum::<u64>();
+    }
+    for row in other_calls {
+        summary.other_calls += adder.add_other_calls(row);
+    }
+    Ok(summary)
+}
+
+/// The call sites in the call graph.
+fn sites(profile: &CallProfile) -> Sites {
+    let mut sites = Sites::new();
+    for edge in profile.edges() {
+        let site = Some((edge.site.bci, edge.kind));
+        sites
+            .entry((edge.caller, edge.callee))
+            .and_modify(|known| {
+                if *known != site {
+                    *known = None;
+                }
+            })
+            .or_insert(site);
+    }
+    sites
+}
+
+/// Adds nodes to a profile.
+struct ContextAdder<'a> {
+    profile: &'a mut CallProfile,
+    names: &'a Names,
+    loader: LoaderId,
+    sites: Sites,
+}
+
+impl ContextAdder<'_> {
+    fn add_tree(&mut self, tree: &ContextTree) {
+        let own = tree.self_times();
+        let record = self.names.threads.get(&tree.thread);
+        let thread = self.profile.add_thread(&Thread {
+            name: self.names.thread_name(tree.thread),
+            number: record.map_or(0, |record| record.java_id),
+            is_virtual: false,
+        });
+        let mut root = Parent::Root(Some(thread));
+        if tree.is_late {
+            let roots = tree.nodes.iter().skip(1).filter(|node| node.parent == 0);
+            let ticks = roots.fold(0u64, |sum, node| sum.saturating_add(node.wall));
+            root = self.add_bracketed(root, EARLY_CALLS, Origin::Early, 0, ticks);
+        }
+        // The context and the method of each node.
+        let mut known: Vec<(Parent, Option<MethodId>)> = Vec::with_capacity(tree.nodes.len());
+        for (position, node) in tree.nodes.iter().enumerate() {
+            let added = match position {
+                0 => (root, None),
+                _ => {
+                    let (parent, caller) = known[node.parent];
+                    let method = self.method(node.method);
+                    let site = caller.and_then(|caller| self.sites.get(&(caller, method)));
+                    let (bci, kind) = site.copied().flatten().unwrap_or((None, CallKind::Other));
+                    let context = self.profile.add_context(Context {
+                        parent,
+                        method,
+                        bci,
+                        origin: Origin::Call(kind),
+                        cost: ContextCost {
+                            calls: node.calls,
+                            wall_ns: self.names.clock.nanoseconds(node.wall),
+                            self_ns: self.names.clock.nanoseconds(own[position]),
+                            ..ContextCost::default()
+                        },
+                    });
+                    (Parent::Context(context), Some(method))
+                }
+            };
+            if node.overflow_calls > 0 {
+                let origin = Origin::Call(CallKind::Other);
+                let (calls, wall) = (node.overflow_calls, node.overflow_wall);
+                self.add_bracketed(added.0, OVERFLOW, origin, calls, wall);
+            }
+            known.push(added);
+        }
+    }
+
+    /// Adds the context of a method in brackets, which stands for several methods. The time without
+    /// callees of an overflow is all of its time.
+    fn add_bracketed(
+        &mut self,
+        parent: Parent,
+        name: &str,
+        origin: Origin,
+        calls: u64,
+        ticks: u64,
+    ) -> Parent {
+        let method = self.profile.add_method(Method {
+            loader: self.loader,
+            name: MethodName::new("", name, ""),
+            form: MethodForm::Overflow,
+            code_bytes: None,
+            entries: None,
+        });
+        let wall_ns = self.names.clock.nanoseconds(ticks);
+        let context = self.profile.add_context(Context {
+            parent,
+            method,
+            bci: None,
+            origin,
+            cost: ContextCost {
+                calls,
+                wall_ns,
+                self_ns: match origin {
+                    Origin::Early => 0,
+                    Origin::Call(_) => wall_ns,
+                },
+                ..ContextCost::default()
+            },
+        });
+        Parent::Context(context)
+    }
+
+    /// Adds the calls of a method in threads without a tree. Returns their number.
+    fn add_other_calls(&mut self, row: &PointRow) -> u64 {
+        let calls = hits(row);
+        let (Some(name), 1..) = (method_name(&row.class, &row.method), calls) else {
+            return 0;
+        };
+        let thread = self.profile.add_thread(&Thread {
+            name: OTHER_THREADS.into(),
+            number: 0,
+            is_virtual: true,
+        });
+        let method = self.add_method(name);
+        self.profile.add_context(Context {
+            parent: Parent::Root(Some(thread)),
+            method,
+            bci: None,
+            origin: Origin::Call(CallKind::Other),
+            cost: ContextCost {
+                calls,
+                ..ContextCost::default()
+            },
+        });
+        calls
+    }
+
+    fn method(&mut self, id: u64) -> MethodId {
+        let frame = self.names.frame(self.names.slot(id));
+        self.add_method(MethodName::new(
+            &frame.class,
+            &frame.name,
+            &frame.descriptor,
+        ))
+    }
+
+    fn add_method(&mut self, name: MethodName) -> MethodId {
+        self.profile.add_method(Method {
+            loader: self.loader,
+            name,
+            form: MethodForm::Bytecode,
+            code_bytes: None,
+            entries: None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use veneer_calls::Site;
+    use veneer_instruments::Measurement;
+    use veneer_traces::NameRecord;
+    use veneer_traces::format::context_node::{MAGIC, VERSION, contexts_file};
+    use veneer_traces::format::names::{ClockRecord, FrameKind, FrameRecord, ThreadRecord};
+    use veneer_traces::writer::NamesWriter;
+
+    fn frame(id: u64, name: &str) -> NameRecord {
+        NameRecord::Frame(FrameRecord {
+            id,
+            kind: FrameKind::Method,
+            class: "a.B".into(),
+            name: name.into(),
+            descriptor: "()V".into(),
+            line: 1,
+            probe: 0,
+        })
+    }
+
+    fn thread(id: u32) -> NameRecord {
+        NameRecord::Thread(ThreadRecord {
+            id,
+            java_id: 20 + u64::from(id),
+            os_id: 0,
+            name: "worker".into(),
+            group: String::new(),
+            parent: 0,
+        })
+    }
+
+    /// The words of a node: its key, calls, time, begin, calls and time of its overflow.
+    fn node(parent: u64, id: u64, calls: u64, wall: u64, overflow: (u64, u64)) -> [u64; 8] {
+        let key = parent << 32 | (id + 1);
+        [key, calls, wall, 0, overflow.0, overflow.1, 0, 0]
+    }
+
+    fn write_tree(directory: &Path, thread: u32, is_late: u64, nodes: &[[u64; 8]]) {
+        let root = [MAGIC, VERSION | is_late << 32, 9, 0, 0, 0, 0, 0];
+        let all = std::iter::once(&root).chain(nodes).flatten();
+        let bytes: Vec<u8> = all.flat_map(|word| word.to_le_bytes()).collect();
+        fs::write(directory.join(contexts_file(thread)), bytes).unwrap();
+    }
+
+    /// The contexts as `path calls wall self bci`.
+    fn lines(profile: &CallProfile) -> Vec<String> {
+        let mut paths: Vec<String> = Vec::new();
+        for context in profile.contexts() {
+            let above = match context.parent {
+                Parent::Root(thread) => thread
+                    .and_then(|id| profile.threads().get(id.index()))
+                    .map(|thread| format!("{}#{}", thread.name, thread.number))
+                    .unwrap_or_default(),
+                Parent::Context(id) => paths[id.index()].clone(),
+            };
+            let name = &profile.method(context.method).name;
+            paths.push(format!("{above}/{}", name.method));
+        }
+        let all = profile.contexts().iter().zip(paths);
+        let line = |(one, path): (&Context, String)| {
+            let (cost, bci) = (&one.cost, one.bci);
+            format!(
+                "{path} {} {} {} {bci:?}",
+                cost.calls, cost.wall_ns, cost.self_ns
+            )
+        };
+        all.map(line).collect()
+    }
+
+    #[test]
+    fn nodes_become_contexts_with_their_sites() {
+        let folder = tempfile::tempdir().unwrap();
+        let directory = folder.path().join("trace");
+        let mut names = NamesWriter::create(&directory, 1, "VM", "25").unwrap();
+        names
+            .write(&NameRecord::Clock(ClockRecord::default()))
+            .unwrap();
+        for record in [frame(3, "run"), frame(4, "step"), thread(1), thread(2)] {
+            names.write(&record).unwrap();
+        }
+        let main = [node(0, 3, 1, 100, (0, 0)), node(1, 4, 7, 40, (5, 10))];
+        write_tree(&directory, 1, 0, &main);
+        write_tree(&directory, 2, 1, &[node(0, 4, 2, 8, (0, 0))]);
+        let mut profile = CallProfile::new();
+        let loader = profile.add_loader(&Loader {
+            name: ANY_LOADER.into(),
+            number: 1,
+        });
+        let mut method = |name| {
+            profile.add_method(Method {
+                loader,
+                name: MethodName::new("a.B", name, "()V"),
+                form: MethodForm::Bytecode,
+                code_bytes: None,
+                entries: Some(1),
+            })
+        };
+        let (run, step) = (method("run"), method("step"));
+        let site = Site {
+            bci: Some(12),
+            line: None,
+        };
+        profile.add_calls(run, site, step, CallKind::Static, 7);
+        let other = PointRow {
+            class: "a.B".into(),
+            method: "step()V".into(),
+            fragment: None,
+            to: None,
+            what: None,
+            line: None,
+            data: Measurement::Count { hits: 3 },
+        };
+        let summary = add_contexts(&mut profile, &directory, &[other]).unwrap();
+        let expected = ContextSummary {
+            threads: 2,
+            contexts: 3,
+            overflow_calls: 5,
+            other_calls: 3,
+            incomplete: 0,
+        };
+        assert_eq!(summary, expected);
+        let overflow = format!("worker#21/run/step/{OVERFLOW} 5 10 10 None");
+        let early = format!("worker#22/{EARLY_CALLS}");
+        assert_eq!(
+            lines(&profile),
+            [
+                "worker#21/run 1 100 60 None".to_owned(),
+                "worker#21/run/step 7 40 30 Some(12)".to_owned(),
+                overflow,
+                format!("{early} 0 8 0 None"),
+                format!("{early}/step 2 8 8 None"),
+                format!("{OTHER_THREADS}#0/step 3 0 0 None"),
+            ]
+        );
+        assert!(add_contexts(&mut profile, folder.path(), &[]).is_err());
+    }
+}

@@ -1,0 +1,100 @@
+//! The instruments that count calls: the plan that attaches them, and their counts.
+
+use std::process;
+
+use veneer_instruments::PointRow;
+use veneer_protocol::Report;
+
+use super::assemble::Readings;
+use crate::ask::literal;
+
+/// The most points of each instrument.
+const MAX_POINTS: u32 = 5_000_000;
+
+/// The names of the instruments of a recording. They distinguish the recordings of several commands.
+pub struct InstrumentNames {
+    entries: String,
+    sites: String,
+    allocations: String,
+    receivers: String,
+    contexts: String,
+}
+
+impl InstrumentNames {
+    /// The names for a recording by this command.
+    pub fn of_this_process() -> InstrumentNames {
+        let name = |what| format!("veneer calls {}: {what}", process::id());
+        InstrumentNames {
+            entries: name("entries"),
+            sites: name("calls"),
+            allocations: name("allocations"),
+            receivers: name("receivers"),
+            contexts: name("contexts"),
+        }
+    }
+
+    /// The plan that attaches the instruments. The table of receivers has room for `max_receivers`
+    /// pairs of a call site and a class.
+    pub fn plan(&self, patterns: &[String], max_receivers: u32) -> String {
+        let patterns: Vec<String> = patterns.iter().map(|pattern| literal(pattern)).collect();
+        let receivers = |mnemonic| {
+            format!(
+                "m.call_sites(\"{mnemonic}\").before(|p| t.count(site_id(), class_of(p.receiver)));\n"
+            )
+        };
+        let counter = |name| format!("counter().named({})", literal(name));
+        format!(
+            "let m = methods([{}]).limit({MAX_POINTS});\n\
+             let t = tally({max_receivers}).named({});\n\
+             m.entry().before({});\n\
+             m.call_sites().before({});\n\
+             m.allocations().before({});\n\
+             {}{}",
+            patterns.join(", "),
+            literal(&self.receivers),
+            counter(&self.entries),
+            counter(&self.sites),
+            counter(&self.allocations),
+            receivers("invokevirtual"),
+            receivers("invokeinterface"),
+        )
+    }
+
+    /// The end of a plan that also records contexts until the JVM ends.
+    pub fn context_plan(&self) -> String {
+        format!(
+            "let c = m.around(contexts().named({}));\n\
+             at_exit(|| {{ c.detach(); }});\n",
+            literal(&self.contexts)
+        )
+    }
+
+    /// Selects the counts of this recording from a report.
+    pub fn readings(&self, report: Report) -> Readings {
+        let rows = report.instruments.into_iter();
+        let mut readings = self.counts(rows.map(|one| (one.name, one.points)));
+        readings.refusals = report.refusals;
+        for table in report.tables {
+            if table.name == self.receivers {
+                readings.receivers = table.entries;
+            }
+        }
+        readings
+    }
+
+    /// Selects the counts of this recording from instruments with their names.
+    pub fn counts(&self, all: impl Iterator<Item = (String, Vec<PointRow>)>) -> Readings {
+        let mut readings = Readings::default();
+        for (name, points) in all {
+            let rows: &mut Vec<PointRow> = match name {
+                name if name == self.entries => &mut readings.entries,
+                name if name == self.sites => &mut readings.sites,
+                name if name == self.allocations => &mut readings.allocations,
+                name if name == self.contexts => &mut readings.contexts,
+                _ => continue,
+            };
+            *rows = points;
+        }
+        readings
+    }
+}

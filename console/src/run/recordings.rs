@@ -1,0 +1,86 @@
+//! The recordings of `veneer run`: an event trace, or a call graph. Both are plans in the agent, whose
+//! files this command collects when the program has ended.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use veneer_protocol::{AgentConfig, PlanSource};
+
+use crate::calls::{RunCalls, recorded_directories};
+use crate::cli::RunArguments;
+use crate::output::print_error;
+use crate::trace::{RunRecording, read_rules, traces};
+
+/// The report from which a call graph is made, if the user wants no report.
+const CALL_GRAPH_REPORT: &str = "calls.json";
+
+/// The recordings of a command.
+pub struct Recordings {
+    trace: Option<RunRecording>,
+    calls: Option<RunCalls>,
+    /// The files of earlier recordings in the data directory.
+    earlier_traces: BTreeSet<PathBuf>,
+    earlier_calls: BTreeSet<PathBuf>,
+}
+
+impl Recordings {
+    /// Checks what can be checked before the program starts.
+    ///
+    /// # Errors
+    /// A file or directory for a recording cannot be used.
+    pub fn prepare(arguments: &RunArguments) -> Result<Recordings> {
+        let arm = &arguments.arm;
+        let trace = arguments.trace.as_deref();
+        let calls = arguments.call_graph.as_deref();
+        Ok(Recordings {
+            trace: trace
+                .map(|place| {
+                    let rules = read_rules(arguments.filter.as_deref(), arguments.trace_events)?;
+                    RunRecording::prepare(place, rules, arm)
+                })
+                .transpose()?,
+            calls: calls
+                .map(|place| RunCalls::prepare(place, arm, arguments.contexts))
+                .transpose()?,
+            earlier_traces: BTreeSet::new(),
+            earlier_calls: BTreeSet::new(),
+        })
+    }
+
+    /// The plans that record.
+    pub fn plans(&self) -> Vec<PlanSource> {
+        let trace = self.trace.iter().map(RunRecording::plan);
+        trace.chain(self.calls.iter().map(RunCalls::plan)).collect()
+    }
+
+    /// Completes the configuration of the agent. `directory` is for files of this command. Files that
+    /// are in the data directory now belong to earlier commands.
+    pub fn configure(&mut self, config: &mut AgentConfig, directory: &Path) {
+        config.class_facts = self.calls.is_some();
+        if self.calls.is_some() && config.report.is_none() {
+            config.report = Some(directory.join(CALL_GRAPH_REPORT));
+        }
+        self.earlier_traces = traces(&config.data_dir);
+        self.earlier_calls = recorded_directories(&config.data_dir);
+    }
+
+    /// Collects what the JVMs recorded.
+    ///
+    /// # Errors
+    /// A trace cannot be moved. A call graph that cannot be written is only reported, because the
+    /// exit code is that of the program.
+    pub fn finish(self, config: &AgentConfig) -> Result<()> {
+        let data = &config.data_dir;
+        if let Some(trace) = self.trace {
+            trace.finish(data, &self.earlier_traces)?;
+        }
+        if let Some(calls) = self.calls {
+            let report = |pid| config.report_path(pid);
+            if let Err(error) = calls.finish(data, &self.earlier_calls, report) {
+                print_error(&format_args!("the call graph is not complete: {error:#}"));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,196 @@
+//! The tracks of a recording of contexts: a tree for each thread instead of its events.
+//!
+//! The words of such a track are those of [`context_file`](crate::data::context_file). The number of
+//! the recording is negative in the track and in `VeneerTrace`.
+
+use super::{Recorder, Recording, TRACK_WORDS};
+use crate::data::context_file::{ContextFile, NodeBudget};
+use crate::data::monotonic::monotonic;
+use crate::data::recorder::recorded_thread::RecordedThread;
+use crate::data::thread_age::current_thread_began_before;
+use crate::jvm::runtime_table;
+use std::sync::Arc;
+use veneer_traces::format::context_node::NODE_BYTES;
+
+const NODES: usize = runtime_table::CONTEXTS_NODES as usize / 8;
+const USED: usize = runtime_table::CONTEXTS_USED as usize / 8;
+const NODES_END: usize = runtime_table::CONTEXTS_END as usize / 8;
+const INDEX: usize = runtime_table::CONTEXTS_INDEX as usize / 8;
+const MASK: usize = runtime_table::CONTEXTS_MASK as usize / 8;
+/// The most files of contexts of a recording. Programs that start a thread for each task have many
+/// threads one after another.
+const MAX_CONTEXT_FILES: u32 = 10_000;
+
+/// The tree of a thread.
+pub(super) struct ContextTrack {
+    file: ContextFile,
+    budget: Arc<NodeBudget>,
+    /// The number of the recording.
+    recording: u32,
+}
+
+impl Recorder {
+    /// Opens the tree of a shard for its owner, the current thread. Returns the address of the track,
+    /// or 0 if the thread cannot be recorded. `number` is negative.
+    pub(super) fn open_contexts(&self, shard: usize, number: i32, thread: RecordedThread) -> i64 {
+        let Some(track) = self.contexts.get(shard) else {
+            return 0;
+        };
+        // SAFETY: a system call without arguments, which cannot fail.
+        let os_id = u64::try_from(unsafe { libc::gettid() }).unwrap_or(0);
+        let opened = {
+            let mut latest = self.latest.lock();
+            latest
+                .as_mut()
+                .filter(|one| one.number == number.unsigned_abs() && !one.is_over)
+                .and_then(|recording| recording.create_contexts(thread, os_id))
+        };
+        for word in 0..TRACK_WORDS {
+            self.set(shard, word, 0);
+        }
+        if let Some(opened) = &opened {
+            self.set_room(shard, &opened.file);
+            self.set(shard, USED, NODE_BYTES as i64);
+        }
+        let is_open = opened.is_some();
+        // Dropping the former tree unmaps it. The owner of the track is here, so no store is under
+        // way.
+        *track.lock() = opened;
+        let number = i64::from(number);
+        self.set(shard, 0, if is_open { number } else { -number });
+        match is_open {
+            true => self.words.address() + (shard * TRACK_WORDS * 8) as i64,
+            false => 0,
+        }
+    }
+
+    /// Makes room for contexts of the current thread, which owns the shard. Returns false if there is
+    /// none.
+    pub fn grow(&self, shard: usize) -> bool {
+        let Some(track) = self.contexts.get(shard) else {
+            return false;
+        };
+        let mut track = track.lock();
+        let is_current = |one: &&mut ContextTrack| -i64::from(one.recording) == self.get(shard, 0);
+        let Some(track) = track.as_mut().filter(is_current) else {
+            return false;
+        };
+        let has_grown = track.file.grow(&track.budget);
+        match has_grown {
+            true => self.set_room(shard, &track.file),
+            false => self.set(shard, NODES_END, -1),
+        }
+        has_grown
+    }
+
+    /// The thread that owns a shard ends: completes its tree.
+    pub(super) fn complete_contexts(&self, shard: usize) {
+        let ended = self.contexts.get(shard).and_then(|one| one.lock().take());
+        if let Some(ended) = ended {
+            ended.file.complete(monotonic());
+        }
+    }
+
+    /// Completes the trees of a recording. They stay mapped, because their threads may be storing.
+    pub(super) fn complete_all_contexts(&self, number: u32) {
+        for track in self.contexts.iter() {
+            if let Some(track) = track.lock().as_ref().filter(|one| one.recording == number) {
+                track.file.complete(monotonic());
+            }
+        }
+    }
+
+    /// Stores the addresses of a tree, and the room in it.
+    fn set_room(&self, shard: usize, file: &ContextFile) {
+        let words = [NODES, NODES_END, INDEX, MASK];
+        for (word, value) in words.into_iter().zip(file.addresses()) {
+            self.set(shard, word, value);
+        }
+    }
+}
+
+impl Recording {
+    /// Creates the tree of the current thread, and writes the thread's name.
+    fn create_contexts(&mut self, thread: RecordedThread, os_id: u64) -> Option<ContextTrack> {
+        if self.names.file_count() >= MAX_CONTEXT_FILES {
+            let problem = format!(
+                "the calls of threads after the {MAX_CONTEXT_FILES}th are counted by method"
+            );
+            self.names.problem.get_or_insert(problem);
+            return None;
+        }
+        let number = self.names.thread_with_file(thread, os_id);
+        let is_late = self.late_since.is_some_and(current_thread_began_before);
+        match ContextFile::create(&self.directory, number, is_late, &self.nodes) {
+            Ok(file) => Some(ContextTrack {
+                file,
+                budget: self.nodes.clone(),
+                recording: self.number,
+            }),
+            Err(error) => {
+                self.names.withdraw_file(number);
+                let problem = format!("{}: {error}", self.directory.display());
+                self.names.problem.get_or_insert(problem);
+                None
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::recorder::RecordingSpec;
+    use crate::data::scratch::ScratchDirectory;
+    use std::path::Path;
+    use veneer_instruments::{InstrumentId, RecordingForm};
+    use veneer_traces::ContextTree;
+    use veneer_traces::analysis::TraceFilter;
+    use veneer_traces::format::word::kind;
+
+    const INSTRUMENT: InstrumentId = InstrumentId(4);
+
+    fn thread(name: &str) -> RecordedThread {
+        RecordedThread {
+            java_id: 9,
+            name: name.into(),
+            group: "main".into(),
+        }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "Miri maps no shared files")]
+    fn a_recording_of_contexts_has_room_for_nodes_until_the_thread_ends() {
+        let scratch = ScratchDirectory::new();
+        let recorder = Recorder::default();
+        let spec = RecordingSpec {
+            form: RecordingForm::Contexts,
+            filter: TraceFilter::parse("").expect("a filter"),
+            filter_lines: &[],
+            is_late: true,
+        };
+        let begun = recorder.begin(INSTRUMENT, &scratch.join("1"), ("VM", "25"), spec);
+        let number = begun.expect("a recording");
+        assert!(number < 0);
+        assert_ne!(recorder.open(3, number, thread("worker")), 0);
+        assert_eq!(recorder.get(3, 0), i64::from(number));
+        let (room, mask) = (recorder.get(3, NODES_END), recorder.get(3, MASK));
+        assert!(recorder.grow(3) && !recorder.grow(4));
+        assert_eq!(recorder.get(3, NODES_END), 2 * room);
+        assert_eq!(recorder.get(3, MASK), 2 * mask + 1);
+        // An event of a trace is not written into the tree.
+        recorder.write(3, kind::ENTRY, 7, 100);
+        let directory = recorder.summary(INSTRUMENT).expect("a summary").directory;
+        let trees = || ContextTree::read_all(Path::new(&directory)).expect("trees");
+        assert!(!trees()[0].is_complete);
+        recorder.thread_ends(3);
+        assert!(trees()[0].is_complete);
+        assert!(!recorder.grow(3), "the thread has ended");
+        assert_ne!(recorder.open(3, number, thread("next")), 0);
+        recorder.end(INSTRUMENT);
+        assert_eq!(recorder.open(2, number, thread("late")), 0);
+        let trees = trees();
+        let complete: Vec<(u32, bool)> = trees.iter().map(|t| (t.thread, t.is_complete)).collect();
+        assert_eq!(complete, [(1, true), (2, true)]);
+    }
+}

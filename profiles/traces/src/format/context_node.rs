@@ -1,0 +1,51 @@
+//! The calling-context tree of a thread: a file of nodes of 64 bytes.
+//!
+//! ```text
+//!   thread-7.contexts   root | node 1 | node 2 | … | zeros
+//! ```
+//!
+//! A recorder adds calls to the node of their context instead of writing events. The file grows with
+//! the number of contexts and not with the number of calls. `docs/traces.md` is the specification.
+
+/// First part of the file name, as of events files: `thread-7.contexts`.
+pub const CONTEXTS_PREFIX: &str = super::EVENTS_PREFIX;
+/// Last part of the file name.
+pub const CONTEXTS_SUFFIX: &str = ".contexts";
+
+/// The size of a node in bytes.
+pub const NODE_BYTES: usize = 64;
+/// The number of 8-byte words of a node.
+pub const NODE_WORDS: usize = NODE_BYTES / 8;
+
+/// The first word of the root: identifies the file. No node has this key.
+pub const MAGIC: u64 = u64::from_le_bytes(*b"veneer c");
+/// The version of the file. Readers refuse other versions.
+pub const VERSION: u64 = 1;
+
+/// Word of a node: the number of its parent in the upper half, and the id of its method plus 1 in
+/// the lower half. The word is zero behind the last node.
+pub const KEY: usize = 0;
+/// Word of a node: the number of calls that began.
+pub const CALLS: usize = 1;
+/// Word of a node: the time of the calls that ended, in ticks.
+pub const WALL: usize = 2;
+/// Word of a node: the time at which the call began that has not ended, or 0.
+pub const START: usize = 3;
+/// Word of a node: the number of calls below this node that found no room for a node.
+pub const OVERFLOW_CALLS: usize = 4;
+/// Word of a node: the time of these calls.
+pub const OVERFLOW_WALL: usize = 5;
+/// Word of a node: the offset of the child that was found last. Only the recorder uses it.
+pub const LATEST_CHILD: usize = 6;
+/// Word of a node: the number of nodes above it.
+pub const DEPTH: usize = 7;
+
+/// Word of the root: the version, and in the upper half 1 if the thread began before the recording.
+pub const ROOT_VERSION: usize = 1;
+/// Word of the root: the time at which the recording of the thread ended, or 0.
+pub const ROOT_END: usize = 2;
+
+/// The file name of the contexts of a thread.
+pub fn contexts_file(thread: u32) -> String {
+    format!("{CONTEXTS_PREFIX}{thread}{CONTEXTS_SUFFIX}")
+}

@@ -1,0 +1,250 @@
+//! Reads the calling-context tree of a thread.
+
+use std::fs::{self, File};
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use crate::error::TraceError;
+use crate::format::context_node::{
+    CALLS, CONTEXTS_PREFIX, CONTEXTS_SUFFIX, KEY, MAGIC, NODE_BYTES, NODE_WORDS, OVERFLOW_CALLS,
+    OVERFLOW_WALL, ROOT_END, ROOT_VERSION, START, VERSION, WALL,
+};
+
+/// A node of the tree of a thread. Times are in ticks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ContextNode {
+    /// The position of the parent in [`ContextTree::nodes`], which is smaller than that of the node.
+    pub parent: usize,
+    /// The id of the method; 0 for the root.
+    pub method: u64,
+    /// The number of calls that began.
+    pub calls: u64,
+    /// The time of the calls, callees included. A call that had not ended counts until the end of
+    /// the recording.
+    pub wall: u64,
+    /// Whether a call had not ended.
+    pub is_open: bool,
+    /// The number of calls below this node that found no room for a node.
+    pub overflow_calls: u64,
+    /// The time of these calls.
+    pub overflow_wall: u64,
+}
+
+/// The tree of a thread.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ContextTree {
+    /// The number of the thread in the trace.
+    pub thread: u32,
+    /// Whether the thread began before the recording, so that calls can be missing above the roots.
+    pub is_late: bool,
+    /// Whether the recorder completed the tree. Otherwise the JVM was killed, and calls that had not
+    /// ended count until the latest entry.
+    pub is_complete: bool,
+    /// Whether the rest of the file was not read, because a node is damaged.
+    pub is_damaged: bool,
+    /// The nodes. The first one is the root, which has no calls of its own.
+    pub nodes: Vec<ContextNode>,
+}
+
+impl ContextTree {
+    /// The time of a node without its children, in ticks.
+    pub fn self_times(&self) -> Vec<u64> {
+        let mut own: Vec<u64> = self.nodes.iter().map(|node| node.wall).collect();
+        for (position, node) in self.nodes.iter().enumerate() {
+            own[position] = own[position].saturating_sub(node.overflow_wall);
+            if position > 0 {
+                own[node.parent] = own[node.parent].saturating_sub(node.wall);
+            }
+        }
+        own
+    }
+
+    /// Reads the trees of all threads in a directory, by the number of the thread.
+    ///
+    /// # Errors
+    /// `NotAContextTree` if a file has another form, `FutureTrace` if a later version wrote it, `TraceIo` if
+    /// it cannot be read.
+    pub fn read_all(directory: &Path) -> Result<Vec<ContextTree>, TraceError> {
+        let mut files: Vec<(u32, PathBuf)> = Vec::new();
+        let entries = fs::read_dir(directory).map_err(|e| TraceError::io(directory, e))?;
+        for entry in entries {
+            let path = entry.map_err(|e| TraceError::io(directory, e))?.path();
+            let name = path.file_name().map(|name| name.to_string_lossy());
+            let number = name.as_deref().and_then(|name| {
+                let number = name.strip_prefix(CONTEXTS_PREFIX)?;
+                number.strip_suffix(CONTEXTS_SUFFIX)?.parse().ok()
+            });
+            if let Some(number) = number {
+                files.push((number, path));
+            }
+        }
+        files.sort();
+        let read = |(number, path): (u32, PathBuf)| ContextTree::read(&path, number);
+        files.into_iter().map(read).collect()
+    }
+
+    /// Reads the tree of one thread.
+    ///
+    /// # Errors
+    /// As for [`ContextTree::read_all`].
+    pub fn read(path: &Path, thread: u32) -> Result<ContextTree, TraceError> {
+        let io = |error| TraceError::io(path, error);
+        let mut input = BufReader::new(File::open(path).map_err(io)?);
+        let mut tree = ContextTree {
+            thread,
+            ..ContextTree::default()
+        };
+        let mut starts = Vec::new();
+        let mut end = 0;
+        while let Some(words) = next_node(&mut input).map_err(io)? {
+            let node = match tree.nodes.len() {
+                0 => {
+                    if words[KEY] != MAGIC {
+                        return Err(TraceError::NotAContextTree(path.to_path_buf()));
+                    }
+                    let version = words[ROOT_VERSION] & 0xffff_ffff;
+                    if version != VERSION {
+                        let version = u16::try_from(version).unwrap_or(u16::MAX);
+                        return Err(TraceError::FutureVersion {
+                            path: path.to_path_buf(),
+                            major: version,
+                            minor: 0,
+                        });
+                    }
+                    tree.is_late = words[ROOT_VERSION] >> 32 != 0;
+                    end = words[ROOT_END];
+                    tree.is_complete = end != 0;
+                    starts.push(0);
+                    ContextNode::default()
+                }
+                _ if words[KEY] == 0 => break,
+                count => {
+                    let parent = (words[KEY] >> 32) as usize;
+                    let method = words[KEY] & 0xffff_ffff;
+                    if parent >= count || method == 0 {
+                        tree.is_damaged = true;
+                        break;
+                    }
+                    starts.push(words[START]);
+                    ContextNode {
+                        parent,
+                        method: method - 1,
+                        calls: words[CALLS],
+                        wall: words[WALL],
+                        is_open: words[START] != 0,
+                        ..ContextNode::default()
+                    }
+                }
+            };
+            tree.nodes.push(ContextNode {
+                overflow_calls: words[OVERFLOW_CALLS],
+                overflow_wall: words[OVERFLOW_WALL],
+                ..node
+            });
+        }
+        if tree.nodes.is_empty() {
+            return Err(TraceError::NotAContextTree(path.to_path_buf()));
+        }
+        tree.close_open_calls(&starts, end);
+        Ok(tree)
+    }
+
+    /// Adds the time of calls that had not ended.
+    fn close_open_calls(&mut self, starts: &[u64], end: u64) {
+        let latest = starts.iter().copied().max().unwrap_or(0);
+        let end = if end == 0 { latest } else { end };
+        for (node, start) in self.nodes.iter_mut().zip(starts) {
+            if node.is_open {
+                node.wall = node.wall.saturating_add(end.saturating_sub(*start));
+            }
+        }
+    }
+}
+
+/// The words of the next node; `None` at the end of the file, or if the file ends within the node.
+fn next_node(input: &mut impl Read) -> std::io::Result<Option<[u64; NODE_WORDS]>> {
+    let mut bytes = [0; NODE_BYTES];
+    let mut filled = 0;
+    while filled < NODE_BYTES {
+        match input.read(&mut bytes[filled..])? {
+            0 => return Ok(None),
+            more => filled += more,
+        }
+    }
+    let mut words = [0; NODE_WORDS];
+    for (word, bytes) in words.iter_mut().zip(bytes.chunks_exact(8)) {
+        *word = bytes.try_into().map_or(0, u64::from_le_bytes);
+    }
+    Ok(Some(words))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn root(end: u64, is_late: u64) -> [u64; 8] {
+        [MAGIC, VERSION | is_late << 32, end, 0, 2, 7, 0, 0]
+    }
+
+    fn node(parent: u64, method: u64, calls: u64, wall: u64, start: u64) -> [u64; 8] {
+        [parent << 32 | (method + 1), calls, wall, start, 0, 0, 0, 1]
+    }
+
+    fn file(nodes: &[[u64; 8]]) -> tempfile::NamedTempFile {
+        let bytes: Vec<u8> = nodes
+            .iter()
+            .flatten()
+            .flat_map(|word| word.to_le_bytes())
+            .collect();
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), bytes).unwrap();
+        file
+    }
+
+    #[test]
+    fn open_calls_end_with_the_recording() {
+        let nodes = [
+            root(1000, 1),
+            node(0, 0, 1, 0, 400),
+            node(1, 7, 3, 100, 900),
+            node(1, 8, 2, 50, 0),
+            [0; 8],
+            node(0, 9, 1, 1, 0),
+        ];
+        let tree = ContextTree::read(file(&nodes).path(), 3).unwrap();
+        assert!(tree.is_late && tree.is_complete && !tree.is_damaged);
+        let walls: Vec<u64> = tree.nodes.iter().map(|node| node.wall).collect();
+        assert_eq!(walls, [0, 600, 200, 50]);
+        assert_eq!(tree.self_times(), [0, 350, 200, 50]);
+        assert_eq!(tree.nodes[0].overflow_calls, 2);
+        assert_eq!((tree.nodes[2].method, tree.nodes[2].parent), (7, 1));
+    }
+
+    #[test]
+    fn the_tree_of_a_killed_process_ends_with_the_latest_entry() {
+        let nodes = [root(0, 0), node(0, 1, 1, 0, 400), node(1, 2, 1, 0, 700)];
+        let tree = ContextTree::read(file(&nodes).path(), 1).unwrap();
+        assert!(!tree.is_complete);
+        assert_eq!((tree.nodes[1].wall, tree.nodes[2].wall), (300, 0));
+    }
+
+    #[test]
+    fn damaged_nodes_end_the_tree_and_other_files_are_refused() {
+        for bad in [node(5, 1, 1, 1, 0), [1 << 32; 8]] {
+            let nodes = [root(9, 0), node(0, 1, 1, 1, 0), bad];
+            let tree = ContextTree::read(file(&nodes).path(), 1).unwrap();
+            assert!(tree.is_damaged && tree.nodes.len() == 2);
+        }
+        for bad in [vec![], vec![node(0, 1, 1, 1, 0)]] {
+            let error = ContextTree::read(file(&bad).path(), 1).unwrap_err();
+            assert!(matches!(error, TraceError::NotAContextTree(_)), "{error}");
+        }
+        let mut future = root(9, 0);
+        future[ROOT_VERSION] = 2;
+        let error = ContextTree::read(file(&[future]).path(), 1).unwrap_err();
+        assert!(
+            matches!(error, TraceError::FutureVersion { major: 2, .. }),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,280 @@
+//! `veneer run --call-graph OUT --contexts`: the calling-context trees of small programs are compared
+//! with an agent of the test, which writes the entries and exits of methods by JVMTI events
+//! (`tests/native/call_trace.c`). Another test checks times against a program that sleeps, and one
+//! fills the tree of a thread.
+//!
+//! Constructors are left out of both trees, their callees are not: a constructor is recorded after
+//! `super(…)`, so the constructor of a superclass is beside it and not below it. The methods of the
+//! classes of lambdas and native methods have no nodes. Calls in virtual threads are counted by method.
+
+use std::collections::{BTreeMap, HashMap};
+use std::error::Error;
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+use veneer_tests::call_oracle::{compile_library, oracle_option};
+use veneer_tests::command::{json, run};
+use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with};
+use veneer_tests::process::Process;
+use veneer_tests::skip::{Need, skip};
+
+/// The programs, and the least number of contexts that the agent of the test finds in each.
+const PROGRAMS: [(&str, usize); 10] = [
+    ("Exceptions", 8),
+    ("Initialisers", 8),
+    ("Inner", 10),
+    ("Interfaces", 12),
+    ("Lambdas", 10),
+    ("Natives", 4),
+    ("Recursion", 60),
+    ("Reflection", 5),
+    ("Serialisation", 8),
+    ("Threads", 6),
+];
+/// The names of the threads that run virtual threads, to which the agent of the test gives their events.
+const CARRIER: &str = "ForkJoinPool-";
+
+/// Native methods have no code that could record their calls.
+const NATIVE_METHODS: [&str; 2] = [
+    "kinds.Natives::callStatic(I)I",
+    "kinds.Natives::callVirtual(I)V",
+];
+
+/// The number of calls of each path of methods, by the name of the thread.
+type Paths = BTreeMap<(String, Vec<String>), i64>;
+
+/// Whether a method has no node in the comparison.
+fn is_left_out(method: &str) -> bool {
+    method.contains("::<init>(")
+        || method.contains("$$Lambda")
+        || NATIVE_METHODS.iter().any(|name| method == *name)
+}
+
+/// The paths in the events of the agent of the test.
+fn paths_of_events(text: &str) -> Result<Paths, Box<dyn Error>> {
+    let (lines, last) = text.trim_end().rsplit_once('\n').ok_or("no event")?;
+    assert_eq!(last, "end");
+    let mut paths = Paths::new();
+    let mut thread = String::new();
+    let mut open: Vec<Option<String>> = Vec::new();
+    for line in lines.lines() {
+        let (kind, rest) = line.split_once(' ').unwrap_or((line, ""));
+        match kind {
+            "thread" => {
+                thread = rest.to_owned();
+                open.clear();
+            }
+            ">" => {
+                let (class, method) = rest.split_once(' ').ok_or("no method")?;
+                let method = format!("{}::{method}", class.replace('/', "."));
+                if is_left_out(&method) {
+                    open.push(None);
+                    continue;
+                }
+                open.push(Some(method));
+                let path = open.iter().flatten().cloned().collect();
+                *paths.entry((thread.clone(), path)).or_default() += 1;
+            }
+            _ => {
+                open.pop();
+            }
+        }
+    }
+    Ok(paths)
+}
+
+/// The methods of a recording as `class::name` with descriptor, by number.
+fn methods(shown: &Value) -> HashMap<i64, String> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let name = |one: &Value| {
+        let (class, method) = (text(&one["class"]), text(&one["method"]));
+        let name = match class.is_empty() {
+            true => method,
+            false => format!("{class}::{method}{}", text(&one["descriptor"])),
+        };
+        Some((one["id"].as_i64()?, name))
+    };
+    let all = shown["methods"].as_array().into_iter().flatten();
+    all.filter_map(name).collect()
+}
+
+/// The recorded paths, and the calls in threads without a tree by method.
+fn recorded_paths(shown: &Value) -> Result<(Paths, BTreeMap<String, i64>), Box<dyn Error>> {
+    let methods = methods(shown);
+    let threads: HashMap<i64, (String, bool)> = shown["threads"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|one| {
+            let name = one["name"].as_str()?.to_owned();
+            Some((one["id"].as_i64()?, (name, one["virtual"].as_bool()?)))
+        })
+        .collect();
+    let mut paths = Paths::new();
+    let mut others = BTreeMap::new();
+    let mut known: HashMap<i64, (String, Vec<String>)> = HashMap::new();
+    for context in shown["contexts"].as_array().into_iter().flatten() {
+        let number = |field: &str| context[field].as_i64();
+        let method = methods.get(&number("method").ok_or("no method")?);
+        let method = method.ok_or("an unknown method")?.clone();
+        let calls = number("calls").ok_or("no calls")?;
+        let (thread, mut path) = match number("parent") {
+            Some(parent) => known.get(&parent).ok_or("an unknown parent")?.clone(),
+            None => {
+                let thread = threads.get(&number("thread").ok_or("no thread")?);
+                let (name, is_virtual) = thread.ok_or("an unknown thread")?.clone();
+                if is_virtual {
+                    *others.entry(method).or_default() += calls;
+                    continue;
+                }
+                (name, Vec::new())
+            }
+        };
+        if !is_left_out(&method) {
+            path.push(method);
+            *paths.entry((thread.clone(), path.clone())).or_default() += calls;
+        }
+        known.insert(number("id").ok_or("no id")?, (thread, path));
+    }
+    paths.retain(|_, calls| *calls > 0);
+    Ok((paths, others))
+}
+
+/// Records a program, and returns what the file shows and what the program printed.
+fn record(
+    programs: &Programs,
+    java: &Process,
+    options: &[&str],
+) -> Result<(Value, String), Box<dyn Error>> {
+    let file = programs.classes().join("contexts.calls");
+    let file = file.to_string_lossy();
+    let options = [options, &["--call-graph", &file, "--contexts"]].concat();
+    let output = run(&options, java).run()?.succeeded("the program")?;
+    assert!(output.err.contains(" contexts in "), "{}", output.err);
+    Ok((json(&["calls", "show", &file, "--json"])?, output.out))
+}
+
+fn java(programs: &Programs, options: &[String], program: &str, library: &Path) -> Process {
+    let launcher = programs.launcher().args(options);
+    launcher
+        .arg("-cp")
+        .arg(programs.classes().path())
+        .arg(format!("kinds.{program}"))
+        .arg(library)
+}
+
+/// The names of pool threads and of threads that programs start, which are numbered in the order in
+/// which they begin.
+fn without_number(paths: Paths) -> Paths {
+    let mut sums = Paths::new();
+    for ((thread, path), calls) in paths {
+        let thread = thread.trim_end_matches(|c: char| c.is_ascii_digit());
+        *sums.entry((thread.to_owned(), path)).or_default() += calls;
+    }
+    sums
+}
+
+/// The first lines of the differences of two maps of paths.
+fn differences(found: &Paths, expected: &Paths) -> Vec<String> {
+    let keys = found.keys().chain(expected.keys());
+    let different = keys.filter(|key| found.get(key) != expected.get(key));
+    let line = |key: &(String, Vec<String>)| {
+        format!(
+            "{key:?}: {:?} found, {:?} expected",
+            found.get(key),
+            expected.get(key)
+        )
+    };
+    different.map(line).take(10).collect()
+}
+
+#[test]
+fn the_contexts_of_a_whole_run_are_those_that_the_jvm_reports() -> Outcome {
+    if Process::new("cc").arg("--version").run().is_err() {
+        return Ok(skip(Need::Program("cc"))?);
+    }
+    on_each_jdk_with("kinds", |programs| {
+        let oracle = compile_library(programs, "call_trace")?;
+        let natives = compile_library(programs, "call_back")?;
+        let written = programs.classes().join("call_trace.txt");
+        for (program, least) in PROGRAMS {
+            let option = oracle_option(&oracle, &written, "kinds");
+            let plain = java(programs, &[option], program, &natives).run()?;
+            let plain = plain.succeeded(program)?;
+            let mut expected = paths_of_events(&fs::read_to_string(&written)?)?;
+            let armed = java(programs, &[], program, &natives);
+            let (shown, out) = record(programs, &armed, &["--arm", "kinds..*"])?;
+            assert_eq!(out, plain.out, "{program}");
+            let (found, others) = recorded_paths(&shown)?;
+            let is_carrier = |thread: &str| thread.starts_with(CARRIER);
+            let in_virtual_threads = expected.iter().filter(|((name, _), _)| is_carrier(name));
+            let mut by_method: BTreeMap<String, i64> = BTreeMap::new();
+            for ((_, path), calls) in in_virtual_threads {
+                let method = path.last().ok_or("an empty path")?;
+                *by_method.entry(method.clone()).or_default() += calls;
+            }
+            assert_eq!(others, by_method, "{program}");
+            expected.retain(|(thread, _), _| !is_carrier(thread));
+            let (found, expected) = (without_number(found), without_number(expected));
+            assert!(expected.len() >= least, "{program}: {}", expected.len());
+            let different = differences(&found, &expected);
+            assert!(different.is_empty(), "{program}:\n{}", different.join("\n"));
+        }
+        Ok(())
+    })
+}
+
+/// The recorded costs of a method, summed over its contexts: calls, time, time without callees.
+fn costs(shown: &Value, method: &str) -> (i64, i64, i64) {
+    let methods = methods(shown);
+    let contexts = shown["contexts"].as_array().into_iter().flatten();
+    let of_method = contexts.filter(|one| {
+        let id = one["method"].as_i64().unwrap_or(-1);
+        methods.get(&id).is_some_and(|name| name.contains(method))
+    });
+    of_method.fold((0, 0, 0), |sum, one| {
+        let number = |field: &str| one[field].as_i64().unwrap_or(0);
+        (
+            sum.0 + number("calls"),
+            sum.1 + number("wall_ns"),
+            sum.2 + number("self_ns"),
+        )
+    })
+}
+
+#[test]
+fn times_belong_to_the_context_in_which_they_passed() -> Outcome {
+    on_each_jdk_with("contexts", |programs| {
+        let (shown, _) = record(programs, &programs.java("Sleeping"), &["--arm", "Sleeping"])?;
+        let (calls, wall, own) = costs(&shown, "Sleeping::outer");
+        // Two calls, each with 30 ms of its own and three calls of 20 ms.
+        assert_eq!(calls, 2);
+        assert!(own >= 60_000_000 && wall >= 180_000_000, "{wall} {own}");
+        let (calls, wall, own) = costs(&shown, "Sleeping::inner");
+        assert_eq!((calls, wall), (6, own));
+        assert!(wall >= 120_000_000, "{wall}");
+        let (_, main, _) = costs(&shown, "Sleeping::main");
+        let (_, outer, _) = costs(&shown, "Sleeping::outer");
+        assert!(main >= outer, "{main} {outer}");
+        Ok(())
+    })
+}
+
+#[test]
+fn calls_beyond_the_room_for_contexts_are_counted_where_they_are() -> Outcome {
+    on_each_jdk_with("contexts", |programs| {
+        let java = programs.java("Wide");
+        let (shown, out) = record(programs, &java, &["--arm", "Wide"])?;
+        let expected: i64 = out.trim().parse()?;
+        let (overflow, wall, own) = costs(&shown, "contexts beyond");
+        let (left, ..) = costs(&shown, "Wide::left");
+        let (right, ..) = costs(&shown, "Wide::right");
+        assert!(overflow > 0 && wall > 0 && wall == own, "{overflow} {wall}");
+        assert_eq!(left + right + overflow, expected);
+        // Contexts that have a node are recorded also after there was no room for others.
+        assert_eq!(costs(&shown, "Wide::brief").0, 6);
+        assert!(shown["info"]["contexts"].is_array(), "{}", shown["info"]);
+        Ok(())
+    })
+}
