@@ -28,6 +28,7 @@
 //! just storing a word. The plan thread detaches the memory of a segment from the file instead
 //! ([`ThreadWriter::close`]). A name is in the names file before an event can use it.
 
+mod context_track;
 mod context_tracks;
 pub mod jvm_tracks;
 pub mod recorded_thread;
@@ -40,7 +41,7 @@ use crate::data::context_file::NodeBudget;
 use crate::data::memory::WordTable;
 use crate::data::monotonic::monotonic;
 use crate::data::processor_clock::ProcessorTime;
-use crate::data::recorder::context_tracks::ContextTrack;
+use crate::data::recorder::context_track::ContextTrack;
 use crate::data::recorder::recorded_thread::RecordedThread;
 use crate::data::recorder::trace_names::TraceNames;
 use crate::data::recorder::track::Track;

@@ -4,12 +4,12 @@
 //! the recording is negative in the track and in `VeneerTrace`.
 
 use super::{Recorder, Recording, TRACK_WORDS};
-use crate::data::context_file::{ContextFile, NodeBudget};
+use crate::data::context_file::ContextFile;
 use crate::data::monotonic::monotonic;
+use crate::data::recorder::context_track::ContextTrack;
 use crate::data::recorder::recorded_thread::RecordedThread;
 use crate::data::thread_age::current_thread_began_before;
 use crate::jvm::runtime_table;
-use std::sync::Arc;
 use veneer_traces::format::context_node::NODE_BYTES;
 
 const NODES: usize = runtime_table::CONTEXTS_NODES as usize / 8;
@@ -20,14 +20,6 @@ const MASK: usize = runtime_table::CONTEXTS_MASK as usize / 8;
 /// The most files of contexts of a recording. Programs that start a thread for each task have many
 /// threads one after another.
 const MAX_CONTEXT_FILES: u32 = 10_000;
-
-/// The tree of a thread.
-pub(super) struct ContextTrack {
-    file: ContextFile,
-    budget: Arc<NodeBudget>,
-    /// The number of the recording.
-    recording: u32,
-}
 
 impl Recorder {
     /// Opens the tree of a shard for its owner, the current thread. Returns the address of the track,
