@@ -46,9 +46,7 @@ type Paths = BTreeMap<(String, Vec<String>), i64>;
 
 /// Whether a method has no node in the comparison.
 fn is_left_out(method: &str) -> bool {
-    method.contains("::<init>(")
-        || method.contains("$$Lambda")
-        || NATIVE_METHODS.iter().any(|name| method == *name)
+    method.contains("::<init>(") || method.contains("$$Lambda") || NATIVE_METHODS.contains(&method)
 }
 
 /// The paths in the events of the agent of the test.

@@ -11,15 +11,15 @@ use super::values::{pid, seconds};
 
 const SEARCH: &str = "\
 Examples:
-  veneer search 4711                              10 seconds, everything above 5 % of the active time
-  veneer search 4711 --for 30 --threshold 2%      longer, and smaller places too
-  veneer search 4711 --threads 'http-*'           only threads whose name matches
-  veneer search 4711 --why monitor,lock           only these causes
-  veneer search 4711 --graph g.svg                the coloured call graph as a picture
+  veneer search 4711                                10 seconds, everything above 5 % of the time
+  veneer search 4711 --for 30 --threshold 2%        longer, and smaller places too
+  veneer search 4711 --threads 'http-*'             only threads whose name matches
+  veneer search 4711 --why monitor,lock             only these causes
+  veneer search 4711 --graph g.svg                  the coloured call graph as a picture
   veneer search 4711 --json | jq '.findings[0]'
-  veneer search 4711 --record s.search            also keep the observations
-  veneer search --replay s.search --threshold 2%  decide again from them, without the JVM
-  veneer run --search r.json -- java -jar app.jar from the start of a program to its end
+  veneer search 4711 --record s.search              also keep the observations
+  veneer search --replay s.search --threshold 2%    decide again from them, without the JVM
+  veneer run --search r.json -- java -jar app.jar   from the start of a program to its end
 
 The command samples the stacks of all threads by thread dumps, at a rate that keeps the cost below
 --cost. It loads no agent and attaches nothing, so Ctrl-C leaves nothing behind; it prints what is

@@ -681,7 +681,7 @@ mod tests {
                 assert!(declared.contains(&wanted), "{wanted:?}");
             }
         }
-        assert_eq!(calls, 31);
+        assert_eq!(calls, 32);
     }
 
     /// `javac` notes the class of an inlined constant in the constant pool. The JVM ignores the entry

@@ -118,7 +118,7 @@ mod tests {
         fs::write(directory.path().join("agent.json"), "{}").unwrap();
         assert_eq!(
             directories_with_class_facts(directory.path()),
-            [own.clone()]
+            std::slice::from_ref(&own)
         );
         let recorded = read_class_facts(&own).unwrap();
         assert_eq!(recorded.classes, [class.clone(), class]);
