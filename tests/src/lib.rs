@@ -41,5 +41,6 @@ pub mod sample_service;
 pub mod screen;
 pub mod skip;
 pub mod terminal;
+pub mod trace_rows;
 pub mod trust;
 pub mod workers;

@@ -13,6 +13,7 @@ use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with};
 use veneer_tests::live::Live;
 use veneer_tests::process::Process;
 use veneer_tests::skip::{Need, skip};
+use veneer_tests::trace_rows::query;
 
 const PACKAGE: &str = "observed";
 /// The numbers of `observed.Work`.
@@ -52,18 +53,6 @@ fn java(programs: &Programs) -> Process {
         .args(["-XX:+UseSerialGC", "-Xlog:disable", "-cp"])
         .arg(programs.classes().path())
         .arg("observed.Main")
-}
-
-/// The rows of a query.
-fn query(trace: &Path, expression: &str) -> Result<Vec<Value>, Box<dyn Error>> {
-    let output = veneer()
-        .args(["trace", "query"])
-        .arg(trace)
-        .args([expression, "--format", "json"])
-        .run()?
-        .succeeded("veneer trace query")?;
-    let rows = output.out.lines().map(serde_json::from_str);
-    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// The rows of events of one kind, in the order of their beginning.

@@ -8,18 +8,19 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::io::{BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Child;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
+use veneer_tests::call_oracle::compile_library;
 use veneer_tests::command::{run, veneer};
-use veneer_tests::folder::workspace;
 use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with};
 use veneer_tests::live::Live;
 use veneer_tests::process::Process;
 use veneer_tests::skip::{Need, skip};
+use veneer_tests::trace_rows::query;
 
 /// Package of the programs.
 const PACKAGE: &str = "tracing";
@@ -89,24 +90,9 @@ impl Recording {
     }
 }
 
-/// Compiles the agent of the test.
-fn oracle_library(programs: &Programs) -> Result<PathBuf, Box<dyn Error>> {
-    let library = programs.classes().join("call_trace.so");
-    let include = programs.jdk().home().join("include");
-    Process::new("cc")
-        .args(["-O1", "-shared", "-fPIC", "-o"])
-        .arg(&library)
-        .arg(format!("-I{}", include.display()))
-        .arg(format!("-I{}", include.join("linux").display()))
-        .arg(workspace().join("tests/native/call_trace.c"))
-        .run()?
-        .succeeded("cc")?;
-    Ok(library)
-}
-
 /// Runs the program with the agent of the test, and reads what the agent wrote.
 fn oracle(programs: &Programs, skipped: &[&str]) -> Result<Trees, Box<dyn Error>> {
-    let library = oracle_library(programs)?;
+    let library = compile_library(programs, "call_trace")?;
     let written = programs.classes().join("call_trace.txt");
     let agent = format!(
         "-agentpath:{}={},{PACKAGE}/",
@@ -169,18 +155,6 @@ fn work(live: &mut Live) -> Outcome {
     live.say("run")?;
     live.line("sum ")?;
     Ok(())
-}
-
-/// The rows of a query.
-fn query(trace: &Path, expression: &str) -> Result<Vec<Value>, Box<dyn Error>> {
-    let output = veneer()
-        .args(["trace", "query"])
-        .arg(trace)
-        .args([expression, "--format", "json"])
-        .run()?
-        .succeeded("veneer trace query")?;
-    let rows = output.out.lines().map(serde_json::from_str);
-    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// The recorded trees, read with `veneer trace query`.

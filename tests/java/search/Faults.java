@@ -298,7 +298,7 @@ public class Faults {
             try (PreparedStatement statement = database.prepareStatement(text)) {
                 for (int i = 0; true; i++) {
                     sink += find(statement, i);
-                    other(100); // OTHER
+                    other(100);
                 }
             }
         }
