@@ -347,12 +347,21 @@ pub(crate) fn open(target: &Target, patience: Duration) -> Result<UnixStream, Jv
         return Err(JvmAttachError::Io { pid, source });
     }
     let deadline = Instant::now() + patience;
+    let mut repeated_at = Some(Instant::now() + patience / 2);
     let mut pause = Duration::from_millis(2);
     loop {
         if let Some(stream) = connect(target, &path)? {
             return Ok(stream);
         }
         target.check_alive()?;
+        // A JVM that starts removes a socket file with its process id. If the JVM removes the file of
+        // the listener that the first signal has started, a second signal starts another listener.
+        // `jcmd` repeats its signal at the same time.
+        if repeated_at.is_some_and(|at| Instant::now() > at) && !path.exists() {
+            repeated_at = None;
+            // A failure shows in the next checks of the loop.
+            let _ = target.signal(Signal::QUIT);
+        }
         if Instant::now() > deadline {
             return Err(JvmAttachError::NoAnswer {
                 pid: target.pid,

@@ -114,6 +114,9 @@ fn a_full_disk_stops_the_run_before_it_begins() -> Result<(), SkippedInCi> {
     Ok(())
 }
 
+/// The message of `veneer run` after a command that has started no JVM.
+const NO_JVM: &str = "veneer: no JVM has run under Veneer";
+
 /// Returns `veneer run -- sh -c SCRIPT`. The launcher starts no JVM, so the test shows only what
 /// `veneer run` itself does.
 fn shell(script: &str) -> Command {
@@ -139,7 +142,9 @@ fn streams_and_exit_codes_are_passed_through() {
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(code));
         assert_eq!(output.stdout, b"a\0b\xff");
-        assert_eq!(output.stderr, b"err");
+        let message = String::from_utf8(output.stderr).unwrap();
+        let own = message.strip_prefix("err").expect("the script's message");
+        assert!(own.starts_with(NO_JVM) && own.lines().count() == 1, "{own}");
     }
 }
 
@@ -148,7 +153,9 @@ fn a_signal_that_ends_the_application_ends_the_command() {
     for signal in [libc::SIGTERM, libc::SIGKILL, libc::SIGSEGV, libc::SIGINT] {
         let output = shell(&format!("kill -{signal} $$")).output().unwrap();
         assert_eq!(output.status.signal(), Some(signal));
-        assert!(output.stderr.is_empty());
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(message.starts_with(NO_JVM), "{message}");
+        assert_eq!(message.lines().count(), 1, "{message}");
     }
 }
 

@@ -130,7 +130,7 @@ fn the_jvm_of_a_launcher_is_searched_and_recorded() -> Outcome {
     on_each_jdk_with("search", |programs| {
         let folder = Folder::new("launcher")?;
         let (json, record) = (folder.join("r.json"), folder.join("s.search"));
-        let java = hostile(programs, &["work", "4000", "3"]);
+        let java = hostile(programs, &["work", "8000", "3"]);
         let shell = Process::new("/bin/sh").args(["-c", &format!("{java}; echo code $?")]);
         let options = [
             "--search",

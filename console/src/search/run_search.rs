@@ -145,8 +145,8 @@ fn run(
 enum Unreached {
     #[error("the command ended, and none of its processes was a JVM for long enough to be found")]
     NoJvm,
-    #[error("the JVM ended before it answered")]
-    Short,
+    #[error("the JVM ended before it answered{0}")]
+    Short(String),
     #[error(transparent)]
     Target(#[from] veneer_client::TargetError),
     #[error(transparent)]
@@ -159,7 +159,7 @@ fn reach_first_jvm(pid: u32, stopped: &AtomicBool) -> Result<Target, Unreached> 
     loop {
         match take_first_dump(&target) {
             Ok(()) => return Ok(target),
-            Err(_) if !target.is_alive() => return Err(Unreached::Short),
+            Err(error) if !target.is_alive() => return Err(Unreached::Short(cause(&error))),
             // The JVM installs its handler some time after its start.
             Err(AttachCommandError::Attach(JvmAttachError::NoHandler(_)))
                 if !stopped.load(Ordering::Relaxed) =>
@@ -168,5 +168,13 @@ fn reach_first_jvm(pid: u32, stopped: &AtomicBool) -> Result<Target, Unreached> 
             }
             Err(error) => return Err(error.into()),
         }
+    }
+}
+
+/// Returns why a JVM that has ended did not answer before, if the reason is not that it ended.
+fn cause(error: &AttachCommandError) -> String {
+    match error {
+        AttachCommandError::Attach(JvmAttachError::Target(_)) => String::new(),
+        other => format!(" ({other})"),
     }
 }
