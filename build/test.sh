@@ -1,11 +1,11 @@
 #!/bin/sh
-# Runs all tests: first the unit tests, then the end-to-end tests, several files at a time.
+# Runs all tests: first the unit tests, then the files of tests, several at a time.
 #
-#   TEST_JOBS      number of files of end-to-end tests that run at once (the number of processors)
+#   TEST_JOBS      number of files of tests that run at once (the number of processors)
 #
-# The end-to-end tests start JVMs and wait for them much of the time, so several files at a time keep
-# the processors busy. A failing file does not stop the others. The output of a file is printed when
-# it ends. The last line names the files that failed.
+# Most files start JVMs and wait for them much of the time, so several files at a time keep the
+# processors busy. A failing file does not stop the others. The output of a file is printed when it
+# ends. The last line names the files that failed.
 #
 # The exit code is 1 if a test fails.
 set -eu
@@ -21,23 +21,16 @@ say() { printf 'test: %s\n' "$*" >&2; }
 # Tests of measured time need the processors for themselves.
 alone="search search_runs"
 
-# names FILE…: the names by which Cargo knows these files.
-names() {
-    for file in "$@"; do
-        basename "$file" .rs
-    done | sort -u
-}
-
-names tests/tests/*.rs >"$out/end-to-end"
-names */tests/*.rs */*/tests/*.rs | grep -vxFf "$out/end-to-end" >"$out/others"
+# Cargo knows a file of tests by its name without the ending.
+for file in tests/tests/*.rs */tests/*.rs */*/tests/*.rs; do
+    basename "$file" .rs
+done | sort -u >"$out/files"
 
 # All calls of Cargo select the whole workspace. For another selection, Cargo would build the
 # dependencies again.
 cargo test --locked --workspace --no-run
-say "unit tests, and the files of tests that start no JVM"
-# shellcheck disable=SC2046 # The names have no spaces.
-cargo test --locked --workspace --no-fail-fast --lib --bins $(sed 's/^/--test /' "$out/others") ||
-    echo "(see above)" >>"$out/failed"
+say "unit tests"
+cargo test --locked --workspace --no-fail-fast --lib --bins || echo "(see above)" >>"$out/failed"
 cargo test --locked --workspace --doc || echo "(examples in the documentation)" >>"$out/failed"
 
 # `make test` has built the command. Without this variable, each test looks whether it is up to date.
@@ -54,11 +47,11 @@ flock "$out/print" sh -c 'cat "$1"; printf "test: %s: exit code %s, %s s\n" "$2"
     print "$out/$1.log" "$1" "$code" "$took"
 RUN
 
-say "$(wc -l <"$out/end-to-end") files of end-to-end tests, $jobs at once"
+say "$(wc -l <"$out/files") files of tests, $jobs at once"
 for file in $alone; do
     echo "$file"
 done >"$out/alone"
-grep -vxFf "$out/alone" "$out/end-to-end" | xargs -P "$jobs" -n 1 sh "$out/run.sh"
+grep -vxFf "$out/alone" "$out/files" | xargs -P "$jobs" -n 1 sh "$out/run.sh"
 xargs -n 1 sh "$out/run.sh" <"$out/alone"
 
 if [ -e "$out/failed" ]; then

@@ -53,6 +53,6 @@ pub use tally::{
 };
 pub use veneer_measurements::{
     EditKind, EntryMetrics, EventValue, HISTOGRAM_BUCKETS, IdError, InstrumentId, Measurement,
-    PatchId, PointRow, RefusalRow, bucket_start,
+    PatchId, PlanInstanceId, PointRow, RefusalRow, bucket_start,
 };
 pub use vm_event::{UNAVAILABLE_VM_EVENTS, VmEvent, VmEventKind, VmEventKinds};

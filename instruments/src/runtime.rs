@@ -6,8 +6,8 @@
 
 use crate::{
     ArmedClass, ArmedMethod, EditKind, EditSpec, EditSummary, Graph, InstrumentId, InstrumentSpec,
-    InstrumentSummary, LogEvent, MethodPattern, PatchId, PointRow, RandomSample, RefusalRow, Tally,
-    TallyKind, VmEventKind, VmEventKinds,
+    InstrumentSummary, LogEvent, MethodPattern, PatchId, PlanInstanceId, PointRow, RandomSample,
+    RefusalRow, Tally, TallyKind, VmEventKind, VmEventKinds,
 };
 use serde::{Deserialize, Serialize};
 
@@ -105,8 +105,8 @@ pub trait Runtime: Send + Sync {
     fn print(&self, text: &str);
     /// Sets the current plan: all output from now on belongs to this plan instance (see
     /// `veneer_scripts::Session`).
-    fn set_current_plan(&self, load: u64) {
-        let _ = load;
+    fn set_current_plan(&self, instance: PlanInstanceId) {
+        let _ = instance;
     }
 }
 

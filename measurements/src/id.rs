@@ -1,7 +1,7 @@
-//! The ids of instruments (`i7`) and patches (`p7`).
+//! The ids of instruments (`i7`), patches (`p7`) and plan instances (`l7`).
 //!
-//! The runtime numbers instruments and patches separately, from 1, and never reuses a number. An id
-//! that a script has kept therefore never refers to another instrument.
+//! The runtime numbers the three kinds separately, from 1, and never reuses a number. An id that a
+//! script has kept therefore never refers to another instrument.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -17,6 +17,10 @@ pub struct InstrumentId(pub u32);
 #[serde(transparent)]
 pub struct PatchId(pub u32);
 
+/// The id of a plan instance, that is of one loading of a plan, displayed as `l7`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PlanInstanceId(pub u64);
+
 impl fmt::Display for InstrumentId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "i{}", self.0)
@@ -29,6 +33,12 @@ impl fmt::Display for PatchId {
     }
 }
 
+impl fmt::Display for PlanInstanceId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "l{}", self.0)
+    }
+}
+
 /// The error for a text that is not an id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is no id: write `{letter}` and a number, as in `{letter}7`")]
@@ -37,7 +47,7 @@ pub struct IdError {
     letter: char,
 }
 
-fn number(text: &str, letter: char) -> Result<u32, IdError> {
+fn number<N: FromStr>(text: &str, letter: char) -> Result<N, IdError> {
     text.strip_prefix(letter)
         .filter(|digits| digits.bytes().all(|b| b.is_ascii_digit()))
         .and_then(|digits| digits.parse().ok())
@@ -63,6 +73,14 @@ impl FromStr for PatchId {
     }
 }
 
+impl FromStr for PlanInstanceId {
+    type Err = IdError;
+
+    fn from_str(text: &str) -> Result<Self, IdError> {
+        number(text, 'l').map(PlanInstanceId)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -75,6 +93,21 @@ mod tests {
         for wrong in ["", "i", "7", "p7", "i-1", "i+1", "i99999999999"] {
             let error = wrong.parse::<InstrumentId>().expect_err(wrong).to_string();
             assert!(error.contains("as in `i7`"), "{error}");
+        }
+        for id in [1, 3, u64::MAX].map(PlanInstanceId) {
+            assert_eq!(id.to_string().parse(), Ok(id));
+        }
+        for wrong in [
+            "",
+            "l",
+            "3",
+            "i3",
+            "lx",
+            "l-1",
+            "l3 ",
+            "l18446744073709551616",
+        ] {
+            assert!(wrong.parse::<PlanInstanceId>().is_err(), "{wrong}");
         }
     }
 }

@@ -22,7 +22,7 @@ pub use edit::EditKind;
 pub use entry_metrics::{Bucket, EntryMetrics, SecondCount};
 pub use event_value::EventValue;
 pub use histogram_buckets::{HISTOGRAM_BUCKETS, bucket_bounds, bucket_range, bucket_start};
-pub use id::{IdError, InstrumentId, PatchId};
+pub use id::{IdError, InstrumentId, PatchId, PlanInstanceId};
 pub use measurement::Measurement;
 pub use point::PointRow;
 pub use refusal::RefusalRow;

@@ -27,13 +27,14 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Instant;
+use veneer_instruments::PlanInstanceId;
 use veneer_instruments::table::format_count;
 
 /// The current state of a component.
 #[derive(Clone, Debug)]
 pub struct Component {
     /// The number of the plan instance; see `PlanSession::reserve`.
-    pub load: u64,
+    pub instance: PlanInstanceId,
     /// The declared name, otherwise the plan's name.
     pub name: String,
     /// `None` if the plan has declared no version.
@@ -105,8 +106,7 @@ struct ComponentEntry {
 
 impl ComponentEntry {
     fn has_name(&self, name: &str) -> bool {
-        self.name() == name
-            || name.strip_prefix('l').and_then(|n| n.parse().ok()) == Some(self.context.load)
+        self.name() == name || name.parse() == Ok(self.context.instance)
     }
 
     fn name(&self) -> String {
@@ -120,7 +120,7 @@ impl ComponentEntry {
     }
 
     /// Whether the component is still listed: it has something attached, or can have.
-    fn is_listed(&self, things: &BTreeMap<u64, Vec<Attachment>>) -> bool {
+    fn is_listed(&self, things: &BTreeMap<PlanInstanceId, Vec<Attachment>>) -> bool {
         if self.analyser.is_some() {
             return true;
         }
@@ -129,13 +129,13 @@ impl ComponentEntry {
         }
         self.context.component_declaration().is_some()
             || self.running_plan.strong_count() > 0
-            || things.contains_key(&self.context.load)
+            || things.contains_key(&self.context.instance)
     }
 
-    fn to_component(&self, things: &BTreeMap<u64, Vec<Attachment>>) -> Component {
+    fn to_component(&self, things: &BTreeMap<PlanInstanceId, Vec<Attachment>>) -> Component {
         let text = |(name, value): (String, Dynamic)| (name, value.to_string());
         Component {
-            load: self.context.load,
+            instance: self.context.instance,
             name: self.name(),
             version: self.context.component_declaration().map(|d| d.version),
             plan: self.context.name.clone(),
@@ -147,7 +147,10 @@ impl ComponentEntry {
                 .into_iter()
                 .map(text)
                 .collect(),
-            things: things.get(&self.context.load).cloned().unwrap_or_default(),
+            things: things
+                .get(&self.context.instance)
+                .cloned()
+                .unwrap_or_default(),
             callbacks: 0,
             analyser: self.analyser.is_some(),
             attached: !self.context.is_detached(),
@@ -171,7 +174,7 @@ pub(crate) fn detach_all(context: &PlanContext) {
     context.set_detached();
     context
         .ownership
-        .detach_instance(context.load, context.runtime.as_ref());
+        .detach_instance(context.instance, context.runtime.as_ref());
 }
 
 impl Components {
@@ -239,12 +242,12 @@ impl Components {
     }
 
     /// Forgets a plan instance.
-    pub(crate) fn forget(&self, load: u64) {
+    pub(crate) fn forget(&self, instance: PlanInstanceId) {
         let removed: Vec<ComponentEntry> = {
             let mut all = self.0.lock();
             let (removed, left) = std::mem::take(&mut *all)
                 .into_iter()
-                .partition(|entry| entry.context.load == load);
+                .partition(|entry| entry.context.instance == instance);
             *all = left;
             removed
         };
@@ -261,9 +264,9 @@ impl Components {
     }
 
     /// Returns the plan instance with this number.
-    pub(crate) fn by_instance(&self, load: u64) -> Option<Arc<PlanContext>> {
+    pub(crate) fn by_instance(&self, instance: PlanInstanceId) -> Option<Arc<PlanContext>> {
         let all = self.0.lock();
-        let found = all.iter().find(|entry| entry.context.load == load);
+        let found = all.iter().find(|entry| entry.context.instance == instance);
         found.map(|entry| entry.context.clone())
     }
 

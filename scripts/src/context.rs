@@ -16,7 +16,7 @@ use rhai::{AST, FnPtr, Position};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-use veneer_instruments::{Runtime, VmEventKind};
+use veneer_instruments::{PlanInstanceId, Runtime, VmEventKind};
 
 /// The time at which a callback runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -73,7 +73,7 @@ pub(crate) struct PlanContext {
     /// The plan's name: its file name.
     pub(crate) name: String,
     /// The number of this plan instance, which distinguishes plans of the same name.
-    pub(crate) load: u64,
+    pub(crate) instance: PlanInstanceId,
     pub(crate) runtime: Arc<dyn Runtime>,
     pub(crate) ownership: Arc<Ownership>,
     /// The number of waiting callbacks of the session, at most [`limits::MAX_CALLBACKS`].
@@ -107,7 +107,7 @@ pub(crate) struct PlanContext {
 
 impl PlanContext {
     pub(crate) fn new(
-        load: u64,
+        instance: PlanInstanceId,
         runtime: Arc<dyn Runtime>,
         ownership: Arc<Ownership>,
         slots: Arc<AtomicUsize>,
@@ -115,7 +115,7 @@ impl PlanContext {
     ) -> Self {
         PlanContext {
             name: plan.name().to_owned(),
-            load,
+            instance,
             runtime,
             ownership,
             slots,

@@ -6,7 +6,7 @@
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::fmt;
-use veneer_instruments::{AttachError, InstrumentId, PatchId, Runtime};
+use veneer_instruments::{AttachError, InstrumentId, PatchId, PlanInstanceId, Runtime};
 
 /// An instrument or an edit that is attached and can be removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl Attachment {
 }
 
 struct OwnedAttachment {
-    load: u64,
+    instance: PlanInstanceId,
     plan: String,
     thing: Attachment,
 }
@@ -46,9 +46,9 @@ struct OwnedAttachment {
 pub(crate) struct Ownership(Mutex<Vec<OwnedAttachment>>);
 
 impl Ownership {
-    pub(crate) fn record_attached(&self, load: u64, plan: &str, thing: Attachment) {
+    pub(crate) fn record_attached(&self, instance: PlanInstanceId, plan: &str, thing: Attachment) {
         self.0.lock().push(OwnedAttachment {
-            load,
+            instance,
             plan: plan.to_owned(),
             thing,
         });
@@ -60,17 +60,23 @@ impl Ownership {
 
     /// Returns the instruments and edits of one plan instance with the plan's name, newest first.
     /// Callers detach them in this order.
-    pub(crate) fn instance_attachments(&self, load: u64) -> Vec<(String, Attachment)> {
+    pub(crate) fn instance_attachments(
+        &self,
+        instance: PlanInstanceId,
+    ) -> Vec<(String, Attachment)> {
         let entries = self.0.lock();
-        let of_instance = entries.iter().rev().filter(|entry| entry.load == load);
+        let of_instance = entries
+            .iter()
+            .rev()
+            .filter(|entry| entry.instance == instance);
         of_instance
             .map(|entry| (entry.plan.clone(), entry.thing))
             .collect()
     }
 
     /// Detaches everything that one plan instance has attached, newest first. Errors are printed.
-    pub(crate) fn detach_instance(&self, load: u64, runtime: &dyn Runtime) {
-        for (plan, thing) in self.instance_attachments(load) {
+    pub(crate) fn detach_instance(&self, instance: PlanInstanceId, runtime: &dyn Runtime) {
+        for (plan, thing) in self.instance_attachments(instance) {
             if let Err(error) = thing.detach(runtime) {
                 runtime.print(&format!("{plan}: while taking the plan back: {error}"));
             }
@@ -79,12 +85,15 @@ impl Ownership {
     }
 
     /// Returns the attached instruments and edits by plan instance.
-    pub(crate) fn by_instance(&self) -> BTreeMap<u64, Vec<Attachment>> {
-        let mut loads = BTreeMap::<u64, Vec<Attachment>>::new();
+    pub(crate) fn by_instance(&self) -> BTreeMap<PlanInstanceId, Vec<Attachment>> {
+        let mut instances = BTreeMap::<PlanInstanceId, Vec<Attachment>>::new();
         for entry in self.0.lock().iter() {
-            loads.entry(entry.load).or_default().push(entry.thing);
+            instances
+                .entry(entry.instance)
+                .or_default()
+                .push(entry.thing);
         }
-        loads
+        instances
     }
 
     /// Returns all attached instruments and edits, newest first.

@@ -21,6 +21,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
+use veneer_instruments::PlanInstanceId;
 
 /// The state that a prompt keeps from one input to the next.
 #[derive(Debug, Default)]
@@ -64,7 +65,7 @@ impl Prompt {
     pub fn run(
         &mut self,
         session: &PlanSession,
-        load: u64,
+        instance: PlanInstanceId,
         input: PromptInput,
         now: Instant,
     ) -> Result<String, PlanError> {
@@ -111,10 +112,10 @@ impl Prompt {
         }
         let (source_map, linked) = (plan.source_map().clone(), plan.program().clone());
         let mut ready = self.ready.clone();
-        let ran = session.run(load, plan, &mut variables, &mut ready, input.look, now);
+        let ran = session.run(instance, plan, &mut variables, &mut ready, input.look, now);
         let value = ran.inspect_err(|_| self.calls.store(calls, Ordering::Relaxed))?;
         if input.look.is_some() {
-            session.unload(load);
+            session.unload(instance);
         } else {
             *self = Prompt {
                 variables,

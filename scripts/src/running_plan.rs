@@ -37,7 +37,7 @@ pub(crate) fn guard<R>(
     place: Position,
     code: impl FnOnce() -> Result<R, Box<EvalAltResult>>,
 ) -> Result<R, PlanError> {
-    context.runtime.set_current_plan(context.load);
+    context.runtime.set_current_plan(context.instance);
     let _call = context.begin_call();
     let within = plan.source_map();
     match catch_unwind(AssertUnwindSafe(code)) {

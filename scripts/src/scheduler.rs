@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::time::{Duration, Instant};
-use veneer_instruments::{AttachError, InstrumentId, Runtime, VmEventKinds};
+use veneer_instruments::{AttachError, InstrumentId, PlanInstanceId, Runtime, VmEventKinds};
 
 /// The plans of one JVM and their callbacks.
 pub struct PlanSession {
@@ -96,25 +96,25 @@ impl PlanSession {
 
     /// Reserves the number of a future plan instance. The number identifies the plan instance
     /// before it begins.
-    pub fn reserve(&self) -> u64 {
+    pub fn reserve(&self) -> PlanInstanceId {
         let mut state = self.state.lock();
         state.next += 1;
-        state.next
+        PlanInstanceId(state.next)
     }
 
     /// Ends a plan instance before the JVM ends: runs its callbacks of `at_exit` in order of
     /// registration, and unloads it. Callbacks that are registered during these calls are dropped.
-    pub fn end(&self, load: u64) {
+    pub fn end(&self, instance: PlanInstanceId) {
         let at_exit: Vec<CallbackCall> = {
             let mut state = self.state.lock();
             let calls = std::mem::take(&mut state.at_exit).into_iter();
-            let (calls, left) =
-                calls.partition(|call: &CallbackCall| call.running_plan.context.load == load);
+            let (calls, left) = calls
+                .partition(|call: &CallbackCall| call.running_plan.context.instance == instance);
             state.at_exit = left;
             calls
         };
         self.run_at_exit(at_exit);
-        self.unload(load);
+        self.unload(instance);
     }
 
     /// Runs callbacks of `at_exit` and prints their errors.
@@ -132,20 +132,20 @@ impl PlanSession {
 
     /// Unloads a plan instance: cancels its callbacks, including those of `at_exit`, detaches
     /// everything that it has attached, and removes its analyser.
-    pub fn unload(&self, load: u64) {
-        self.components.forget(load);
-        self.detach(load);
+    pub fn unload(&self, instance: PlanInstanceId) {
+        self.components.forget(instance);
+        self.detach(instance);
     }
 
     /// Detaches a plan instance as [`PlanSession::unload`] does, but keeps its analyser callable.
-    pub fn detach(&self, load: u64) {
-        if let Some(context) = self.components.by_instance(load) {
+    pub fn detach(&self, instance: PlanInstanceId) {
+        if let Some(context) = self.components.by_instance(instance) {
             context.set_detached();
         }
         // The callbacks own values of plans, so they are dropped after the lock is released.
         let removed: (Vec<Timer>, Vec<CallbackCall>, EventListeners) = {
             let mut state = self.state.lock();
-            let of_load = |call: &CallbackCall| call.running_plan.context.load == load;
+            let of_load = |call: &CallbackCall| call.running_plan.context.instance == instance;
             let timers = std::mem::take(&mut state.timers).into_iter();
             let (timers, left) = timers.partition(|timer| of_load(&timer.call));
             state.timers = left;
@@ -156,20 +156,21 @@ impl PlanSession {
         };
         drop(removed);
         self.watch_events();
-        self.ownership.detach_instance(load, self.runtime.as_ref());
+        self.ownership
+            .detach_instance(instance, self.runtime.as_ref());
     }
 
     /// Detaches all components of this name as a whole. Their analysers can still be called.
     /// Returns false if no such component is attached.
     pub fn detach_component(&self, name: &str) -> bool {
         let named = self.components.by_name(name);
-        let attached: Vec<u64> = named
+        let attached: Vec<PlanInstanceId> = named
             .iter()
             .filter(|context| !context.is_detached())
-            .map(|context| context.load)
+            .map(|context| context.instance)
             .collect();
-        for load in &attached {
-            self.detach(*load);
+        for instance in &attached {
+            self.detach(*instance);
         }
         !attached.is_empty()
     }
@@ -189,7 +190,7 @@ impl PlanSession {
         let left = self.remaining_work();
         let mut all = self.components.list(&self.ownership);
         for one in &mut all {
-            one.callbacks = left.get(&one.load).map_or(0, |left| left.callbacks);
+            one.callbacks = left.get(&one.instance).map_or(0, |left| left.callbacks);
         }
         all
     }
@@ -207,9 +208,14 @@ impl PlanSession {
     ///
     /// # Errors
     /// The errors of [`PlanSession::load`].
-    pub fn load_as(&self, load: u64, plan: Plan, now: Instant) -> Result<String, PlanError> {
+    pub fn load_as(
+        &self,
+        instance: PlanInstanceId,
+        plan: Plan,
+        now: Instant,
+    ) -> Result<String, PlanError> {
         let (mut variables, mut ready) = (Scope::new(), EvaluatedModules::new());
-        self.run(load, plan, &mut variables, &mut ready, None, now)
+        self.run(instance, plan, &mut variables, &mut ready, None, now)
     }
 
     /// Runs a plan's top level with these variables, and keeps its callbacks. Its modules run
@@ -217,7 +223,7 @@ impl PlanSession {
     /// that has a table is shown as a table.
     pub(crate) fn run(
         &self,
-        load: u64,
+        instance: PlanInstanceId,
         plan: Plan,
         variables: &mut Scope,
         ready: &mut EvaluatedModules,
@@ -237,7 +243,7 @@ impl PlanSession {
             }
         }
         let context = Arc::new(PlanContext::new(
-            load,
+            instance,
             self.runtime.clone(),
             self.ownership.clone(),
             self.slots.clone(),
@@ -276,7 +282,8 @@ impl PlanSession {
             Err(error) => {
                 drop(running_plan.context.take_callbacks());
                 drop(running_plan.context.take_analyser());
-                self.ownership.detach_instance(load, self.runtime.as_ref());
+                self.ownership
+                    .detach_instance(instance, self.runtime.as_ref());
                 Err(error)
             }
         }
@@ -297,7 +304,7 @@ impl PlanSession {
                 );
                 self.runtime.print(&line);
             }
-            self.detach(old.load);
+            self.detach(old.instance);
             old.set_detached();
         }
         // `list` also forgets the components that are not listed any more.
@@ -435,16 +442,16 @@ impl PlanSession {
 
     /// Returns, for each plan instance, its attached instruments and edits, oldest first, and the
     /// number of its waiting callbacks.
-    pub fn remaining_work(&self) -> BTreeMap<u64, RemainingWork> {
-        let mut all = BTreeMap::<u64, RemainingWork>::new();
-        for (load, things) in self.ownership.by_instance() {
-            all.entry(load).or_default().attachments = things;
+    pub fn remaining_work(&self) -> BTreeMap<PlanInstanceId, RemainingWork> {
+        let mut all = BTreeMap::<PlanInstanceId, RemainingWork>::new();
+        for (instance, things) in self.ownership.by_instance() {
+            all.entry(instance).or_default().attachments = things;
         }
         let state = self.state.lock();
         let timers = state.timers.iter().map(|timer| &timer.call);
         for call in timers.chain(&state.at_exit).chain(state.listeners.calls()) {
             if !call.is_cancelled() {
-                all.entry(call.running_plan.context.load)
+                all.entry(call.running_plan.context.instance)
                     .or_default()
                     .callbacks += 1;
             }

@@ -7,6 +7,7 @@ use recorder::Recorder;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use veneer_instruments::PlanInstanceId;
 use veneer_scripts::{AnalysisError, Plan, PlanError, PlanSession};
 
 struct Jvm {
@@ -169,7 +170,7 @@ fn a_detached_component_runs_nothing_and_returns_reports() {
             "session" => assert!(jvm.session.detach_component("slow orders")),
             "plan" => assert_eq!(jvm.load("d.rhai", "component_detach(\"slow orders\")"), "2"),
             "map" => assert_eq!(jvm.load("d.rhai", "components()[0].detach()"), "2"),
-            _ => jvm.session.detach(1),
+            _ => jvm.session.detach(PlanInstanceId(1)),
         }
         assert_eq!(jvm.recorder.calls(), ["undo p1", "detach i1"], "{by}");
         assert_eq!(jvm.at(1), NOTHING);
@@ -201,7 +202,7 @@ fn a_component_may_detach_itself_in_a_callback() {
 fn an_unloaded_plan_instance_is_forgotten() {
     let jvm = Jvm::new();
     jvm.load("slow.rhai", &slow("1.1"));
-    jvm.session.unload(1);
+    jvm.session.unload(PlanInstanceId(1));
     assert_eq!(jvm.listed(), NOTHING);
     let error = jvm.report("slow orders").unwrap_err();
     assert_eq!(

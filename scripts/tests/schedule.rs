@@ -247,15 +247,15 @@ fn a_plan_that_ends_early_runs_its_at_exit_and_leaves_the_others() {
         "let h = methods(\"a.B\").before(counter()); every(1.0, || print(\"tick\"));
          at_exit(|| { print(\"first\"); after(0.0, || print(\"late\")); }); at_exit(|| print(\"second\"));",
     );
-    let load = clock.session.reserve();
+    let instance = clock.session.reserve();
     let plan = plan.unwrap_or_else(|error| panic!("{error}"));
-    let loaded = clock.session.load_as(load, plan, clock.zero);
+    let loaded = clock.session.load_as(instance, plan, clock.zero);
     assert_eq!(loaded.as_deref(), Ok(""), "a timer is no result");
     clock.recorder.calls();
-    clock.session.end(load);
+    clock.session.end(instance);
     assert_eq!(clock.recorder.printed(), ["first", "second"]);
     assert_eq!(clock.recorder.calls(), ["detach i1"]);
     assert_eq!(clock.at(5.0), NOTHING);
-    clock.session.end(load);
+    clock.session.end(instance);
     assert_eq!(clock.finish(), ["other"]);
 }

@@ -2,8 +2,8 @@
 //! this file.
 
 use crate::agent::Agent;
-use crate::plans::plan_instances::instance_number;
 use std::collections::BTreeSet;
+use veneer_instruments::PlanInstanceId;
 use veneer_protocol::DetachTarget;
 use veneer_scripts::{Attachment, PlanSession};
 
@@ -40,22 +40,27 @@ pub fn detach(agent: &Agent, session: &PlanSession, which: &DetachTarget) -> Det
 
 /// Calls `detach` for each plan instance that has attached something or is a component, newest
 /// first.
-fn each_instance(session: &PlanSession, detach: impl Fn(u64)) {
-    let mut instances: BTreeSet<u64> = session.remaining_work().into_keys().collect();
-    instances.extend(session.components().iter().map(|component| component.load));
+fn each_instance(session: &PlanSession, detach: impl Fn(PlanInstanceId)) {
+    let mut instances: BTreeSet<PlanInstanceId> = session.remaining_work().into_keys().collect();
+    instances.extend(
+        session
+            .components()
+            .iter()
+            .map(|component| component.instance),
+    );
     instances.into_iter().rev().for_each(detach);
 }
 
 /// Detaches one plan instance (`l3`), instrument (`i7`) or patch (`p2`). Returns false if nothing
 /// attached has this name.
 fn detach_one(agent: &Agent, session: &PlanSession, name: &str) -> bool {
-    match instance_number(name) {
-        Some(instance) if session.remaining_work().contains_key(&instance) => {
+    match name.parse() {
+        Ok(instance) if session.remaining_work().contains_key(&instance) => {
             session.detach(instance);
             true
         }
-        Some(_) => false,
-        None => session.detach_by_id(name).unwrap_or_else(|e| {
+        Ok(_) => false,
+        Err(_) => session.detach_by_id(name).unwrap_or_else(|e| {
             agent.report_problem("", &format!("while taking {name} off: {e}"));
             true
         }),

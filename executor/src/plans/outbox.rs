@@ -9,6 +9,7 @@
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
+use veneer_instruments::PlanInstanceId;
 use veneer_protocol::Reply;
 
 /// The largest number of bytes of printed text in a queue.
@@ -34,8 +35,8 @@ pub struct Outbox {
     queue: Mutex<Queue>,
     /// Signalled after each change of the queue.
     changed: Condvar,
-    /// The id of the plan instance whose output is sent here; 0 before the instance has begun.
-    load: AtomicU64,
+    /// The number of the plan instance whose output is sent here; 0 before the instance has begun.
+    instance: AtomicU64,
 }
 
 impl Outbox {
@@ -45,7 +46,7 @@ impl Outbox {
             client,
             queue: Mutex::default(),
             changed: Condvar::new(),
-            load: AtomicU64::new(0),
+            instance: AtomicU64::new(0),
         }
     }
 
@@ -115,13 +116,14 @@ impl Outbox {
     }
 
     /// Records the plan instance whose output is sent to this queue.
-    pub fn set_instance(&self, load: u64) {
-        self.load.store(load, Ordering::Release);
+    pub fn set_instance(&self, instance: PlanInstanceId) {
+        self.instance.store(instance.0, Ordering::Release);
     }
 
     /// Returns the id of the plan instance, or `None` before the instance has begun.
-    pub fn instance(&self) -> Option<u64> {
-        Some(self.load.load(Ordering::Acquire)).filter(|load| *load != 0)
+    pub fn instance(&self) -> Option<PlanInstanceId> {
+        let number = self.instance.load(Ordering::Acquire);
+        (number != 0).then_some(PlanInstanceId(number))
     }
 }
 
@@ -215,8 +217,8 @@ mod tests {
     fn no_plan_instance_is_known_before_it_is_recorded() {
         let outbox = outbox();
         assert_eq!(outbox.instance(), None);
-        outbox.set_instance(3);
-        assert_eq!(outbox.instance(), Some(3));
+        outbox.set_instance(PlanInstanceId(3));
+        assert_eq!(outbox.instance(), Some(PlanInstanceId(3)));
         assert_eq!(outbox.client(), ClientId(7));
     }
 }

@@ -10,7 +10,7 @@ use crate::plans::protocol_forms::{kind, method_count, patterns};
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use veneer_instruments::PatchId;
+use veneer_instruments::{PatchId, PlanInstanceId};
 use veneer_protocol as p;
 use veneer_scripts::{AnalysisError, Attachment, Component, PlanSession, RemainingWork};
 
@@ -30,13 +30,13 @@ pub struct PlanInstance {
 #[derive(Default)]
 struct InstancesState {
     session: Option<Arc<PlanSession>>,
-    instances: BTreeMap<u64, PlanInstance>,
+    instances: BTreeMap<PlanInstanceId, PlanInstance>,
 }
 
 impl InstancesState {
     /// Adds an instance. Instances that have nothing left are dropped, so that the list does not
     /// grow for as long as the program runs.
-    fn add(&mut self, id: u64, instance: PlanInstance, left: &BTreeSet<u64>) {
+    fn add(&mut self, id: PlanInstanceId, instance: PlanInstance, left: &BTreeSet<PlanInstanceId>) {
         self.instances.retain(|id, _| left.contains(id));
         self.instances.insert(id, instance);
     }
@@ -60,14 +60,14 @@ impl PlanInstances {
     }
 
     /// Records a plan instance that begins now. Called by the plan thread before the plan runs.
-    pub fn begin(&self, id: u64, instance: PlanInstance) {
-        let mut left: BTreeSet<u64> = self.remaining_work().into_keys().collect();
-        left.extend(self.deployed().iter().map(|component| component.load));
+    pub fn begin(&self, id: PlanInstanceId, instance: PlanInstance) {
+        let mut left: BTreeSet<PlanInstanceId> = self.remaining_work().into_keys().collect();
+        left.extend(self.deployed().iter().map(|component| component.instance));
         self.state().add(id, instance, &left);
     }
 
     /// The attached things and the waiting callbacks of each instance.
-    fn remaining_work(&self) -> BTreeMap<u64, RemainingWork> {
+    fn remaining_work(&self) -> BTreeMap<PlanInstanceId, RemainingWork> {
         let session = self.state().session.clone();
         session.map_or_else(BTreeMap::new, |session| session.remaining_work())
     }
@@ -83,7 +83,7 @@ impl PlanInstances {
         let known = self.state().instances.clone();
         deployed
             .filter_map(|one| {
-                let instance = known.get(&one.load)?;
+                let instance = known.get(&one.instance)?;
                 Some(component_form(one, instance))
             })
             .collect()
@@ -103,7 +103,7 @@ impl PlanInstances {
 /// The protocol's form of a plan instance.
 fn instance_form(
     table: &mut InstrumentTable,
-    id: u64,
+    id: PlanInstanceId,
     instance: &PlanInstance,
     left: &RemainingWork,
 ) -> p::PlanInstanceStatus {
@@ -123,7 +123,7 @@ fn instance_form(
         }
     }
     p::PlanInstanceStatus {
-        id: instance_id(id),
+        id: id.to_string(),
         plan: instance.plan.clone(),
         owner: instance.owner.clone(),
         held: instance.held,
@@ -144,7 +144,7 @@ fn component_form(one: Component, instance: &PlanInstance) -> p::Component {
         }
     }
     p::Component {
-        id: instance_id(one.load),
+        id: one.instance.to_string(),
         name: one.name,
         version: one.version,
         plan: one.plan,
@@ -190,16 +190,6 @@ pub fn analyse(session: &PlanSession, name: &str) -> Result<p::Analysis, Analyse
     })
 }
 
-/// Returns the name of a plan instance: `l3`.
-pub fn instance_id(instance: u64) -> String {
-    format!("l{instance}")
-}
-
-/// Returns the number of a plan instance by its name; `None` for other names.
-pub fn instance_number(name: &str) -> Option<u64> {
-    name.strip_prefix('l')?.parse().ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -216,40 +206,21 @@ mod tests {
     }
 
     #[test]
-    fn names_and_numbers_correspond() {
-        for id in [1, 3, u64::MAX] {
-            assert_eq!(instance_number(&instance_id(id)), Some(id));
-        }
-        for other in [
-            "",
-            "l",
-            "3",
-            "i3",
-            "p3",
-            "lx",
-            "l-1",
-            "l3 ",
-            "l18446744073709551616",
-        ] {
-            assert_eq!(instance_number(other), None, "{other}");
-        }
-    }
-
-    #[test]
     fn instances_with_nothing_left_are_forgotten_when_another_one_begins() {
         let mut state = InstancesState::default();
-        state.add(1, instance("one"), &BTreeSet::new());
-        state.add(2, instance("two"), &BTreeSet::from([1]));
-        state.add(3, instance("three"), &BTreeSet::from([1, 99]));
-        let known: Vec<u64> = state.instances.keys().copied().collect();
-        assert_eq!(known, [1, 3]);
+        let [one, two, three, other] = [1, 2, 3, 99].map(PlanInstanceId);
+        state.add(one, instance("one"), &BTreeSet::new());
+        state.add(two, instance("two"), &BTreeSet::from([one]));
+        state.add(three, instance("three"), &BTreeSet::from([one, other]));
+        let known: Vec<PlanInstanceId> = state.instances.keys().copied().collect();
+        assert_eq!(known, [one, three]);
         // Without a session nothing is left of any instance.
         let all = PlanInstances::default();
-        all.begin(1, instance("one"));
-        all.begin(2, instance("two"));
+        all.begin(one, instance("one"));
+        all.begin(two, instance("two"));
         assert_eq!(
             all.state().instances.keys().copied().collect::<Vec<_>>(),
-            [2]
+            [two]
         );
         assert!(all.list(&InstrumentRegistry::default()).is_empty());
     }
@@ -270,7 +241,7 @@ mod tests {
             ],
             callbacks: 2,
         };
-        let form = instance_form(&mut table, 3, &instance("a.rhai"), &left);
+        let form = instance_form(&mut table, PlanInstanceId(3), &instance("a.rhai"), &left);
         assert_eq!(
             (form.id.as_str(), form.plan.as_str(), form.callbacks),
             ("l3", "a.rhai", 2)

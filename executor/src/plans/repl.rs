@@ -8,6 +8,7 @@ use crate::plans::plan_instances::PlanInstance;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
+use veneer_instruments::PlanInstanceId;
 use veneer_protocol::Reply;
 use veneer_scripts::{PROMPT_PLAN_NAME, PlanSession, Prompt, PromptInput};
 
@@ -16,7 +17,7 @@ use veneer_scripts::{PROMPT_PLAN_NAME, PlanSession, Prompt, PromptInput};
 struct ReplSession {
     prompt: Prompt,
     /// The plan instances of the inputs, oldest first.
-    instances: Vec<u64>,
+    instances: Vec<PlanInstanceId>,
     /// Whether everything that was attached stays when the client disconnects.
     keeps_attached: bool,
 }

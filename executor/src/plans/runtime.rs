@@ -18,9 +18,9 @@ use crate::observation::subscriptions::Subscriber;
 use crate::plans::thread_bound::ThreadBound;
 use veneer_instruments::{
     ArmedClass, ArmedMethod, AttachError, AttachSummary, EditSpec, EditSummary, Graph,
-    InstrumentId, InstrumentSpec, InstrumentSummary, LogEvent, MethodPattern, PatchId, PointRow,
-    RandomSample, RecordingSummary, RefusalRow, Runtime, Tally, TallyKind, VmEventKind,
-    VmEventKinds,
+    InstrumentId, InstrumentSpec, InstrumentSummary, LogEvent, MethodPattern, PatchId,
+    PlanInstanceId, PointRow, RandomSample, RecordingSummary, RefusalRow, Runtime, Tally,
+    TallyKind, VmEventKind, VmEventKinds,
 };
 use veneer_names::MethodId;
 
@@ -143,7 +143,7 @@ impl Runtime for RuntimeHandle {
         self.agent.print(text);
     }
 
-    fn set_current_plan(&self, load: u64) {
-        self.agent.output.set_current(load);
+    fn set_current_plan(&self, instance: PlanInstanceId) {
+        self.agent.output.set_current(instance);
     }
 }

@@ -65,7 +65,7 @@ fn map(component: Component) -> Dynamic {
     let parameters: Map = parameters
         .map(|(name, value)| (name.into(), value.into()))
         .collect();
-    set("id", format!("l{}", component.load).into());
+    set("id", component.instance.to_string().into());
     set("name", component.name.into());
     set("version", optional(component.version));
     set("plan", component.plan.into());
@@ -91,7 +91,7 @@ fn report(
         return api_error("the JVM is shutting down");
     };
     let asked = components.run_analyser(name, call.call_level());
-    context.runtime.set_current_plan(context.load);
+    context.runtime.set_current_plan(context.instance);
     match asked {
         Ok((_, report)) => Ok(report.value),
         Err(failed) => api_error(failed),
@@ -115,7 +115,7 @@ fn detach(
     }
     let mut detached = 0;
     for one in named {
-        detached += context.ownership.instance_attachments(one.load).len();
+        detached += context.ownership.instance_attachments(one.instance).len();
         context.with_runtime(|_| detach_all(&one));
     }
     Ok(int(detached))

@@ -59,7 +59,7 @@ fn edit(
     let id = edited.id;
     context
         .ownership
-        .record_attached(context.load, &context.name, Attachment::Patch(id));
+        .record_attached(context.instance, &context.name, Attachment::Patch(id));
     for warning in &edited.warnings {
         let name = &context.name;
         context.with_runtime(|runtime| runtime.print(&format!("{name}: warning: {warning}")));

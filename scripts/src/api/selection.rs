@@ -186,7 +186,7 @@ fn attach(
     let thing = Attachment::Instrument(attached.id);
     context
         .ownership
-        .record_attached(context.load, &context.name, thing);
+        .record_attached(context.instance, &context.name, thing);
     for warning in &attached.warnings {
         let place = context.place(position);
         context.with_runtime(|runtime| runtime.print(&format!("{place}: warning: {warning}")));
