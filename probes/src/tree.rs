@@ -25,30 +25,79 @@ pub struct ProbeCode {
 }
 
 impl ProbeCode {
-    /// Returns the numbers of the tables that the probe updates, in the order of the statements. A
+    /// Returns the numbers of all tables that the probe updates or reads, in the order of the text. A
     /// number can appear several times.
     pub fn tables(&self) -> Vec<u32> {
-        fn collect(statements: &[Statement], into: &mut Vec<u32>) {
-            for statement in statements {
-                match statement {
-                    Statement::UpdateTable { table, .. } => into.push(*table),
-                    Statement::If {
-                        then, otherwise, ..
-                    } => {
-                        collect(then, into);
-                        collect(otherwise, into);
-                    }
-                    Statement::For { body, .. } => collect(body, into),
-                    Statement::Let { .. }
-                    | Statement::Assign { .. }
-                    | Statement::Keep { .. }
-                    | Statement::Return => {}
-                }
-            }
-        }
         let mut tables = Vec::new();
-        collect(&self.body, &mut tables);
+        tables_of_statements(&self.body, &mut tables);
         tables
+    }
+}
+
+fn tables_of_statements(statements: &[Statement], into: &mut Vec<u32>) {
+    for statement in statements {
+        match statement {
+            Statement::UpdateTable { table, values, .. } => {
+                into.push(*table);
+                tables_of_values(values, into);
+            }
+            Statement::If {
+                condition,
+                then,
+                otherwise,
+            } => {
+                tables_of_value(condition, into);
+                tables_of_statements(then, into);
+                tables_of_statements(otherwise, into);
+            }
+            Statement::For { array, body, .. } => {
+                tables_of_value(array, into);
+                tables_of_statements(body, into);
+            }
+            Statement::Let { value, .. } | Statement::Assign { value, .. } => {
+                tables_of_value(value, into);
+            }
+            Statement::Keep { stacks, value } => {
+                into.extend([stacks.numbers, stacks.objects]);
+                tables_of_value(value, into);
+            }
+            Statement::Return => {}
+        }
+    }
+}
+
+fn tables_of_values(values: &[Expr], into: &mut Vec<u32>) {
+    for value in values {
+        tables_of_value(value, into);
+    }
+}
+
+fn tables_of_value(value: &Expr, into: &mut Vec<u32>) {
+    match &value.kind {
+        ExprKind::Null
+        | ExprKind::Bool(_)
+        | ExprKind::Int(_)
+        | ExprKind::Float(_)
+        | ExprKind::Text(_)
+        | ExprKind::Local(_)
+        | ExprKind::MethodVariable(_) => {}
+        ExprKind::Field(of, _) | ExprKind::Unary(_, of) => tables_of_value(of, into),
+        ExprKind::Element(one, other) | ExprKind::Binary(_, one, other) => {
+            tables_of_value(one, into);
+            tables_of_value(other, into);
+        }
+        ExprKind::Call(_, arguments) => tables_of_values(arguments, into),
+        ExprKind::Invoke(receiver, _, arguments) => {
+            tables_of_value(receiver, into);
+            tables_of_values(arguments, into);
+        }
+        ExprKind::PerObjectValue { table, object } => {
+            into.push(*table);
+            tables_of_value(object, into);
+        }
+        ExprKind::StackOperation { table, .. } => into.push(*table),
+        // The expression in `like` is not evaluated.
+        ExprKind::Kept { stacks, .. } => into.extend([stacks.numbers, stacks.objects]),
     }
 }
 
@@ -307,5 +356,67 @@ impl Operator {
 impl std::fmt::Display for Operator {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.symbol())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn expr(kind: ExprKind) -> Expr {
+        Expr {
+            kind,
+            place: SourcePosition::default(),
+        }
+    }
+
+    #[test]
+    fn tables_of_statements_and_of_expressions_are_found() {
+        let stack = |table| {
+            expr(ExprKind::StackOperation {
+                table,
+                operation: "pop".to_owned(),
+            })
+        };
+        let stacks = |numbers, objects| KeptStacks { numbers, objects };
+        let kept = expr(ExprKind::Kept {
+            stacks: stacks(4, 5),
+            // Its table is not read: the expression only has the type.
+            like: Box::new(stack(99)),
+        });
+        let of_object = expr(ExprKind::PerObjectValue {
+            table: 6,
+            object: Box::new(expr(ExprKind::Call("identity".to_owned(), vec![stack(7)]))),
+        });
+        let code = ProbeCode {
+            body: vec![
+                Statement::Let {
+                    name: "start".to_owned(),
+                    value: stack(1),
+                },
+                Statement::Keep {
+                    stacks: stacks(2, 3),
+                    value: expr(ExprKind::Null),
+                },
+                Statement::If {
+                    condition: expr(ExprKind::Binary(
+                        Operator::Less,
+                        Box::new(kept),
+                        Box::new(of_object),
+                    )),
+                    then: vec![Statement::UpdateTable {
+                        table: 8,
+                        operation: "add".to_owned(),
+                        values: vec![expr(ExprKind::Unary(
+                            Operator::Subtract,
+                            Box::new(stack(9)),
+                        ))],
+                        place: SourcePosition::default(),
+                    }],
+                    otherwise: vec![Statement::Return],
+                },
+            ],
+        };
+        assert_eq!(code.tables(), [1, 2, 3, 4, 5, 6, 7, 8, 9]);
     }
 }

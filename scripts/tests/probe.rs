@@ -101,6 +101,21 @@ fn values_of_a_call_are_kept_by_expression() {
 }
 
 #[test]
+fn a_plan_has_the_stacks_of_a_per_call_until_it_ends() {
+    let (recorder, session) = recorder::Recorder::session();
+    let source =
+        "let k = per_call(); let t = tally(); let m = methods(\"a.B\"); m.before(|p| k.push(p.a));";
+    let plan = veneer_scripts::Plan::compile("plan.rhai", source).unwrap();
+    session.load(plan).unwrap();
+    let (_, before_tally) = recorder.dropped_tables();
+    assert_eq!(before_tally, [0u32; 0]);
+    drop(session);
+    let (mut dropped, _) = recorder.dropped_tables();
+    dropped.sort_unstable();
+    assert_eq!(dropped, [0, 1, 2]);
+}
+
+#[test]
 fn unsafe_calls_allows_later_method_calls() {
     let of = |head: &str, closure: &str| {
         let plan = format!("{head} let t = tally(); methods(\"a.B\").before({closure});");

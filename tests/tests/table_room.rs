@@ -101,3 +101,52 @@ fn a_table_to_which_an_activation_still_writes_keeps_its_room() -> Outcome {
         Ok(())
     })
 }
+
+/// Attaches code to ten tables that no variable of the plan holds afterwards.
+const TABLES_WITH_CODE: &str = r#"
+    for n in 0..10 {
+        let t = tally(10000);
+        methods("Steps::step(..)").before(|p| t.count(p.name, p.i));
+    }
+    "attached"
+"#;
+
+/// Keeps a parameter of each call until its end.
+const KEPT_PARAMETER: &str = r#"
+    let kept = per_call();
+    let values = tally(100);
+    let step = methods("Steps::step(..)");
+    step.before(|p| kept.push(p.i));
+    step.after(|p| values.count(kept.pop(p.i)));
+    at_exit(|| {
+        let sum = 0;
+        for row in values.rows() { sum += row.count; }
+        print(`${values.rows().len()} values of ${sum} calls`);
+    });
+    "attached"
+"#;
+
+/// If former plans have left much room behind, each new table first gives unused room back. The stacks
+/// of a `per_call()` are in use then, although no code names them yet.
+#[test]
+fn the_stacks_of_a_per_call_keep_their_room_until_code_fills_them() -> Outcome {
+    on_each_jdk_with("tables", |programs| {
+        let mut live = Live::start(&run(&[], &programs.java("Steps")))?;
+        assert_eq!(live.value(TABLES_WITH_CODE)?, "attached");
+        // The first calls make the versions with the addresses of the tables.
+        tell(&mut live, "step 1")?;
+        veneer()
+            .args(["detach", &live.pid().to_string(), "--all"])
+            .run()?
+            .succeeded("detaching")?;
+        assert_eq!(live.value(KEPT_PARAMETER)?, "attached");
+        tell(&mut live, "step 3")?;
+        let output = live.stop()?.succeeded("Steps")?;
+        assert!(
+            output.err.contains("10 values of 30 calls"),
+            "{}",
+            output.err
+        );
+        Ok(())
+    })
+}

@@ -220,7 +220,7 @@ fn code(
         let one = one.map(|table| CapturedTable::One(table.number, table.kind));
         one.or_else(|| {
             let kept = value.clone().try_cast::<KeptHandle>();
-            kept.map(|kept| CapturedTable::PerCall(kept.0))
+            kept.map(|kept| CapturedTable::PerCall(kept.stacks()))
         })
     };
     let around = probe::CaptureScope {

@@ -39,9 +39,22 @@ impl Drop for OwnTable {
     }
 }
 
-/// The stacks of a `per_call()`.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct KeptHandle(pub(crate) KeptStacks);
+/// The stacks of a `per_call()`. The plan has both tables until the last clone is dropped.
+#[derive(Clone, Debug)]
+pub(crate) struct KeptHandle {
+    numbers: TableHandle,
+    objects: TableHandle,
+}
+
+impl KeptHandle {
+    /// The numbers of the two tables.
+    pub(crate) fn stacks(&self) -> KeptStacks {
+        KeptStacks {
+            numbers: self.numbers.number,
+            objects: self.objects.number,
+        }
+    }
+}
 
 /// The default capacity, in combinations of keys.
 const DEFAULT_ENTRIES: u32 = 1_000;
@@ -231,9 +244,10 @@ fn register_values(engine: &mut Engine, context: &Arc<PlanContext>) {
     engine.register_type_with_name::<KeptHandle>("PerCall");
     let plan = context.clone();
     engine.register_fn("per_call", move || -> ApiResult<KeptHandle> {
-        let numbers = stack(&plan, TallyKind::Numbers)?.number;
-        let objects = stack(&plan, TallyKind::Objects)?.number;
-        Ok(KeptHandle(KeptStacks { numbers, objects }))
+        Ok(KeptHandle {
+            numbers: stack(&plan, TallyKind::Numbers)?,
+            objects: stack(&plan, TallyKind::Objects)?,
+        })
     });
     let of_objects = |context: &Arc<PlanContext>| {
         let context = context.clone();

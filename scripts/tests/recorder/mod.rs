@@ -24,6 +24,10 @@ struct State {
     specs: Vec<(InstrumentSpec, bool)>,
     patches: u32,
     tallies: u32,
+    /// The tables that plans have dropped.
+    dropped: Vec<u32>,
+    /// The tables that were dropped when the last table was made.
+    dropped_at_last_table: Vec<u32>,
 }
 
 impl Recorder {
@@ -42,6 +46,14 @@ impl Recorder {
     #[allow(dead_code)]
     pub fn printed(&self) -> Vec<String> {
         std::mem::take(&mut self.state.lock().unwrap().printed)
+    }
+
+    /// Returns the tables that plans have dropped, and those of them that were dropped when the last
+    /// table was made.
+    #[allow(dead_code)]
+    pub fn dropped_tables(&self) -> (Vec<u32>, Vec<u32>) {
+        let state = self.state.lock().unwrap();
+        (state.dropped.clone(), state.dropped_at_last_table.clone())
     }
 
     fn call(&self, text: String) {
@@ -122,7 +134,12 @@ impl Runtime for Recorder {
         self.call(format!("tally {kind:?} {entries}"));
         let mut state = self.state.lock().unwrap();
         state.tallies += 1;
+        state.dropped_at_last_table = state.dropped.clone();
         Ok(state.tallies - 1)
+    }
+
+    fn drop_table(&self, table: u32) {
+        self.state.lock().unwrap().dropped.push(table);
     }
 
     fn label_table(&self, table: u32, plan: &str, name: Option<&str>) {
