@@ -455,6 +455,15 @@ impl Search {
         name.map_or_else(|| method.to_string(), |name| name.short())
     }
 
+    /// Returns the source file of a method; its class if the file is unknown; the number of an
+    /// undeclared method.
+    pub(crate) fn file(&self, method: MethodId) -> String {
+        let name = self.methods.get(&method);
+        let file = name.map(|name| name.file.as_ref().unwrap_or(&name.class).clone());
+        let file = file.filter(|file| !file.is_empty());
+        file.unwrap_or_else(|| method.to_string())
+    }
+
     fn path(&self, hypothesis: Hypothesis) -> Vec<Step> {
         let method = hypothesis.place.method();
         let mut path = Vec::new();
@@ -463,20 +472,16 @@ impl Search {
                 path.push(step(Axis::Where, kind, name, line));
             }
         };
-        let mut file = String::new();
         match self.methods.get(&method) {
             Some(name) => {
                 place("module", name.module.as_deref().unwrap_or(""), None);
                 place("package", name.package(), None);
                 place("class", &name.class, None);
                 place("method", &name.method, None);
-                file = name.file.clone().unwrap_or_else(|| name.class.clone());
             }
             None => place("method", &method.to_string(), None),
         }
-        if file.is_empty() {
-            file = method.to_string();
-        }
+        let file = self.file(method);
         let around = self.tally.loop_around(hypothesis.place);
         for inner in [around, Some(hypothesis.place)].into_iter().flatten() {
             let line = inner.line();

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use crate::hypothesis::Hypothesis;
-use crate::place::MethodId;
+use crate::place::{MethodId, Place};
 use crate::search::Search;
 
 /// The most steps by which a row is indented. Deeper rows have the same indentation.
@@ -61,8 +61,8 @@ pub(crate) struct TreeRow {
 }
 
 impl Search {
-    fn node_state(&self, method: MethodId) -> Option<NodeState> {
-        let i = self.index.get(&Hypothesis::method(method))?;
+    fn node_state(&self, place: Place) -> Option<NodeState> {
+        let i = self.index.get(&Hypothesis::time(place))?;
         let candidate = &self.candidates[*i];
         let share = candidate.figures().0.low;
         Some(if self.is_finding(candidate) {
@@ -89,29 +89,53 @@ impl Search {
         tops
     }
 
-    /// Returns the call graph of the examined methods as a tree. A method with several callers has
-    /// its callees below the first one.
+    /// Returns the examined loops of a method, in the order of their lines.
+    fn examined_loops(&self, method: MethodId) -> impl DoubleEndedIterator<Item = Place> {
+        let first = Hypothesis::time(Place::Loop { method, line: 0 });
+        let all = self.index.range(first..).map(|(hypothesis, _)| *hypothesis);
+        let is_here =
+            move |h: &Hypothesis| matches!(h.place, Place::Loop { method: m, .. } if m == method);
+        let here: Vec<Place> = all
+            .take_while(is_here)
+            .filter(|h| *h == Hypothesis::time(h.place))
+            .map(|h| h.place)
+            .collect();
+        here.into_iter()
+    }
+
+    /// Returns the name of a node: that of a method, or the line of a loop.
+    fn node_name(&self, place: Place) -> String {
+        match place.line() {
+            None => self.method_name(place.method()),
+            Some(line) => format!("loop at {}:{line}", self.file(place.method())),
+        }
+    }
+
+    /// Returns the call graph of the examined methods as a tree. The examined loops of a method are
+    /// below it, before its callees. A method with several callers has its callees below the first one.
     pub(crate) fn tree(&self) -> Vec<TreeRow> {
         let mut rows: Vec<TreeRow> = Vec::new();
         let mut shown = BTreeSet::new();
-        let mut stack: Vec<(MethodId, usize, Option<usize>)> = self
+        let mut stack: Vec<(Place, usize, Option<usize>)> = self
             .tops()
             .into_iter()
             .rev()
-            .map(|m| (m, 0, None))
+            .map(|m| (Place::Method(m), 0, None))
             .collect();
         // The stack is explicit, because a program's recursion can be 10,000 methods deep.
-        while let Some((method, depth, caller)) = stack.pop() {
-            let Some(state) = self.node_state(method) else {
+        while let Some((place, depth, caller)) = stack.pop() {
+            let Some(state) = self.node_state(place) else {
                 continue;
             };
-            let is_new = shown.insert(method);
-            if is_new {
+            let is_new = shown.insert(place);
+            if let (true, Place::Method(method)) = (is_new, place) {
                 let row = Some(rows.len());
-                stack.extend(self.examined_callees(method).map(|m| (m, depth + 1, row)));
+                let callees = self.examined_callees(method).map(Place::Method);
+                let below = callees.chain(self.examined_loops(method).rev());
+                stack.extend(below.map(|place| (place, depth + 1, row)));
             }
             rows.push(TreeRow {
-                name: self.method_name(method),
+                name: self.node_name(place),
                 state,
                 depth,
                 caller,
@@ -152,7 +176,7 @@ impl Search {
             .callees(method)
             .filter(|(callee, _)| *callee != method)
             .filter_map(|(callee, _)| {
-                let share = match self.node_state(callee)? {
+                let share = match self.node_state(Place::Method(callee))? {
                     NodeState::Holds(share) => 1.0 + share,
                     NodeState::RuledOut(share) => share,
                     NodeState::Open => 0.0,
@@ -172,18 +196,13 @@ impl Search {
         let nodes = self.candidates.iter().filter(|c| c.hypothesis.is_node());
         let methods: BTreeSet<MethodId> = nodes.map(|c| c.hypothesis.place.method()).collect();
         for method in &methods {
-            let state = self.node_state(*method).unwrap_or(NodeState::Open);
-            let (color, share) = (state.dot_color(), state.text());
-            let name = self
-                .method_name(*method)
-                .replace('\\', "\\\\")
-                .replace('"', "\\\"");
-            // Writing to a string cannot fail.
-            let _ = writeln!(
-                text,
-                "  m{} [label=\"{name}\\n{share}\", fillcolor=\"{color}\"];",
-                method.0
-            );
+            self.write_dot_node(&mut text, &format!("m{}", method.0), Place::Method(*method));
+            for place in self.examined_loops(*method) {
+                let id = format!("m{}l{}", method.0, place.line().unwrap_or(0));
+                self.write_dot_node(&mut text, &id, place);
+                // Writing to a string cannot fail.
+                let _ = writeln!(text, "  m{} -> {id} [style=dashed];", method.0);
+            }
         }
         for caller in &methods {
             for (callee, _) in self.graph.callees(*caller) {
@@ -194,5 +213,19 @@ impl Search {
         }
         text.push_str("}\n");
         text
+    }
+
+    fn write_dot_node(&self, text: &mut String, id: &str, place: Place) {
+        let state = self.node_state(place).unwrap_or(NodeState::Open);
+        let (color, share) = (state.dot_color(), state.text());
+        let name = self
+            .node_name(place)
+            .replace('\\', "\\\\")
+            .replace('"', "\\\"");
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "  {id} [label=\"{name}\\n{share}\", fillcolor=\"{color}\"];"
+        );
     }
 }

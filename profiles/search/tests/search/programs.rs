@@ -14,7 +14,7 @@ pub struct Seeded {
 }
 
 /// Returns a step of processor time in a loop.
-fn looping(micros: f64, line: u32, header: u32) -> Step {
+pub fn looping(micros: f64, line: u32, header: u32) -> Step {
     Step::Work {
         nanos: micros * 1e3,
         cause: Cause::Processor,
