@@ -20,7 +20,7 @@ const PID: &str = "4711";
 /// The time limit of one command: a busy machine needs many times the seconds of `--for`.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// What a line of the answer must be like.
+/// The words that an answer must have, and their place.
 enum Expected {
     /// A line has these words in this order.
     AnyLine(&'static [&'static str]),
