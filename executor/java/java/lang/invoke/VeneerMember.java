@@ -28,9 +28,9 @@ final class VeneerMember {
     }
 
     /**
-     * The handle for the member. If the member cannot be found now, the handle looks for it at each
-     * call, in the thread of the application. That thread then loads the member's class, or meets
-     * the error, at the place where the host's own instruction does.
+     * The handle for the member. If the member cannot be found now, the handle looks for it when it is
+     * called, until a call finds it, in the thread of the application. That thread then loads the
+     * member's class, or meets the error, at the place where the host's own instruction does.
      *
      * <p>The lookup links the member's class. A thread of the agent must not link a class of the
      * application, because the verifier loads other classes then. An initialised class is linked.
