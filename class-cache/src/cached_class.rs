@@ -49,6 +49,8 @@ pub struct CachedClass<'a> {
     pub original: Digest,
     /// Length of the original class file; 0 if no method is armed.
     pub original_len: u32,
+    /// Hash of the bytecode of the armed methods; 0 if no method is armed.
+    pub armed_code: u64,
     /// Internal name of the anchor.
     pub anchor_name: Cow<'a, str>,
     /// The methods with code.
@@ -68,6 +70,7 @@ impl<'a> CachedClass<'a> {
         let mut out = Vec::with_capacity(size + 1024);
         out.extend([0; 8]);
         out.extend(self.original.0.to_le_bytes());
+        out.extend(self.armed_code.to_le_bytes());
         out.extend(self.class_file_len.to_le_bytes());
         out.extend(self.original_len.to_le_bytes());
         out.extend(self.method_count.to_le_bytes());
@@ -107,6 +110,7 @@ impl<'a> CachedClass<'a> {
             return None;
         }
         let original = Digest(reader.u128()?);
+        let armed_code = reader.u64()?;
         let class_file_len = reader.u32()?;
         let original_len = reader.u32()?;
         let method_count = reader.u16()?;
@@ -146,6 +150,7 @@ impl<'a> CachedClass<'a> {
             method_count,
             original,
             original_len,
+            armed_code,
             anchor_name,
             methods,
             refusals,

@@ -56,6 +56,7 @@ fn class_for(original: &[u8]) -> CachedClass<'static> {
         method_count: 3,
         original: Digest::new(original),
         original_len: original.len() as u32,
+        armed_code: 0x0123_4567_89AB_CDEF,
         anchor_name: "a/B$Veneer".into(),
         methods: vec![CachedMethod {
             index: 1,

@@ -9,6 +9,7 @@
 
 use crate::classes::arming_filter::{ArmingFilter, JdkLoaders};
 use crate::classes::class_files::ClassFiles;
+use crate::classes::later_agents::HookedAgain;
 use crate::classes::obsolete_frames::ObsoleteFrames;
 use crate::classes::pending_classes::PendingClasses;
 use crate::classes::registry::{Class, Registry};
@@ -22,6 +23,7 @@ use crate::data::recorder::Recorder;
 use crate::data::rings::Rings;
 use crate::data::shards::Shards;
 use crate::diagnostics::Diagnostics;
+use crate::jvm::class_hook::ClassHook;
 use crate::jvm::java_runtime::Library;
 use crate::jvm::jni::{Env, Global, LongField, Reference};
 use crate::jvm::jvmti::Tool;
@@ -50,6 +52,8 @@ pub struct Agent {
     /// The configuration that the command `veneer` passed.
     pub config: AgentConfig,
     pub tool: Tool,
+    /// The class hook, and its place among the hooks of all agents.
+    pub class_hook: ClassHook,
     /// The runtime classes of Veneer, which are defined in the boot loader.
     pub library: Library,
     /// Finds the versions whose code is on the stacks of threads; `None` if this JDK lacks the
@@ -71,6 +75,8 @@ pub struct Agent {
     pub unarmed: UnarmedClasses,
     /// The instrumented methods and their versions.
     pub methods: WovenMethods,
+    /// The classes whose code other agents may just be changing.
+    pub hooked_again: HookedAgain,
     /// The probes that wait for a class to be prepared.
     pub pending_classes: PendingClasses,
     /// The instruments and patches.
@@ -123,6 +129,7 @@ static AGENT: OnceLock<Agent> = OnceLock::new();
 pub struct AgentParts {
     pub config: AgentConfig,
     pub tool: Tool,
+    pub class_hook: ClassHook,
     pub library: Library,
     pub stacks: Option<Stacks>,
     pub loaders: JdkLoaders,
@@ -163,6 +170,7 @@ impl Agent {
             class_files: ClassFiles::new(&parts.config),
             config: parts.config,
             tool: parts.tool,
+            class_hook: parts.class_hook,
             library: parts.library,
             stacks: parts.stacks,
             loaders: parts.loaders,
@@ -172,6 +180,7 @@ impl Agent {
             runtime_access: RuntimeAccess::default(),
             unarmed: UnarmedClasses::default(),
             methods: WovenMethods::default(),
+            hooked_again: HookedAgain::default(),
             pending_classes: PendingClasses::default(),
             table: InstrumentRegistry::default(),
             shards: parts.shards,

@@ -3,6 +3,7 @@
 
 use crate::agent::Agent;
 use crate::classes::class_facts_log;
+use crate::classes::later_agents::{self, Retransformer};
 use crate::classes::lazy_class_file::LazyClassFile;
 use crate::classes::load_hook;
 use crate::control;
@@ -16,8 +17,9 @@ use crate::plans::{report, warnings};
 use crate::weaving::weaver;
 use ::jni::sys::{self, JNIEnv, jint};
 use jvmti_sys::{jthread, jvmtiEnv, jvmtiEventCallbacks};
+use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_uchar, c_uint};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
@@ -35,9 +37,17 @@ pub fn callbacks(vm_init: VmInit) -> jvmtiEventCallbacks {
     c.v1_1.VMInit = Some(vm_init);
     c.v1_1.VMDeath = Some(vm_death);
     c.v1_1.ThreadEnd = Some(thread_end);
-    c.v1_1.ClassFileLoadHook = Some(class_file_load);
     c.v1_1.ClassPrepare = Some(class_prepare);
     observation::add(&mut c);
+    c
+}
+
+/// The event function of the class hook, which has an environment of its own. It is valid for ever
+/// too.
+pub fn class_hook_callbacks() -> jvmtiEventCallbacks {
+    // SAFETY: as above.
+    let mut c: jvmtiEventCallbacks = unsafe { std::mem::zeroed() };
+    c.v1_1.ClassFileLoadHook = Some(class_file_load);
     c
 }
 
@@ -104,6 +114,48 @@ unsafe extern "system" fn thread_end(_: *mut jvmtiEnv, jni: *mut JNIEnv, thread:
     });
 }
 
+/// The class that the JVM loads after the `premain` of all Java agents, and before the first class of
+/// the application.
+const LAUNCHER: &str = "sun/launcher/LauncherHelper";
+
+/// A class file that the class hook has returned to the JVM.
+#[derive(Clone, Copy)]
+struct HookOutput {
+    data: *const c_uchar,
+    /// The environment through which the JVM has called the hook.
+    environment: *mut jvmtiEnv,
+}
+
+impl Default for HookOutput {
+    fn default() -> Self {
+        HookOutput {
+            data: std::ptr::null(),
+            environment: std::ptr::null_mut(),
+        }
+    }
+}
+
+thread_local! {
+    /// The output of this thread's last call of the class hook; empty if it did not change the class.
+    static LAST_OUTPUT: Cell<HookOutput> = Cell::default();
+}
+
+/// Whether the class hook has been moved behind those of the Java agents of the command line.
+static HAS_MOVED: AtomicBool = AtomicBool::new(false);
+
+/// Moves the class hook behind those of the Java agents of the command line, once. Returns whether it
+/// has moved: then the JVM calls it again for the same class.
+fn move_behind_java_agents(agent: &Agent) -> bool {
+    if HAS_MOVED.swap(true, Ordering::SeqCst) {
+        return false;
+    }
+    let moved = agent.class_hook.move_to_end();
+    if let Err(e) = &moved {
+        agent.report_problem("", &e.to_string());
+    }
+    moved.is_ok()
+}
+
 /// A class file is about to be loaded or retransformed: returns the armed class file to the JVM.
 ///
 /// # Safety
@@ -112,7 +164,7 @@ unsafe extern "system" fn thread_end(_: *mut jvmtiEnv, jni: *mut JNIEnv, thread:
 /// length and an address at `new_len` and `new_data`.
 #[allow(clippy::too_many_arguments)] // JVMTI specifies the parameters.
 unsafe extern "system" fn class_file_load(
-    _: *mut jvmtiEnv,
+    environment: *mut jvmtiEnv,
     jni: *mut JNIEnv,
     class: sys::jclass,
     loader: sys::jobject,
@@ -125,7 +177,12 @@ unsafe extern "system" fn class_file_load(
 ) {
     guarded("ClassFileLoadHook", (), || {
         let Some(agent) = Agent::get() else { return };
-        if data.is_null() || len <= 0 {
+        if data.is_null() || len <= 0 || !agent.class_hook.is_current(environment) {
+            return;
+        }
+        let previous = LAST_OUTPUT.take();
+        if previous.data == data && previous.environment != environment {
+            // The hook has armed this class already, before it was moved.
             return;
         }
         // SAFETY: given by the caller; `data` is not null. Nothing is used after this function.
@@ -148,6 +205,9 @@ unsafe extern "system" fn class_file_load(
             name.to_str().ok().map(str::to_owned)
         };
         let Some(name) = name else { return };
+        if name == LAUNCHER && move_behind_java_agents(agent) {
+            return;
+        }
         let event = load_hook::ClassLoadEvent {
             name: &name,
             loader,
@@ -161,11 +221,21 @@ unsafe extern "system" fn class_file_load(
             }
             return;
         };
-        if let Some(class) = &hooked.redefined {
-            weaver::weave_loaded(agent, env, class);
+        if let Some(class) = &hooked.class {
+            let retransformer = later_agents::retransformer();
+            if hooked.is_redefined && retransformer != Retransformer::Repair {
+                weaver::weave_redefined(agent, env, class);
+            }
+            if retransformer == Retransformer::Other {
+                agent.hooked_again.add(class, false);
+            }
         }
         let armed = hooked.bytes;
         if let Some(memory) = agent.tool.allocate(&armed) {
+            LAST_OUTPUT.set(HookOutput {
+                data: memory,
+                environment,
+            });
             // SAFETY: given by the caller; JVMTI allocated the memory, which the JVM releases.
             unsafe {
                 *new_len = armed.len() as jint;

@@ -17,6 +17,7 @@ use crate::data::data_directory;
 use crate::data::monotonic::monotonic;
 use crate::events;
 use crate::guard::guarded;
+use crate::jvm::class_hook::{ClassHook, ClassHookError};
 use crate::jvm::java_runtime::Library;
 use crate::jvm::jni::{Env, Global, JvmError};
 use crate::jvm::jvm_name::{jvm_name, set_jvm_name};
@@ -25,7 +26,6 @@ use crate::jvm::threads::StartThreadError;
 use crate::jvm::{stack_traces, threads, version_frames};
 use crate::plans::agent_threads;
 use crate::plans::jobs::PlanJob;
-use crate::plans::unload::CLASS_EVENTS;
 use ::jni::sys::{self, JNIEnv, JavaVM, jint};
 use jvmti_sys::{jthread, jvmtiEnv, jvmtiEvent};
 use parking_lot::Mutex;
@@ -48,8 +48,7 @@ const MAX_PLAN_WAIT: Duration = Duration::from_secs(10);
 const STRICT_EXIT_CODE: i32 = 2;
 
 /// The events that the agent enables when it starts.
-const EVENTS: [jvmtiEvent; 4] = [
-    jvmtiEvent::JVMTI_EVENT_CLASS_FILE_LOAD_HOOK,
+const EVENTS: [jvmtiEvent; 3] = [
     jvmtiEvent::JVMTI_EVENT_CLASS_PREPARE,
     jvmtiEvent::JVMTI_EVENT_THREAD_END,
     jvmtiEvent::JVMTI_EVENT_VM_DEATH,
@@ -73,6 +72,9 @@ pub enum StartError {
     /// A JVMTI function has failed.
     #[error(transparent)]
     Jvmti(#[from] JvmtiError),
+    /// The class hook could not be started.
+    #[error(transparent)]
+    ClassHook(#[from] ClassHookError),
     /// The current thread has no JNI environment.
     #[error("no JNI environment (error {code})")]
     NoJni {
@@ -267,8 +269,11 @@ fn begin(env: Env, tool: Tool, mut config: AgentConfig, attached: bool) -> Resul
     let complaints = patterns.complaints;
     config.data_dir = directory;
     let class_facts = create_class_facts(&config)?;
+    // SAFETY: `jvm` returns the pointer of this JVM, and the agent's library is never unloaded.
+    let class_hook = unsafe { ClassHook::new(env.jvm()?, events::class_hook_callbacks()) };
     let agent = Agent::start(AgentParts {
         tool,
+        class_hook,
         library,
         stacks: version_frames::Stacks::find(env),
         loaders,
@@ -295,6 +300,7 @@ fn begin(env: Env, tool: Tool, mut config: AgentConfig, attached: bool) -> Resul
     for event in EVENTS {
         tool.enable(event)?;
     }
+    agent.class_hook.move_to_end()?;
     agent_threads::start_all(agent, env)?;
     control::serve(agent);
     run_first_plans(agent);
@@ -468,9 +474,8 @@ fn come_back(agent: &'static Agent, env: Env) -> Result<(), StartError> {
     agent.filter.only_plans.store(true, Ordering::SeqCst);
     agent.end_journal();
     agent_threads::start_all(agent, env)?;
-    for event in CLASS_EVENTS {
-        agent.tool.enable(event)?;
-    }
+    agent.tool.enable(jvmtiEvent::JVMTI_EVENT_CLASS_PREPARE)?;
+    agent.class_hook.move_to_end()?;
     stack_traces::hook_again(env);
     agent.left.store(false, Ordering::SeqCst);
     control::serve(agent);

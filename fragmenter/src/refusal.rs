@@ -82,6 +82,12 @@ pub enum Refusal {
     /// The JVM rejected the anchor. The value is its exception.
     #[error("the class that holds the cells could not be defined: {0}")]
     AnchorFailed(String),
+    /// The class hook of another agent runs after the agent's own one, even after that has been
+    /// moved to the end.
+    #[error(
+        "another agent changes the code of the class after Veneer, so a version would lack its changes"
+    )]
+    ChangedByLaterAgent,
     /// The JVM rejected the version class. The value is its exception.
     #[error("the JVM refused the new version: {0}")]
     VersionRejected(String),
@@ -185,7 +191,7 @@ mod tests {
 
     /// The codes that reports have used since the first version. A code may be added, and no code
     /// may change or go.
-    const CODES: [&str; 37] = [
+    const CODES: [&str; 38] = [
         "NoCode",
         "KnownByFrame",
         "OldClassFile",
@@ -208,6 +214,7 @@ mod tests {
         "SuperHandle",
         "PoolFull",
         "AnchorFailed",
+        "ChangedByLaterAgent",
         "VersionRejected",
         "UnknownFragment",
         "UnknownEdge",

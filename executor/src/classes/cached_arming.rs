@@ -23,7 +23,7 @@ use veneer_class_cache::{
     NamedMethod, StoredFile,
 };
 use veneer_fragmenter::Refusal;
-use veneer_fragmenter::arming::{Armed, ArmedMethod};
+use veneer_fragmenter::arming::{Armed, ArmedMethod, CodeDigest};
 use veneer_fragmenter::classfile::{Attribute, ClassFile};
 use veneer_fragmenter::runtime::{cell_field, enter_method};
 use veneer_names::MethodId;
@@ -164,6 +164,7 @@ impl CacheHit {
             bytes: class.armed.fill(first_id.0).ok_or_else(damaged)?,
             anchor_bytes: class.anchor.fill(first_id.0).ok_or_else(damaged)?,
             anchor,
+            code: CodeDigest(class.armed_code),
             refusals: Vec::new(),
         })
     }
@@ -224,6 +225,7 @@ fn cached_class<'a>(
         } else {
             0
         },
+        armed_code: armed.code.0,
         anchor_name: Cow::Borrowed(&*armed.anchor),
         methods,
         refusals,

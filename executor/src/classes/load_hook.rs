@@ -16,7 +16,7 @@ use crate::classes::arming_filter::{ArmingCandidate, ArmingDecision, on_cell_pat
 use crate::classes::cached_arming::{CacheHit, CacheLookup, CachedArmingRefusal, FreshArming};
 use crate::classes::lazy_class_file::LazyClassFile;
 use crate::classes::method_table::MethodTable;
-use crate::classes::registry::Class;
+use crate::classes::registry::{Class, CodeInJvm};
 use crate::classes::selection::{self, HookedClass};
 use crate::jvm::jni::{Env, jclass, jobject};
 use std::borrow::Cow;
@@ -24,6 +24,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use veneer_class_cache::StoredFile;
 use veneer_fragmenter::arming::Armed;
+use veneer_fragmenter::arming::{CodeDigest, DigestScope};
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::inference::UpgradedClass;
 use veneer_fragmenter::{Refusal, anchor, arming, check, inference, verify};
@@ -46,10 +47,11 @@ pub struct ClassLoadEvent<'a, 'c> {
 /// The class file that the hook returns to the JVM.
 pub struct HookedFile {
     pub bytes: Vec<u8>,
-    /// The new record of a class that has been redefined. The caller must weave it before the JVM
-    /// continues: no `ClassPrepare` event will follow, and instruments must act from the first call
-    /// of the new code on.
-    pub redefined: Option<Arc<Class>>,
+    /// The record of a class that is redefined or retransformed; `None` at the first load, and while
+    /// the agent leaves the JVM. The caller must pass it to `later_agents` before the JVM continues.
+    pub class: Option<Arc<Class>>,
+    /// Whether the class has other code than before, and therefore a new record.
+    pub is_redefined: bool,
 }
 
 /// Arms a class. Returns `None` if the class file stays as it is.
@@ -66,7 +68,8 @@ pub fn arm_hooked_class(agent: &Agent, env: Env, event: &ClassLoadEvent) -> Opti
         let is_restored = known.is_some() && !event.class.is_null();
         return is_restored.then(|| HookedFile {
             bytes: event.file.bytes().to_vec(),
-            redefined: None,
+            class: None,
+            is_redefined: false,
         });
     }
     let dotted = java_form(event.name);
@@ -334,6 +337,7 @@ fn install(
         anchor,
         anchor_bytes,
         bytes,
+        code,
         ..
     } = armed;
     let Some(methods) = MethodTable::new(target.class.first_id, methods) else {
@@ -348,6 +352,11 @@ fn install(
         let ids: Vec<i32> = declared.map(|m| m.id.as_java()).collect();
         define_anchor(agent, env, event, (&anchor, &anchor_bytes), &ids)?;
     }
+    let digest = match is_first_load {
+        true => Ok((code, DigestScope::AllBytes)),
+        false => CodeDigest::without_constants(&bytes, methods.iter().map(|m| m.index))
+            .map(|code| (code, DigestScope::NoConstants)),
+    };
     let original = keep();
     {
         let mut state = target.class.state();
@@ -358,6 +367,12 @@ fn install(
             state.generation = target.generation;
         }
         state.methods = Arc::new(methods);
+        // A digest that cannot be made is a fault of Veneer. The code is then not compared.
+        state.code_in_jvm = match digest {
+            Ok(_) => CodeInJvm::NotChecked,
+            Err(_) => CodeInJvm::Armed,
+        };
+        state.code = digest.unwrap_or_default();
         state.unarmed = None;
         state.facts = None;
     }
@@ -369,7 +384,8 @@ fn install(
     }
     Ok(Some(HookedFile {
         bytes,
-        redefined: target.is_redefined.then(|| target.class.clone()),
+        class: (!is_first_load).then(|| target.class.clone()),
+        is_redefined: target.is_redefined,
     }))
 }
 

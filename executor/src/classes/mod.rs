@@ -14,6 +14,7 @@ pub mod class_facts_log;
 pub mod class_files;
 pub mod class_names;
 pub mod inherited_members;
+pub mod later_agents;
 pub mod lazy_class_file;
 pub mod load_hook;
 pub mod method_analysis;

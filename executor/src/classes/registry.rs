@@ -20,6 +20,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use veneer_class_cache::StoredFile;
 use veneer_fragmenter::Refusal;
+use veneer_fragmenter::arming::{CodeDigest, DigestScope};
 use veneer_fragmenter::version::ProtectedMembers;
 use veneer_instruments::ClassMetadata;
 use veneer_names::{ClassName, JavaClassName, MethodId, MethodName};
@@ -39,6 +40,10 @@ pub struct ClassState {
     pub generation: u32,
     /// The methods that have a cell.
     pub methods: Arc<MethodTable>,
+    /// Hash of the bytecode that arming gave these methods, and what it covers.
+    pub code: (CodeDigest, DigestScope),
+    /// What the agent knows about the bytecode that these methods have in the JVM.
+    pub code_in_jvm: CodeInJvm,
     /// A weak reference to the class, once it is prepared.
     pub class: Option<Arc<WeakGlobal>>,
     /// Whether an instrument was attached before the class ran. The JIT's profile of the armed code
@@ -51,6 +56,18 @@ pub struct ClassState {
     pub unarmed: Option<Arc<[MethodName]>>,
     /// The properties of the class beyond its name, once a pattern has asked for them.
     pub facts: Option<Arc<ClassMetadata>>,
+}
+
+/// What the agent knows about the bytecode of a class in the JVM. See `later_agents.rs`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CodeInJvm {
+    /// The class has passed the hook, and its code in the JVM was not looked at since then.
+    #[default]
+    NotChecked,
+    /// It is the code that arming gave the class.
+    Armed,
+    /// Another agent has changed it after arming, and the agent cannot be called after that one.
+    Changed,
 }
 
 /// A class with armed methods.

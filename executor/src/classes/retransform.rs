@@ -23,6 +23,7 @@
 
 use crate::agent::Agent;
 use crate::classes::arming_filter::on_cell_path;
+use crate::classes::later_agents;
 use crate::classes::load_hook::refuse_on_cell_path;
 use crate::classes::registry::Class;
 use crate::classes::selection;
@@ -175,7 +176,7 @@ fn record_of(agent: &Agent, env: Env, class: &LoadedClass) -> Option<Arc<Class>>
 /// others.
 fn retransform(agent: &Agent, wanted: &[(jclass, String)]) {
     let classes: Vec<jclass> = wanted.iter().map(|(class, _)| *class).collect();
-    match (agent.tool.retransform(&classes), wanted) {
+    match (later_agents::retransform(agent, &classes), wanted) {
         (Ok(()), _) => {}
         (Err(e), [(_, name)]) => agent.refuse(name, "", "RetransformFailed", &e.to_string()),
         (Err(_), several) => several.chunks(1).for_each(|one| retransform(agent, one)),

@@ -366,6 +366,22 @@ impl Env {
         }
     }
 
+    /// The pointer of the JVM.
+    ///
+    /// # Errors
+    /// The JVM does not return it.
+    pub fn jvm(self) -> Result<*mut sys::JavaVM, JvmError> {
+        self.remember_jvm();
+        let vm = JVM.load(Ordering::Acquire);
+        match vm.is_null() {
+            true => Err(JvmError {
+                what: "asking for the pointer of the JVM".into(),
+                thrown: "no pointer".into(),
+            }),
+            false => Ok(vm),
+        }
+    }
+
     fn remember_jvm(self) {
         if JVM.load(Ordering::Acquire).is_null() {
             let mut vm = ptr::null_mut();

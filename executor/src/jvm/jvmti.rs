@@ -19,10 +19,21 @@ use veneer_names::{class_in_type_descriptor, java_form};
 #[derive(Clone, Copy)]
 pub struct Tool(pub(super) *mut jvmtiEnv);
 
-// SAFETY: the specification lets every thread use a JVMTI environment. The agent never disposes of it.
+// SAFETY: the specification lets every thread use a JVMTI environment. `Tool::dispose` requires that
+// the environment is not used afterwards.
 unsafe impl Send for Tool {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for Tool {}
+
+/// The bytecode of a method in the JVM.
+pub struct DeclaredCode {
+    /// The simple name.
+    pub name: String,
+    /// The method's descriptor (JVMS §4.3.3).
+    pub descriptor: String,
+    /// The bytecode, as in the array `code` of the method's `Code` attribute.
+    pub code: Vec<u8>,
+}
 
 /// JVMTI 9, the version that OpenJDK 9 and newer offer.
 const VERSION: jint = 0x3009_0000;
@@ -156,7 +167,32 @@ impl Tool {
         let pools = jvmtiCapabilities::CAN_GET_CONSTANT_POOL;
         // SAFETY: the JVM reads the set of capabilities.
         unsafe { call!(self, AddCapabilities, &pools) };
+        // Without this capability the agent does not notice that an agent after it changes a class.
+        let bytecodes = jvmtiCapabilities::CAN_GET_BYTECODES;
+        // SAFETY: the JVM reads the set of capabilities.
+        unsafe { call!(self, AddCapabilities, &bytecodes) };
         Ok(())
+    }
+
+    /// Asks for retransformation of every class. The JVM calls the class hook of an environment
+    /// with this capability after the hooks of all environments without it.
+    pub fn retransform_capability(self) -> Result<(), JvmtiError> {
+        let wanted = jvmtiCapabilities::CAN_RETRANSFORM_CLASSES
+            | jvmtiCapabilities::CAN_RETRANSFORM_ANY_CLASS;
+        // SAFETY: the JVM reads the set of capabilities.
+        let code = unsafe { call!(self, AddCapabilities, &wanted) };
+        let attempt = "asking for the capability to retransform classes";
+        checked("AddCapabilities", attempt, code)
+    }
+
+    /// Disposes of the environment.
+    ///
+    /// # Safety
+    /// No copy of this `Tool` may be used afterwards.
+    pub unsafe fn dispose(self) -> Result<(), JvmtiError> {
+        // SAFETY: given by the caller.
+        let code = unsafe { call!(self, DisposeEnvironment) };
+        checked("DisposeEnvironment", "disposing of an environment", code)
     }
 
     /// Sets the event functions.
@@ -500,6 +536,43 @@ impl Tool {
             Some((flags, name, signature))
         });
         described.collect()
+    }
+
+    /// The bytecode of the methods that a class declares, with their names and descriptors, without
+    /// native and abstract methods. `None` if the JVM does not return it.
+    pub fn bytecodes(self, class: jclass) -> Option<Vec<DeclaredCode>> {
+        let (mut count, mut methods) = (0, ptr::null_mut());
+        // SAFETY: `class` is a valid reference. The JVM writes the address of an allocated list and
+        // its length to the places.
+        let methods = unsafe {
+            let code = call!(self, GetClassMethods, class.raw(), &mut count, &mut methods);
+            if !succeeded(code) {
+                return None;
+            }
+            self.list(methods, count)
+        };
+        let mut found = Vec::with_capacity(methods.len());
+        for method in methods {
+            let (mut length, mut bytes) = (0, ptr::null_mut());
+            // SAFETY: `method` is a method of the class. The JVM writes the address of allocated
+            // bytes and their number to the places.
+            let code = unsafe {
+                let code = call!(self, GetBytecodes, method, &mut length, &mut bytes);
+                match code {
+                    jvmtiError::JVMTI_ERROR_NONE => self.list(bytes, length),
+                    jvmtiError::JVMTI_ERROR_NATIVE_METHOD => continue,
+                    _ => return None,
+                }
+            };
+            // SAFETY: as above.
+            let (name, descriptor) = unsafe { self.method_name(method) }?;
+            found.push(DeclaredCode {
+                name,
+                descriptor,
+                code,
+            });
+        }
+        Some(found)
     }
 
     /// The name and the descriptor of a method.

@@ -1,6 +1,7 @@
 //! The agent's access to the JVM: JNI, JVMTI and the Java runtime classes. This folder imports
 //! nothing from the other folders.
 
+pub mod class_hook;
 pub mod event_sources;
 pub mod frames;
 pub mod java_runtime;

@@ -114,5 +114,8 @@ fn drain_round(agent: &Agent, env: Env, round: u64) {
         if agent.methods.osr_entry_release_is_due() {
             agent.post_job(PlanJob::ReleaseOsrEntries);
         }
+        if !agent.hooked_again.is_empty() {
+            agent.post_job(PlanJob::CheckHookedClasses);
+        }
     }
 }

@@ -41,6 +41,8 @@ pub enum PlanJob {
     ClientGone(Arc<Outbox>),
     /// The JVM has collected class loaders: forget their classes.
     ForgetUnloadedClasses,
+    /// Check the classes that other agents may have changed.
+    CheckHookedClasses,
     /// Release the OSR entries of methods that are back in their armed bodies.
     ReleaseOsrEntries,
     /// A virtual thread has counted. Counts can no longer be derived, because the agent cannot find

@@ -15,6 +15,7 @@ use crate::plans::plan_instances::{self, PlanInstance};
 use crate::plans::repl::ReplSessions;
 use crate::plans::runtime::RuntimeHandle;
 use crate::plans::unload;
+use crate::weaving::changed_classes;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -145,6 +146,7 @@ impl PlanLoop {
                 return ControlFlow::Break(());
             }
             PlanJob::ForgetUnloadedClasses => class_unloading::forget_unloaded_classes(agent, env),
+            PlanJob::CheckHookedClasses => changed_classes::check_hooked_classes(agent, env),
             PlanJob::ReleaseOsrEntries => agent.methods.release_osr_entries(agent, env),
             PlanJob::VirtualThreads => self.handle.count_each_point(),
             PlanJob::VmEvents => self.session.handle_vm_events(&agent.events.queue.take()),

@@ -20,6 +20,7 @@
 //! unnoticed.
 
 use crate::agent::Agent;
+use crate::classes::later_agents::{self, MAX_CLASSES_PER_PAUSE};
 use crate::classes::registry::Class;
 use crate::control;
 use crate::data::data_directory;
@@ -36,15 +37,6 @@ use veneer_fragmenter::anchor;
 use veneer_protocol::{DetachReport, DetachTarget, UnrestoredClass};
 use veneer_scripts::PlanSession;
 
-/// The JVMTI events of classes, which are disabled while the agent is not active.
-pub const CLASS_EVENTS: [jvmtiEvent; 2] = [
-    jvmtiEvent::JVMTI_EVENT_CLASS_FILE_LOAD_HOOK,
-    jvmtiEvent::JVMTI_EVENT_CLASS_PREPARE,
-];
-/// The most classes that one pause of the application retransforms. With a full code cache a pause
-/// takes 50 ms for eight classes and 80 ms for 256, most of it for walks over all compiled code and
-/// all classes. So few pauses are better than short ones.
-pub const MAX_CLASSES_PER_PAUSE: usize = 256;
 /// The most searches for armed classes, and then for activations in versions.
 const MAX_SEARCHES: usize = 50;
 /// The time between two searches.
@@ -67,8 +59,9 @@ pub fn unload_agent(agent: &Agent, env: Env, session: &PlanSession) -> DetachRep
         }
         std::thread::sleep(SEARCH_INTERVAL);
     }
-    for event in CLASS_EVENTS {
-        if let Err(e) = agent.tool.disable(event) {
+    let prepare = jvmtiEvent::JVMTI_EVENT_CLASS_PREPARE;
+    for stopped in [agent.class_hook.stop(), agent.tool.disable(prepare)] {
+        if let Err(e) = stopped {
             agent.report_problem("", &e.to_string());
         }
     }
@@ -133,12 +126,12 @@ fn restore(agent: &Agent, env: Env) -> Restored {
     let mut left = Vec::new();
     for part in armed.chunks(MAX_CLASSES_PER_PAUSE) {
         let classes: Vec<jclass> = part.iter().map(|one| one.0).collect();
-        let together = agent.tool.retransform(&classes);
+        let together = later_agents::retransform(agent, &classes);
         for (class, known) in part {
             // If one class cannot be transformed, the others are transformed one by one.
             let result = match &together {
                 Ok(()) => Ok(()),
-                Err(_) => agent.tool.retransform(&[*class]),
+                Err(_) => later_agents::retransform(agent, &[*class]),
             };
             match result {
                 Ok(()) => {

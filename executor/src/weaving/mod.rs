@@ -5,6 +5,7 @@
 //! version for each changed method, and [`target_switch`] installs the versions. [`woven_methods`]
 //! is the state of all methods.
 
+pub mod changed_classes;
 pub mod counter_allocation;
 pub mod counter_block;
 pub mod instruction_sites;

@@ -9,7 +9,8 @@
 //! | caller             | thread                              | when                                              |
 //! |--------------------|-------------------------------------|---------------------------------------------------|
 //! | [`weave_class`]    | plan thread                         | an instrument is attached, for each armed class   |
-//! | [`weave_loaded`]   | thread that prepares the class      | a class has been prepared or redefined            |
+//! | [`weave_loaded`]   | thread that prepares the class      | a class has been prepared                         |
+//! | [`weave_redefined`] | thread that redefines the class    | the JVM is about to install new code of a class   |
 //! | [`weave_awaiting`] | thread that prepares another class  | code waited for the other class                   |
 //!
 //! Two threads may weave the same class at once. `Instrument::tried` ensures that only one of them
@@ -19,14 +20,16 @@
 //! there.
 
 use crate::agent::Agent;
+use crate::classes::later_agents;
 use crate::classes::method_analysis::{AnalysedMethod, analyse};
 use crate::classes::method_table::MethodTable;
-use crate::classes::registry::Class;
+use crate::classes::registry::{Class, CodeInJvm};
 use crate::classes::selection;
 use crate::data::recorder::RecordedMethod;
 use crate::data::shards::{SLOTS, Shards};
 use crate::jvm::jni::{Env, jclass};
 use crate::plans::instrument_registry::{InstalledPoint, SlotKey};
+use crate::plans::jobs::PlanJob;
 use crate::plans::journal_records;
 use crate::weaving::counter_allocation::allocate_block;
 use crate::weaving::planned_probe::{
@@ -55,6 +58,15 @@ pub fn weave_loaded(agent: &Agent, env: Env, class: &Arc<Class>) {
     let mut batch = SwitchBatch::default();
     weave_and_report(agent, env, class, false, &mut batch);
     install_versions(agent, env, &mut batch);
+}
+
+/// Weaves all attached instruments into a class whose new code the JVM is about to install. None of
+/// that code runs yet.
+pub fn weave_redefined(agent: &Agent, env: Env, class: &Arc<Class>) {
+    // The JVM still has the old code, so it cannot be compared yet.
+    class.state().code_in_jvm = CodeInJvm::Armed;
+    weave_loaded(agent, env, class);
+    class.state().code_in_jvm = CodeInJvm::NotChecked;
 }
 
 /// Weaves the classes again whose code waits for a class that has just been prepared. The waiting
@@ -107,6 +119,13 @@ pub fn weave_class(
     let facts = selection::metadata_if_needed(agent.tool, env, class, patterns.iter());
     let tasks = select_tasks(agent, class, &methods, facts.as_deref());
     if tasks.is_empty() {
+        return Vec::new();
+    }
+    if !later_agents::has_own_code(agent, env, class) {
+        if class.state().code_in_jvm == CodeInJvm::NotChecked {
+            agent.hooked_again.add(class, true);
+            agent.post_job(PlanJob::CheckHookedClasses);
+        }
         return Vec::new();
     }
     let original = match class.original_file() {

@@ -29,6 +29,7 @@ mod block_graph;
 mod class_constants;
 mod class_table;
 mod code_attribute;
+mod code_digest;
 mod code_scan;
 mod depth_scan;
 mod fast_path;
@@ -44,6 +45,7 @@ mod typed_scan;
 mod word;
 
 pub use crate::point_values::{carried_kind, carried_types, frame_state};
+pub use code_digest::{CodeDigest, DigestScope};
 pub use layout::{ArmedCode, layout};
 
 use self::fast_path::{Declined, FastPath, FastRequest};
@@ -120,6 +122,8 @@ pub struct Armed {
     pub anchor_bytes: Vec<u8>,
     /// The methods that have cells.
     pub methods: Vec<ArmedMethod>,
+    /// A hash of the bytecode of these methods in `bytes`.
+    pub code: CodeDigest,
     /// The refusals for methods (named by name and descriptor) and for single positions (followed
     /// by `@pc`).
     pub refusals: Vec<(String, Refusal)>,
@@ -163,6 +167,7 @@ fn arm_with(file: &ClassFile, request: &Request, use_fast_path: bool) -> Result<
         anchor_bytes: Vec::new(),
         anchor: newest.clone(),
         methods: Vec::new(),
+        code: CodeDigest::default(),
         refusals: Vec::new(),
     };
     if file.major < crate::inference::MODERN {
@@ -231,8 +236,11 @@ fn arm_methods<'f>(
             anchor,
             forced: (request.forced)(&method_name, &descriptor),
         };
+        let begin = bodies.contents.len();
         match arm_method(file, request, &one, fast_path.as_mut(), bodies) {
             Ok(body) => {
+                let content = bodies.contents.get(begin..).unwrap_or_default();
+                armed.code.add_attribute(content);
                 let label = |pc: u16| format!("{method_name}{descriptor}@{pc}");
                 let skipped = body.skipped.into_iter();
                 armed

@@ -1,7 +1,6 @@
 //! Attaching and detaching instruments.
 
 use super::RuntimeHandle;
-use crate::classes::queries;
 use crate::classes::registry::Class;
 use crate::classes::retransform;
 use crate::classes::selection::MethodSelection;
@@ -12,6 +11,7 @@ use crate::plans::instrument_registry::Instrument;
 use crate::plans::journal_records;
 use crate::plans::readings::installed_points;
 use crate::plans::warnings::suggestion;
+use crate::weaving::changed_classes::settled_classes;
 use crate::weaving::target_switch::SwitchBatch;
 use crate::weaving::versions;
 use crate::weaving::weaver::{self, weave_class};
@@ -66,7 +66,7 @@ impl RuntimeHandle {
         self.refresh_patterns();
         // Chosen methods are armed already.
         let has_armed = chosen.is_none() && retransform::arm_loaded_classes(agent, env, &patterns);
-        let classes = queries::armed_classes(agent, env, &patterns);
+        let classes = settled_classes(agent, env, &patterns);
         let selection = Selection {
             methods: chosen.unwrap_or_else(|| self.count_selected(&classes, &patterns)),
             chosen,

@@ -2,12 +2,12 @@
 
 use super::RuntimeHandle;
 use crate::classes::method_analysis::analyse;
-use crate::classes::queries;
 use crate::classes::registry::Class;
 use crate::classes::selection::MethodSelection;
 use crate::plans::instrument_registry::Patch;
 use crate::plans::journal_records;
 use crate::plans::warnings::similar_classes;
+use crate::weaving::changed_classes::settled_classes;
 use crate::weaving::versions;
 use std::sync::Arc;
 use veneer_fragmenter::Refusal;
@@ -83,7 +83,7 @@ impl RuntimeHandle {
     fn check_targets(&self, spec: &EditSpec) -> Result<Vec<Target>, AttachError> {
         let (agent, env) = (self.agent, self.env());
         let mut targets = Vec::new();
-        for class in queries::armed_classes(agent, env, &spec.patterns) {
+        for class in settled_classes(agent, env, &spec.patterns) {
             let Some(local) = class.local(env) else {
                 continue;
             };

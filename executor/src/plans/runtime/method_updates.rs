@@ -2,9 +2,9 @@
 //! of methods that are back in their armed bodies.
 
 use super::RuntimeHandle;
+use crate::classes::later_agents::{self, MAX_CLASSES_PER_PAUSE};
 use crate::classes::registry::Class;
 use crate::plans::instrument_registry::{Instrument, InstrumentTable};
-use crate::plans::unload::MAX_CLASSES_PER_PAUSE;
 use crate::weaving::target_switch::SwitchBatch;
 use crate::weaving::versions;
 use std::collections::{BTreeMap, HashSet};
@@ -84,7 +84,7 @@ impl RuntimeHandle {
         }
         for part in cold.chunks(MAX_CLASSES_PER_PAUSE) {
             // If the JVM refuses, the classes only keep their profiles.
-            let _ = agent.tool.retransform(part);
+            let _ = later_agents::retransform(agent, part);
         }
         for class in cold {
             // SAFETY: `Class::local` has made the local reference, which is not used again.

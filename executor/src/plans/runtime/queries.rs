@@ -7,6 +7,7 @@ use crate::classes::retransform;
 use crate::data::rings::DrainedEvent;
 use crate::plans::instrument_registry::{InstalledPoint, InstrumentTable};
 use crate::plans::readings::installed_points;
+use crate::weaving::changed_classes::settled_classes;
 use std::collections::HashSet;
 use veneer_instruments::{
     ArmedClass, ArmedMethod, Graph, InstrumentId, InstrumentSummary, LogEvent, MethodPattern,
@@ -39,6 +40,7 @@ impl RuntimeHandle {
     }
 
     pub(super) fn flow_graphs(&self, patterns: &[MethodPattern]) -> Vec<Graph> {
+        settled_classes(self.agent, self.env(), patterns);
         queries::flow_graphs(self.agent, self.env(), patterns)
     }
 
