@@ -9,7 +9,7 @@
 
 use crate::classes::arming_filter::{ArmingFilter, JdkLoaders};
 use crate::classes::class_files::ClassFiles;
-use crate::classes::later_agents::HookedAgain;
+use crate::classes::hooked_again::HookedAgain;
 use crate::classes::obsolete_frames::ObsoleteFrames;
 use crate::classes::pending_classes::PendingClasses;
 use crate::classes::registry::{Class, Registry};

@@ -14,8 +14,9 @@
 //! ```
 //!
 //! Another agent can also retransform a class that has versions. The JVM installs its code some time
-//! after the hook has seen the class, so [`HookedAgain`] keeps such classes for a while, and the plan
-//! thread checks them once a second.
+//! after the hook has seen the class, so
+//! [`HookedAgain`](crate::classes::hooked_again::HookedAgain) keeps such classes for a while, and the
+//! plan thread checks them once a second.
 //!
 //! Only the plan thread retransforms classes, because the hooks of other agents can take locks that
 //! a thread of the application must not wait for.
@@ -25,11 +26,9 @@ use crate::classes::method_table::MethodTable;
 use crate::classes::registry::{Class, CodeInJvm};
 use crate::jvm::jni::{Env, jclass};
 use crate::jvm::jvmti::{JvmtiError, Tool};
-use parking_lot::Mutex;
 use std::cell::Cell;
 use std::collections::HashSet;
-use std::sync::{Arc, Weak};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
 use veneer_fragmenter::Refusal;
 use veneer_fragmenter::arming::{CodeDigest, DigestScope};
 
@@ -38,17 +37,13 @@ use veneer_fragmenter::arming::{CodeDigest, DigestScope};
 /// all classes. So few pauses are better than short ones.
 pub const MAX_CLASSES_PER_PAUSE: usize = 256;
 
-/// How long the JVM may take to install a class after the hook has seen it. It first sends all
-/// classes of one retransformation through all hooks.
-const INSTALLATION_TIME: Duration = Duration::from_secs(10);
-
 /// Who retransforms a class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Retransformer {
     /// Another agent, or this one while it leaves the JVM.
     #[default]
     Other,
-    /// This agent.
+    /// This agent, for a reason of its own.
     Agent,
     /// This agent, in order to be called after another one. It weaves the class afterwards.
     Repair,
@@ -77,61 +72,6 @@ fn retransform_as(who: Retransformer, agent: &Agent, classes: &[jclass]) -> Resu
     let result = agent.tool.retransform(classes);
     RETRANSFORMER.set(Retransformer::Other);
     result
-}
-
-/// A class in [`HookedAgain`].
-struct HookedClass {
-    class: Weak<Class>,
-    since: Instant,
-    /// Whether an instrument waits for the check.
-    is_awaited: bool,
-}
-
-/// The classes whose code another agent may just be changing. See the module documentation.
-#[derive(Default)]
-pub struct HookedAgain {
-    classes: Mutex<Vec<HookedClass>>,
-}
-
-impl HookedAgain {
-    /// Adds a class that passes the hook again, or one that an instrument waits for.
-    pub fn add(&self, class: &Arc<Class>, is_awaited: bool) {
-        let mut classes = self.classes.lock();
-        let known = classes.iter().position(|one| is_same(&one.class, class));
-        let was_awaited = known.is_some_and(|at| classes.swap_remove(at).is_awaited);
-        classes.push(HookedClass {
-            class: Arc::downgrade(class),
-            since: Instant::now(),
-            is_awaited: is_awaited || was_awaited,
-        });
-    }
-
-    /// Whether there are classes to check.
-    pub fn is_empty(&self) -> bool {
-        self.classes.lock().is_empty()
-    }
-
-    fn contains(&self, class: &Class) -> bool {
-        let classes = self.classes.lock();
-        classes.iter().any(|one| is_same(&one.class, class))
-    }
-
-    /// The classes to check now, with whether an instrument waits for the check. A class is removed
-    /// once the JVM must have installed it.
-    pub fn due(&self, now: Instant) -> Vec<(Arc<Class>, bool)> {
-        let mut classes = self.classes.lock();
-        let live = classes.iter().filter_map(|one| {
-            let class = one.class.upgrade()?;
-            Some((class, one.is_awaited))
-        });
-        let live = live.collect();
-        classes.retain(|one| now.saturating_duration_since(one.since) < INSTALLATION_TIME);
-        live
-    }
-}
-
-fn is_same(weak: &Weak<Class>, class: &Class) -> bool {
-    std::ptr::eq(weak.as_ptr(), class)
 }
 
 /// Whether the methods of a class have the code in the JVM that arming gave them. True as well if
@@ -226,52 +166,4 @@ fn give_up(agent: &Agent, class: &Class) {
     let reason = Refusal::ChangedByLaterAgent;
     let dotted = class.dotted.as_str();
     agent.refuse(dotted, "", reason.name(), &reason.to_string());
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::classes::registry::test_class;
-
-    fn ids(due: &[(Arc<Class>, bool)]) -> Vec<(u32, bool)> {
-        due.iter()
-            .map(|(c, awaited)| (c.first_id.0, *awaited))
-            .collect()
-    }
-
-    #[test]
-    fn a_class_is_checked_until_the_jvm_must_have_installed_it() {
-        let hooked = HookedAgain::default();
-        let class = test_class("shop/Desk", 0..2);
-        hooked.add(&class, false);
-        let now = Instant::now();
-        assert_eq!(ids(&hooked.due(now)), [(0, false)]);
-        assert!(hooked.contains(&class) && !hooked.is_empty());
-        // The last check comes after the installation time.
-        assert_eq!(ids(&hooked.due(now + INSTALLATION_TIME)), [(0, false)]);
-        assert!(!hooked.contains(&class) && hooked.is_empty());
-        assert!(hooked.due(now).is_empty());
-    }
-
-    #[test]
-    fn a_class_is_there_once_and_stays_awaited() {
-        let hooked = HookedAgain::default();
-        let (desk, clerk) = (
-            test_class("shop/Desk", 0..2),
-            test_class("shop/Clerk", 2..3),
-        );
-        hooked.add(&desk, true);
-        hooked.add(&clerk, false);
-        hooked.add(&desk, false);
-        let mut due = ids(&hooked.due(Instant::now()));
-        due.sort_unstable();
-        assert_eq!(due, [(0, true), (2, false)]);
-    }
-
-    #[test]
-    fn an_unloaded_class_is_not_checked() {
-        let hooked = HookedAgain::default();
-        hooked.add(&test_class("shop/Desk", 0..2), false);
-        assert!(hooked.due(Instant::now()).is_empty());
-    }
 }

@@ -13,6 +13,7 @@ pub mod cached_arming;
 pub mod class_facts_log;
 pub mod class_files;
 pub mod class_names;
+pub mod hooked_again;
 pub mod inherited_members;
 pub mod later_agents;
 pub mod lazy_class_file;

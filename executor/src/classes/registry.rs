@@ -42,7 +42,7 @@ pub struct ClassState {
     pub methods: Arc<MethodTable>,
     /// Hash of the bytecode that arming gave these methods, and what it covers.
     pub code: (CodeDigest, DigestScope),
-    /// What the agent knows about the bytecode that these methods have in the JVM.
+    /// Whether these methods have that bytecode in the JVM.
     pub code_in_jvm: CodeInJvm,
     /// A weak reference to the class, once it is prepared.
     pub class: Option<Arc<WeakGlobal>>,
@@ -58,7 +58,7 @@ pub struct ClassState {
     pub facts: Option<Arc<ClassMetadata>>,
 }
 
-/// What the agent knows about the bytecode of a class in the JVM. See `later_agents.rs`.
+/// The result of the comparison of the bytecode in the JVM with that of arming. See `later_agents.rs`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CodeInJvm {
     /// The class has passed the hook, and its code in the JVM was not looked at since then.

@@ -10,10 +10,10 @@ use crate::refusal::Refusal;
 use std::borrow::Cow;
 use twox_hash::XxHash3_64;
 
-/// Which bytes of the code a digest covers.
+/// The bytes of the code that a digest covers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DigestScope {
-    /// All bytes.
+    /// All bytes of the code.
     #[default]
     AllBytes,
     /// All but the numbers of constants. HotSpot merges the constant pools of the old and the new
