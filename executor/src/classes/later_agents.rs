@@ -40,7 +40,7 @@ pub const MAX_CLASSES_PER_PAUSE: usize = 256;
 /// Who retransforms a class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Retransformer {
-    /// Another agent, or this one while it leaves the JVM.
+    /// Another agent, on any thread.
     #[default]
     Other,
     /// This agent, for a reason of its own.

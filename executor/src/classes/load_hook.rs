@@ -47,10 +47,12 @@ pub struct ClassLoadEvent<'a, 'c> {
 /// The class file that the hook returns to the JVM.
 pub struct HookedFile {
     pub bytes: Vec<u8>,
-    /// The record of a class that is redefined or retransformed; `None` at the first load, and while
-    /// the agent leaves the JVM. The caller must pass it to `later_agents` before the JVM continues.
+    /// The record of a class that is redefined or retransformed. `None` at the first load, and while
+    /// the agent leaves the JVM.
     pub class: Option<Arc<Class>>,
-    /// Whether the class has other code than before, and therefore a new record.
+    /// Whether the class has other code than before, and therefore a new record. The caller must weave
+    /// it before the JVM continues: no `ClassPrepare` event will follow, and instruments must act from
+    /// the first call of the new code on.
     pub is_redefined: bool,
 }
 

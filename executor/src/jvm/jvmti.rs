@@ -155,12 +155,11 @@ impl Tool {
 
     /// Asks for retransformation of every class, for line numbers, and for constant pools.
     pub fn capabilities(self) -> Result<(), JvmtiError> {
-        let wanted = jvmtiCapabilities::CAN_RETRANSFORM_CLASSES
-            | jvmtiCapabilities::CAN_RETRANSFORM_ANY_CLASS
-            | jvmtiCapabilities::CAN_GET_LINE_NUMBERS;
+        self.retransform_capability()?;
+        let lines = jvmtiCapabilities::CAN_GET_LINE_NUMBERS;
         // SAFETY: the JVM reads the set of capabilities.
-        let code = unsafe { call!(self, AddCapabilities, &wanted) };
-        let attempt = "asking for the capability to retransform classes";
+        let code = unsafe { call!(self, AddCapabilities, &lines) };
+        let attempt = "asking for the capability to read line numbers";
         checked("AddCapabilities", attempt, code)?;
         // Without this capability the agent looks for annotations of loaded classes in their class
         // files, which takes longer. So a failure is no error.
@@ -514,19 +513,21 @@ impl Tool {
         described.collect()
     }
 
-    /// The methods that a class declares: flags, names and descriptors. Empty if the class is not
-    /// prepared.
-    pub fn methods(self, class: jclass) -> Vec<(jint, String, String)> {
+    /// The ids of the methods that a class declares. `None` if the class is not prepared.
+    fn method_ids(self, class: jclass) -> Option<Vec<sys::jmethodID>> {
         let (mut count, mut methods) = (0, ptr::null_mut());
         // SAFETY: `class` is a valid reference. The JVM writes the address of an allocated list and
         // its length to the places.
-        let methods = unsafe {
+        unsafe {
             let code = call!(self, GetClassMethods, class.raw(), &mut count, &mut methods);
-            match succeeded(code) {
-                true => self.list(methods, count),
-                false => Vec::new(),
-            }
-        };
+            succeeded(code).then(|| self.list(methods, count))
+        }
+    }
+
+    /// The methods that a class declares: flags, names and descriptors. Empty if the class is not
+    /// prepared.
+    pub fn methods(self, class: jclass) -> Vec<(jint, String, String)> {
+        let methods = self.method_ids(class).unwrap_or_default();
         let described = methods.into_iter().filter_map(|method| {
             let mut flags = 0;
             // SAFETY: `method` is a method of the class. The JVM writes a number to the place.
@@ -541,16 +542,7 @@ impl Tool {
     /// The bytecode of the methods that a class declares, with their names and descriptors, without
     /// native and abstract methods. `None` if the JVM does not return it.
     pub fn bytecodes(self, class: jclass) -> Option<Vec<DeclaredCode>> {
-        let (mut count, mut methods) = (0, ptr::null_mut());
-        // SAFETY: `class` is a valid reference. The JVM writes the address of an allocated list and
-        // its length to the places.
-        let methods = unsafe {
-            let code = call!(self, GetClassMethods, class.raw(), &mut count, &mut methods);
-            if !succeeded(code) {
-                return None;
-            }
-            self.list(methods, count)
-        };
+        let methods = self.method_ids(class)?;
         let mut found = Vec::with_capacity(methods.len());
         for method in methods {
             let (mut length, mut bytes) = (0, ptr::null_mut());
