@@ -35,6 +35,7 @@ public class References {
         }
 
         void turn() {
+            clearResultOfRuntime(1);
             if (!over) {
                 try {
                     Thread.sleep(10);
@@ -43,6 +44,19 @@ public class References {
                 }
             }
         }
+    }
+
+    static volatile Object sink;
+
+    /**
+     * Clears the field `_vm_result` of the JVM's thread structure. If code that C1 compiled catches an
+     * exception, HotSpot leaves the exception in this field, which is a root for the garbage collector
+     * (`exception_handler_for_pc_helper`, with and without Veneer: `docs/faults.md`). An array whose
+     * length is not constant in each of two dimensions is a result that every compiler of HotSpot and
+     * its interpreter pass in this field and clear.
+     */
+    static void clearResultOfRuntime(int length) {
+        sink = new Object[length][length];
     }
 
     /** A class of scenarios. */
