@@ -261,7 +261,7 @@ pub enum Command {
     /// List the points of methods, in a running JVM or in class files, and the variables readable
     /// at each.
     List(ListArguments),
-    /// Watch the hottest methods of a running JVM, and inspect them.
+    /// Watch where the time of a running JVM goes, and inspect its methods.
     Top(TopArguments),
     /// Find the bottlenecks of a running JVM: where its threads spend their time, and why.
     Search(SearchArguments),

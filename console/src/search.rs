@@ -15,8 +15,8 @@
 mod driver;
 mod evidence;
 mod first_jvm;
-mod library;
-mod pauses;
+pub mod library;
+pub mod pauses;
 mod progress;
 mod recorder;
 mod replay;

@@ -25,9 +25,11 @@ mod picker;
 mod plain;
 mod plan;
 mod probe;
+mod sampler;
 mod save;
 mod screen;
 mod session;
+mod stack_times;
 mod text;
 mod theme;
 mod view;
@@ -64,7 +66,15 @@ pub fn run(arguments: TopArguments) -> Result<u8> {
     }
     let pid = arguments.pid;
     match std::mem::take(&mut session.model.end) {
-        None => Ok(0),
+        None => {
+            if on_screen && let Some(attached) = session.model.attached {
+                print_error(&format!(
+                    "process {pid}: nothing is attached any more; {} methods stay armed, at no cost (`veneer detach {pid} --unload` restores them)",
+                    attached.methods
+                ));
+            }
+            Ok(0)
+        }
         Some(EndReason::JvmEnded) => {
             let seconds = session.began.elapsed().as_secs();
             print_error(&format!(

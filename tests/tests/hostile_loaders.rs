@@ -62,7 +62,17 @@ fn compare_with_plain_run(compiled: &Compiled, java: &Process) -> Outcome {
 fn the_application_loader_loads_the_same_classes_as_without_veneer() -> Outcome {
     on_each(|compiled| {
         let java = compiled.java(&[], "LoadOrder").arg(compiled.guests());
-        compare_with_plain_run(compiled, &java)
+        compare_with_plain_run(compiled, &java.args(["named.App", "500"]))
+    })
+}
+
+/// A plan attaches to a class that is loaded and not linked, and whose versions use members of its
+/// superclass through method handles. To link the superclass, the verifier loads two more classes.
+#[test]
+fn a_class_that_is_not_linked_stays_so_while_a_plan_attaches_to_it() -> Outcome {
+    on_each(|compiled| {
+        let java = compiled.java(&[], "LoadOrder").arg(compiled.guests());
+        compare_with_plain_run(compiled, &java.args(["named.Unlinked", "3000"]))
     })
 }
 

@@ -6,7 +6,7 @@ use super::values::{pid, seconds};
 
 const TOP: &str = "\
 Examples:
-  veneer top 4711                                    everything outside the JDK
+  veneer top 4711                                    where the time goes, outside the JDK
   veneer top 4711 'com.shop..*'                      these classes
   veneer top 4711 'com.shop..*' --once               one table, without the screen
   veneer top 4711 --for 10 --json | jq '.methods[0]' a JSON object every second
@@ -16,6 +16,10 @@ Keys (`?` shows them all):
   c t w  attach a counter, timer or watch to the selected method or fragment; again: detach
   d D    detach        o r  sort by the next column, reverse the order
   /      filter        space  pause        s S  save        q  end
+
+own and total are shares of the time of active threads in the last five seconds, from thread dumps
+that take at most 2 % of it: own is the time in the method and in JDK code that it calls, total also
+contains the other methods that it calls. calls/s is an average over five seconds too.
 
 The cost at the top is an estimate: executions of instruments during the last refreshes, times the
 cost of one execution of each kind (counter 1 ns, timer 35 ns, watch 10 ns: docs/benchmarks.md),
@@ -34,8 +38,12 @@ pub struct TopArguments {
     #[arg(value_parser = pid())]
     pub pid: u32,
     /// A pattern of methods: 'a.b..*', 'a.b.C::m(..)' [default: all that are loaded outside the
-    /// JDK].
+    /// JDK; of more than 300 classes, those on sampled stacks].
     pub pattern: Option<String>,
+    /// Count all methods outside the JDK, also those that no sampled stack contains. For a large
+    /// program this takes seconds and slows it down meanwhile.
+    #[arg(long, conflicts_with = "pattern")]
+    pub all: bool,
     /// Interval between two refreshes.
     #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = seconds)]
     pub every: f64,

@@ -1,6 +1,7 @@
 //! Messages from the connections to the agent.
 
 use super::measurements::{MeasurementSample, TopPlanLine};
+use super::stack_times::StackDump;
 
 /// A connection, identified by its purpose. Numbers are never reused: a late message from a closed
 /// connection cannot be taken for a message from a newer one.
@@ -8,6 +9,8 @@ use super::measurements::{MeasurementSample, TopPlanLine};
 pub enum Channel {
     /// The counters of all methods.
     Calls,
+    /// The stack samples. They come from the JVM and not from the agent.
+    Stacks,
     /// The counters on blocks and edges of the open method.
     Inside(u64),
     /// One instrument that was attached by a key.
@@ -28,6 +31,10 @@ pub struct FeedEvent {
 pub enum FeedMessage {
     /// The connection has begun this step of its work. The text is shown as progress.
     Progress(String),
+    /// Which methods are counted, in words: `of 24 classes on sampled stacks`.
+    Scope(String),
+    /// The stacks of one thread dump.
+    Stacks(StackDump),
     /// The plan has printed a line that is meant for this command.
     PlanOutput(TopPlanLine),
     /// The measurements that have changed.

@@ -9,7 +9,7 @@
 //! ```
 
 use parking_lot::Mutex;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
@@ -24,11 +24,20 @@ use super::location::{MethodLocation, ProbeKind};
 use super::measurements::{self, InstrumentRole, MeasurementSample, TopPlanLine};
 use super::packages;
 use super::plan;
+use super::sampler::Sampler;
 use crate::remote::{LEASE_MILLIS, RENEWAL_INTERVAL};
 
 /// When a connection closes, how long to wait for the end of the JVM before the connection is
 /// reported as lost.
 const JVM_END_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// If more classes are loaded outside the JDK, only the methods of those are counted that are on
+/// sampled stacks. Counters on all methods of a large program take seconds to attach and slow it
+/// down meanwhile.
+const MAX_CLASSES_WITHOUT_SAMPLES: usize = 300;
+
+/// How long stacks are sampled before the classes to count are chosen.
+const SAMPLING_TIME: Duration = Duration::from_secs(2);
 
 /// The name of the plans, as it occurs in messages of the agent.
 const PLAN_NAME: &str = "top";
@@ -56,17 +65,29 @@ const RUNNING_ACTIVATIONS_WARNING: &str = "began before the class was armed";
 pub enum FeedJob {
     /// Count the calls of methods.
     Calls {
-        /// Patterns of the methods to count; `None` means all methods outside the JDK.
-        patterns: Option<Vec<String>>,
+        methods: CountedMethods,
         /// Maximum number of methods.
         limit: u32,
     },
+    /// Sample stacks. Attaches nothing and needs no agent.
+    Stacks,
     /// Count the blocks and edges of a method.
     CountInside(MethodLocation),
     /// Attach one instrument.
     Probe(MethodLocation, ProbeKind),
     /// Request the flow graph of a method. Attaches nothing.
     Graph(MethodLocation),
+}
+
+/// Which methods are counted.
+#[derive(Debug, Clone)]
+pub enum CountedMethods {
+    /// The methods of these patterns.
+    Patterns(Vec<String>),
+    /// All methods outside the JDK.
+    OutsideJdk,
+    /// The same; of a large program only those whose classes are on sampled stacks.
+    OnStacks,
 }
 
 /// All open connections.
@@ -179,12 +200,32 @@ impl ConnectionThread {
     }
 
     fn run(&self, job: &FeedJob) {
-        let end = self.run_plan(job);
+        let end = match job {
+            FeedJob::Stacks => self.sample_stacks(),
+            _ => self.run_plan(job),
+        };
         if let Err(message) = end
             && !self.state.is_closed()
         {
             self.send(message);
         }
+    }
+
+    /// Samples stacks until the connection is closed or the JVM does not answer. The connection of
+    /// the counters reports why.
+    fn sample_stacks(&self) -> Result<(), FeedMessage> {
+        let Ok(target) = Target::inspect(self.pid) else {
+            return Ok(());
+        };
+        let mut sampler = Sampler::begin(target);
+        while !self.state.is_closed() {
+            let Ok(dump) = sampler.dump() else {
+                return Ok(());
+            };
+            self.send(FeedMessage::Stacks(dump));
+            thread::sleep(sampler.wait());
+        }
+        Ok(())
     }
 
     /// Runs the connection until it ends. The error is the message that explains the end.
@@ -277,26 +318,28 @@ impl ConnectionThread {
 
     fn source(&self, job: &FeedJob) -> Result<String, FeedMessage> {
         Ok(match job {
-            FeedJob::Calls { patterns, limit } => {
-                let found;
-                let patterns = match patterns {
-                    Some(patterns) => patterns,
-                    None => {
-                        self.report_progress("listing the loaded classes");
-                        found = self.outside_jdk()?;
-                        &found
+            FeedJob::Calls { methods, limit } => {
+                let patterns = match methods {
+                    CountedMethods::Patterns(patterns) => {
+                        self.report_progress("attaching a counter to each method");
+                        patterns.clone()
                     }
+                    CountedMethods::OutsideJdk => self.outside_jdk(false)?,
+                    CountedMethods::OnStacks => self.outside_jdk(true)?,
                 };
-                self.report_progress("attaching a counter to each method");
-                plan::call_counter_plan(patterns, *limit)
+                plan::call_counter_plan(&patterns, *limit)
             }
+            FeedJob::Stacks => String::new(),
             FeedJob::CountInside(location) => plan::block_counter_plan(&location.pattern()),
             FeedJob::Probe(location, kind) => plan::probe_plan(location, kind, self.every),
             FeedJob::Graph(location) => plan::graph_query_plan(&location.pattern()),
         })
     }
 
-    fn outside_jdk(&self) -> Result<Vec<String>, FeedMessage> {
+    /// Returns the patterns of the methods outside the JDK. If `on_stacks` is true and the program
+    /// is large, these are the patterns of the classes on sampled stacks.
+    fn outside_jdk(&self, on_stacks: bool) -> Result<Vec<String>, FeedMessage> {
+        self.report_progress("listing the loaded classes");
         let pid = self.pid;
         let ask = "name the methods: veneer top";
         let loaded = Target::inspect(pid)
@@ -314,7 +357,51 @@ impl ConnectionThread {
             );
             return Err(FeedMessage::Refused(text));
         }
+        let all = loaded.application.len();
+        if on_stacks && all > MAX_CLASSES_WITHOUT_SAMPLES {
+            let classes = self.classes_on_stacks();
+            if !classes.is_empty() {
+                let count = classes.len();
+                self.report_progress(&format!(
+                    "attaching counters to the methods of {count} of {all} classes; a counted call takes about 1 ns"
+                ));
+                let scope = format!("of {count} classes on sampled stacks (--all: of {all})");
+                self.send(FeedMessage::Scope(scope));
+                return Ok(classes.into_iter().collect());
+            }
+        }
+        self.report_progress(&format!(
+            "attaching counters to the methods of {all} classes; a counted call takes about 1 ns"
+        ));
         Ok(patterns)
+    }
+
+    /// Samples stacks for [`SAMPLING_TIME`], and returns the classes of the application on them.
+    /// Empty if no thread was active, or if the JVM gives no stacks.
+    fn classes_on_stacks(&self) -> BTreeSet<String> {
+        let mut classes = BTreeSet::new();
+        let Ok(target) = Target::inspect(self.pid) else {
+            return classes;
+        };
+        let mut sampler = Sampler::begin(target);
+        let begun = Instant::now();
+        let mut samples = 0_u64;
+        while begun.elapsed() < SAMPLING_TIME && !self.state.is_closed() {
+            let Ok(dump) = sampler.dump() else {
+                return classes;
+            };
+            samples += dump.stacks.len() as u64;
+            let frames = dump.stacks.into_iter().flatten();
+            let names = frames.map(|frame| frame.class);
+            // The class of a lambda has no name that a pattern can select.
+            classes.extend(names.filter(|class| !class.contains('/') && !class.contains("$$")));
+            self.report_progress(&format!(
+                "looking which methods take time: {samples} stacks of {} classes",
+                classes.len()
+            ));
+            thread::sleep(sampler.wait());
+        }
+        classes
     }
 
     /// Finds out why the connection broke: because the JVM has ended, or for another reason.

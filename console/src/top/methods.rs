@@ -1,16 +1,22 @@
-//! The table of methods: number of calls and calls per second, sorted and filtered.
+//! The table of methods: shares of the time, number of calls and calls per second, sorted and
+//! filtered.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use super::location::MethodLocation;
 use super::measurements::MeasuredPoint;
+use super::stack_times::{SampledFrame, StackTimes, TimeShares, WINDOW_SECONDS};
 
 /// The column that the table is sorted by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SortColumn {
-    /// Calls per second.
+    /// The own share of the time, and calls per second as long as no stack has been sampled.
     #[default]
+    Own,
+    /// The total share of the time.
+    Total,
+    /// Calls per second.
     Rate,
     /// Calls since the counters were attached.
     Calls,
@@ -22,9 +28,11 @@ impl SortColumn {
     /// The column that the `o` key selects next.
     pub fn next(self) -> SortColumn {
         match self {
+            SortColumn::Own => SortColumn::Total,
+            SortColumn::Total => SortColumn::Rate,
             SortColumn::Rate => SortColumn::Calls,
             SortColumn::Calls => SortColumn::Name,
-            SortColumn::Name => SortColumn::Rate,
+            SortColumn::Name => SortColumn::Own,
         }
     }
 }
@@ -39,8 +47,13 @@ pub struct MethodRow {
     pub line: Option<u32>,
     /// Number of calls at the last sample that was shown.
     pub calls: u64,
-    /// Calls per second, calculated from the last two samples that were shown.
+    /// Calls per second, an average over the samples of [`WINDOW_SECONDS`].
     pub rate: f64,
+    /// The shares of the time of active threads.
+    pub shares: TimeShares,
+    /// Time and number of calls of the samples that were shown in the last [`WINDOW_SECONDS`], and
+    /// of the last one before.
+    history: VecDeque<(f64, u64)>,
     /// Number of calls at the last sample, shown or not.
     live: u64,
     /// The number of the last sample that contained this method.
@@ -53,6 +66,10 @@ pub struct MethodTable {
     all: Vec<MethodRow>,
     /// The index in `all` of each method.
     index_of: HashMap<MethodLocation, usize>,
+    /// The indices of the methods of one name, overloads in the order of their first samples.
+    overloads_of: HashMap<(String, String), Vec<usize>>,
+    /// Whether stacks were sampled, so shares are known.
+    has_shares: bool,
     samples: u64,
     /// Indices in `all` of the methods that match the filter, sorted.
     shown: Vec<usize>,
@@ -95,24 +112,61 @@ impl MethodTable {
         if !show {
             return;
         }
-        let seconds = self.at.map_or(0.0, |before| at - before);
         for method in &mut self.all {
-            method.rate = rate(method.calls, method.live, seconds);
             method.calls = method.live;
+            method.history.push_back((at, method.calls));
+            let is_old = |entry: &(f64, u64)| at - entry.0 >= WINDOW_SECONDS;
+            while method.history.get(1).is_some_and(is_old) {
+                method.history.pop_front();
+            }
+            if let Some((since, before)) = method.history.front() {
+                method.rate = rate(*before, method.calls, at - since);
+            }
         }
         self.at = Some(at);
         self.arrange();
     }
 
+    /// Sets the shares of the time from stack samples.
+    pub fn set_shares(&mut self, times: &StackTimes) {
+        let shares = times.shares(|frame| self.row_of(frame));
+        for (index, method) in self.all.iter_mut().enumerate() {
+            method.shares = shares.get(&index).copied().unwrap_or_default();
+        }
+        self.has_shares = times.is_known();
+        self.arrange();
+    }
+
+    /// Whether stacks were sampled, so shares are known.
+    pub fn has_shares(&self) -> bool {
+        self.has_shares
+    }
+
+    /// Returns the row of a method on a stack. Of several overloads, it is the one that begins
+    /// closest before the line of the frame.
+    fn row_of(&self, frame: &SampledFrame) -> Option<usize> {
+        let name = (frame.class.clone(), frame.method.clone());
+        let overloads = self.overloads_of.get(&name)?;
+        let start = |index: &&usize| self.all.get(**index).and_then(|method| method.line);
+        let before = overloads.iter().filter(|index| start(index) <= frame.line);
+        before.max_by_key(start).or(overloads.first()).copied()
+    }
+
     fn add(&mut self, location: MethodLocation, line: Option<u32>) -> usize {
         let index = self.all.len();
         self.index_of.insert(location.clone(), index);
+        let name = location.method.split('(').next().unwrap_or_default();
+        let name = (location.class.clone(), name.to_owned());
+        self.overloads_of.entry(name).or_default().push(index);
         self.all.push(MethodRow {
             name: location.name(),
             location,
             line,
             calls: 0,
             rate: 0.0,
+            shares: TimeShares::default(),
+            // Samples contain the methods that have changed, so this one had no calls before.
+            history: self.at.map(|at| (at, 0)).into_iter().collect(),
             live: 0,
             last_sample: 0,
         });
@@ -195,10 +249,16 @@ impl MethodTable {
         let mut shown: Vec<usize> = (0..all.len())
             .filter(|&n| wanted.is_empty() || all[n].name.to_lowercase().contains(&wanted))
             .collect();
+        let by_own = |a: &MethodRow, b: &MethodRow| b.shares.own.total_cmp(&a.shares.own);
+        let by_total = |a: &MethodRow, b: &MethodRow| b.shares.total.total_cmp(&a.shares.total);
         let by_rate = |a: &MethodRow, b: &MethodRow| b.rate.total_cmp(&a.rate);
         let by_calls = |a: &MethodRow, b: &MethodRow| b.calls.cmp(&a.calls);
         let compare = |a: &MethodRow, b: &MethodRow| -> Ordering {
             let first = match self.column {
+                SortColumn::Own => by_own(a, b)
+                    .then_with(|| by_rate(a, b))
+                    .then_with(|| by_calls(a, b)),
+                SortColumn::Total => by_total(a, b).then_with(|| by_own(a, b)),
                 SortColumn::Rate => by_rate(a, b).then_with(|| by_calls(a, b)),
                 SortColumn::Calls => by_calls(a, b),
                 SortColumn::Name => Ordering::Equal,
@@ -273,8 +333,45 @@ mod tests {
         methods.add_sample(5.0, vec![], true);
         let rows: Vec<(u64, f64)> = methods.rows().map(|m| (m.calls, m.rate)).collect();
         assert_eq!(rows, [(20, 2.5), (9, 1.0)]);
+        // Rates are averages over five seconds.
         methods.add_sample(6.0, vec![], true);
+        let rates: Vec<f64> = methods.rows().map(|m| m.rate).collect();
+        assert_eq!(rates, [2.0, 0.8]);
+        methods.add_sample(12.0, vec![], true);
         assert!(methods.rows().all(|m| m.rate == 0.0));
+    }
+
+    #[test]
+    fn the_method_with_the_largest_own_share_is_first_and_lines_tell_overloads_apart() {
+        let overload = |method: &str, line: u32, hits: u64| MeasuredPoint {
+            class: "a.B".into(),
+            method: method.into(),
+            line: Some(line),
+            hits,
+            ..MeasuredPoint::default()
+        };
+        let mut methods = MethodTable::default();
+        let rows = vec![
+            overload("m(I)V", 10, 900),
+            overload("m(J)V", 20, 1),
+            overload("main()V", 30, 1),
+        ];
+        methods.add_sample(1.0, rows, true);
+        assert_eq!(names(&methods)[0], "a.B.m(int)");
+        let frame = |method: &str, line: u32| SampledFrame {
+            class: "a.B".into(),
+            method: method.into(),
+            line: Some(line),
+        };
+        let mut times = StackTimes::default();
+        let stacks = vec![vec![frame("m", 22), frame("main", 31)]];
+        times.add(1.0, crate::top::stack_times::StackDump { stacks });
+        methods.set_shares(&times);
+        assert_eq!(names(&methods), ["a.B.m(long)", "a.B.m(int)", "a.B.main()"]);
+        methods.sort(SortColumn::Total, false);
+        assert_eq!(names(&methods), ["a.B.m(long)", "a.B.main()", "a.B.m(int)"]);
+        let first = methods.selected().unwrap().shares;
+        assert_eq!((first.own, first.total, methods.has_shares()), (1.0, 1.0, true));
     }
 
     #[test]

@@ -19,6 +19,7 @@ use super::methods::MethodTable;
 use super::open_method::OpenMethod;
 use super::picker::{Picker, PickerResult};
 use super::probe::{ProbePanel, ProbeState};
+use super::stack_times::{StackDump, StackTimes};
 
 /// Maximum number of instruments attached by keys. Each needs a connection, and the agent accepts
 /// 32 clients.
@@ -113,6 +114,11 @@ pub struct Model {
     pub end: Option<EndReason>,
     /// Number of samples of the counters of all methods.
     pub samples: u64,
+    /// The stack samples of the last seconds.
+    times: StackTimes,
+    /// The selection of the last watch, with the number of its connection. It opens again if the
+    /// agent refuses the watch.
+    last_picker: Option<(u64, Picker)>,
     message: Option<Message>,
     busy: BTreeMap<u64, (Channel, String, Duration)>,
     next: u64,
@@ -136,6 +142,8 @@ impl Model {
             attached: None,
             end: None,
             samples: 0,
+            times: StackTimes::default(),
+            last_picker: None,
             message: None,
             busy: BTreeMap::new(),
             next: 1,
@@ -231,6 +239,8 @@ impl Model {
                     }
                 }
             }
+            FeedMessage::Scope(scope) => self.scope = scope,
+            FeedMessage::Stacks(dump) => self.add_stacks(dump),
             FeedMessage::PlanOutput(output) => self.plan_output(channel, output),
             FeedMessage::Sample(sample) => self.add_sample(channel, &sample),
             FeedMessage::DetachedByOther => self.detached_by_other(channel),
@@ -244,7 +254,7 @@ impl Model {
 
     fn is_open(&self, channel: Channel) -> bool {
         match channel {
-            Channel::Calls => true,
+            Channel::Calls | Channel::Stacks => true,
             Channel::Inside(n) => self.open_method.as_ref().is_some_and(|i| i.number == n),
             Channel::Probe(n) => self.probes.iter().any(|p| p.number == n),
             Channel::Question(_) => self.busy.values().any(|(of, ..)| *of == channel),
@@ -263,9 +273,23 @@ impl Model {
             Channel::Probe(number) => {
                 self.probes.retain(|p| p.number != number);
                 self.show_message(message, true);
+                self.reopen_picker(number);
             }
-            Channel::Question(_) => self.show_message(message, true),
+            Channel::Question(_) | Channel::Stacks => self.show_message(message, true),
         }
+    }
+
+    /// Opens the selection of a refused watch again, with the text that the user typed.
+    fn reopen_picker(&mut self, number: u64) {
+        if self.mode == InputMode::View
+            && let Some((_, picker)) = self.last_picker.take_if(|(of, _)| *of == number)
+        {
+            self.mode = InputMode::Pick(picker.reopened());
+        }
+    }
+
+    fn add_stacks(&mut self, dump: StackDump) {
+        self.times.add(self.now.as_secs_f64(), dump);
     }
 
     fn plan_output(&mut self, channel: Channel, output: TopPlanLine) {
@@ -298,6 +322,9 @@ impl Model {
                     sample.rows_of(InstrumentRole::Calls),
                     show || first,
                 );
+                if show || first {
+                    self.methods.set_shares(&self.times);
+                }
                 (self.methods.live(), cost::COUNTER_NS)
             }
             Channel::Inside(_) => {
@@ -324,7 +351,7 @@ impl Model {
                 }
                 (probe.live(), cost::pass_ns(&probe.kind))
             }
-            Channel::Question(_) => return,
+            Channel::Question(_) | Channel::Stacks => return,
         };
         self.add_passes(channel, passes, ns);
     }
@@ -348,7 +375,7 @@ impl Model {
                     self.show_message(text, true);
                 }
             }
-            Channel::Question(_) => {}
+            Channel::Question(_) | Channel::Stacks => {}
         }
         self.passes.retain(|(of, _)| *of != channel);
     }
@@ -434,9 +461,13 @@ impl Model {
                     Vec::new()
                 }
                 Some(PickerResult::Values(values)) => {
-                    let location = picker.location.clone();
+                    let picker = picker.clone();
                     self.mode = InputMode::View;
-                    self.attach(location, ProbeKind::Watch(values))
+                    let effects = self.attach(picker.location.clone(), ProbeKind::Watch(values));
+                    if let [ModelEffect::Attach(number, ..)] = effects.as_slice() {
+                        self.last_picker = Some((*number, picker));
+                    }
+                    effects
                 }
             },
             InputMode::View => self.perform(UserAction::for_key(key, self.open_method.is_some())),

@@ -56,6 +56,15 @@ impl Picker {
         }
     }
 
+    /// Returns the selection in the state before Enter. The last typed expression is being typed
+    /// again, so the user can correct it.
+    pub fn reopened(mut self) -> Picker {
+        if let Some(last) = self.choices.pop_if(|choice| choice.type_name.is_empty()) {
+            self.typed = Some(last.text);
+        }
+        self
+    }
+
     /// Number of chosen values.
     pub fn chosen_count(&self) -> usize {
         self.choices.iter().filter(|c| c.chosen).count()

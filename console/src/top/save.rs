@@ -55,10 +55,12 @@ pub fn save(model: &Model, text: bool) -> Result<PathBuf, SaveError> {
 /// Returns the state as a JSON object. Of the methods, it contains the first `rows` in the order of
 /// the table, after filtering.
 pub fn json(model: &Model, rows: usize) -> Value {
+    let shares = |share: f64| model.methods.has_shares().then_some(share);
     let method = |m: &super::methods::MethodRow| {
         json!({
             "class": m.location.class, "method": m.location.method, "line": m.line,
             "calls": m.calls, "calls_per_second": m.rate,
+            "own_share": shares(m.shares.own), "total_share": shares(m.shares.total),
         })
     };
     let methods: Vec<Value> = model.methods.rows().take(rows).map(method).collect();

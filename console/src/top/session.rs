@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use veneer_client::process_stat::processor_time;
 
 use super::events::{Channel, FeedEvent};
-use super::feed::{Feed, FeedJob};
+use super::feed::{CountedMethods, Feed, FeedJob};
 use super::model::{Model, ModelEffect, ModelEvent};
 use super::save;
 use crate::cli::TopArguments;
@@ -20,19 +20,25 @@ pub(super) struct TopSession {
     /// Interval between two samples, in seconds.
     pub(super) every: f64,
     pub(super) last_cost_sample: Option<Instant>,
+    /// Whether stacks are sampled.
+    samples_stacks: bool,
 }
 
 impl TopSession {
     pub(super) fn begin(arguments: &TopArguments, every: f64) -> TopSession {
         let (sender, feed_events) = channel();
         let mut feed = Feed::new(arguments.pid, every, sender);
-        let patterns = arguments.pattern.as_ref().map(|p| vec![p.clone()]);
+        let methods = match &arguments.pattern {
+            Some(pattern) => CountedMethods::Patterns(vec![pattern.clone()]),
+            None if arguments.all => CountedMethods::OutsideJdk,
+            None => CountedMethods::OnStacks,
+        };
         let scope = match &arguments.pattern {
             Some(pattern) => format!("of {pattern}"),
             None => "outside the JDK".to_owned(),
         };
         let limit = arguments.limit;
-        feed.open(Channel::Calls, FeedJob::Calls { patterns, limit });
+        feed.open(Channel::Calls, FeedJob::Calls { methods, limit });
         TopSession {
             model: Model::new(arguments.pid, &scope),
             feed,
@@ -40,6 +46,7 @@ impl TopSession {
             began: Instant::now(),
             every,
             last_cost_sample: None,
+            samples_stacks: false,
         }
     }
 
@@ -61,6 +68,12 @@ impl TopSession {
         while let Some(event) = next {
             self.update(ModelEvent::Feed(event));
             next = self.feed_events.try_recv().ok();
+        }
+        // Before the counters are attached, their connection may be about to wake the JVM's attach
+        // listener. Two clients that do so at the same time can make the JVM print a thread dump.
+        if self.model.attached.is_some() && !self.samples_stacks {
+            self.samples_stacks = true;
+            self.feed.open(Channel::Stacks, FeedJob::Stacks);
         }
     }
 

@@ -11,11 +11,14 @@ use crate::top::model::Model;
 use crate::top::text::{align_left, align_right, format_percent, format_rate};
 use crate::top::theme::Theme;
 
-/// Minimum width in columns to show both the rate and the number of calls, to show shares, and to
-/// show source lines.
-const MIN_WIDTH_FOR_BOTH: usize = 55;
-const MIN_WIDTH_FOR_SHARE: usize = 60;
-const MIN_WIDTH_FOR_LINE: usize = 70;
+/// Minimum width in columns to show shares of the time.
+const MIN_WIDTH_FOR_TIME: usize = 45;
+/// Minimum width to show both the rate and the number of calls.
+const MIN_WIDTH_FOR_BOTH: usize = 68;
+/// Minimum width to show source lines.
+const MIN_WIDTH_FOR_LINE: usize = 74;
+/// Minimum width to show shares of the calls.
+const MIN_WIDTH_FOR_SHARE: usize = 100;
 
 /// Draws the rows that can be visible if the screen has `height` rows: those near the selected row.
 /// All other lines are empty.
@@ -26,40 +29,44 @@ pub fn body(model: &Model, theme: Theme, width: usize, height: usize) -> BodyTex
         (true, false) => format!("{title}▼"),
         (true, true) => format!("{title}▲"),
     };
-    let (rates, totals) = shown_columns(model, width);
-    let head = [
-        if rates {
-            align_right(&mark("calls/s", SortColumn::Rate), 12)
-        } else {
-            String::new()
-        },
-        if totals {
-            align_right(&mark("calls", SortColumn::Calls), 15)
-        } else {
-            String::new()
-        },
-        if width >= MIN_WIDTH_FOR_SHARE {
-            align_right("share", 7)
-        } else {
-            String::new()
-        },
-        if width >= MIN_WIDTH_FOR_LINE {
-            align_right("line", 6)
-        } else {
-            String::new()
-        },
-        "  on  ".into(),
-        mark("method", SortColumn::Name),
-    ];
+    let shown = ShownColumns::new(model, width);
+    let mut head = String::new();
+    if shown.time {
+        head += &align_right(&mark("own", SortColumn::Own), 7);
+        head += &align_right(&mark("total", SortColumn::Total), 8);
+    }
+    if shown.rate {
+        head += &align_right(&mark("calls/s", SortColumn::Rate), 11);
+    }
+    if shown.calls {
+        head += &align_right(&mark("calls", SortColumn::Calls), 14);
+    }
+    if shown.share {
+        head += &align_right("share", 7);
+    }
+    if shown.line {
+        head += &align_right("line", 6);
+    }
+    head += "  on  ";
+    head += &mark("method", SortColumn::Name);
     let cursor = model.methods.cursor();
     let all = model.methods.calls();
-    let most = model.methods.rows().map(|m| m.rate).fold(0.0, f64::max);
+    // The colour of a row is its part of the hottest row.
+    let heat = |method: &MethodRow| match model.methods.has_shares() {
+        true => method.shares.own,
+        false => method.rate,
+    };
+    let most = model.methods.rows().map(heat).fold(0.0, f64::max);
     let near = |index: usize| index + height >= cursor && index <= cursor + height;
     let lines = model.methods.rows().enumerate().map(|(index, method)| {
         if !near(index) {
             return Line::default();
         }
-        let part = if most > 0.0 { method.rate / most } else { 0.0 };
+        let part = if most > 0.0 {
+            heat(method) / most
+        } else {
+            0.0
+        };
         let line = row(model, method, theme, width, all, part);
         match index == cursor {
             true => line.style(theme.selected()),
@@ -67,19 +74,34 @@ pub fn body(model: &Model, theme: Theme, width: usize, height: usize) -> BodyTex
         }
     });
     BodyText {
-        head: Line::from(Span::styled(head.concat(), theme.title())),
+        head: Line::from(Span::styled(head, theme.title())),
         lines: lines.collect(),
         cursor,
     }
 }
 
-/// Whether to show calls per second, and whether to show calls. If there is room for one of them
-/// only, the column that the table is sorted by is shown.
-fn shown_columns(model: &Model, width: usize) -> (bool, bool) {
-    let by_calls = model.methods.order().0 == SortColumn::Calls;
-    match width >= MIN_WIDTH_FOR_BOTH {
-        true => (true, true),
-        false => (!by_calls, by_calls),
+/// The columns for which there is room.
+struct ShownColumns {
+    time: bool,
+    rate: bool,
+    calls: bool,
+    share: bool,
+    line: bool,
+}
+
+impl ShownColumns {
+    /// If there is room for one of the two columns of calls only, it is the number of calls if the
+    /// table is sorted by it, and else the rate.
+    fn new(model: &Model, width: usize) -> ShownColumns {
+        let by_calls = model.methods.order().0 == SortColumn::Calls;
+        let both = width >= MIN_WIDTH_FOR_BOTH;
+        ShownColumns {
+            time: width >= MIN_WIDTH_FOR_TIME,
+            rate: both || !by_calls,
+            calls: both || by_calls,
+            share: width >= MIN_WIDTH_FOR_SHARE,
+            line: width >= MIN_WIDTH_FOR_LINE,
+        }
     }
 }
 
@@ -91,27 +113,39 @@ fn row(
     all: u64,
     part: f64,
 ) -> Line<'static> {
-    let (rates, totals) = shown_columns(model, width);
+    let shown = ShownColumns::new(model, width);
     let mut spans = Vec::new();
-    if rates {
+    if shown.time {
+        let share = |share: f64| match model.methods.has_shares() {
+            true => format!("{:.1}%", share * 100.0),
+            false => "-".to_owned(),
+        };
         spans.push(Span::styled(
-            align_right(&format_rate(method.rate), 12),
+            align_right(&share(method.shares.own), 7),
             theme.heat(part),
         ));
+        spans.push(Span::raw(align_right(&share(method.shares.total), 8)));
     }
-    if totals {
+    if shown.rate {
+        let rate = align_right(&format_rate(method.rate), 11);
+        spans.push(match shown.time {
+            true => Span::raw(rate),
+            false => Span::styled(rate, theme.heat(part)),
+        });
+    }
+    if shown.calls {
         spans.push(Span::raw(align_right(
             &table::format_count(method.calls),
-            15,
+            14,
         )));
     }
-    if width >= MIN_WIDTH_FOR_SHARE {
+    if shown.share {
         spans.push(Span::raw(align_right(
             &format_percent(method.calls, all),
             7,
         )));
     }
-    if width >= MIN_WIDTH_FOR_LINE {
+    if shown.line {
         let line = method.line.map(|l| l.to_string()).unwrap_or_default();
         spans.push(Span::styled(align_right(&line, 6), theme.faint()));
     }

@@ -17,6 +17,7 @@ use crate::top::measurements::{
 };
 use crate::top::model::{ModelEffect, ModelEvent};
 use crate::top::open_method::tests::graph;
+use crate::top::stack_times::{SampledFrame, StackDump};
 
 fn row(class: &str, method: &str, line: u32, hits: u64) -> MeasuredPoint {
     MeasuredPoint {
@@ -71,6 +72,17 @@ fn methods() -> Model {
     };
     print(&mut model, Channel::Calls, TopPlanLine::Attached(attached));
     model.update(ModelEvent::Processor(0.0));
+    let frame = |class: &str, method: &str, line| SampledFrame {
+        class: class.into(),
+        method: method.into(),
+        line: Some(line),
+    };
+    let serve = frame("com.shop.Desk", "serve", 19);
+    let total = vec![frame("com.shop.Order", "total", 42), serve.clone()];
+    let stacks = vec![total.clone(), total, vec![serve]];
+    let message = FeedMessage::Stacks(StackDump { stacks });
+    let channel = Channel::Stacks;
+    model.update(ModelEvent::Feed(FeedEvent { channel, message }));
     for n in 1..=2 {
         let rows = rows(n)
             .into_iter()

@@ -3,7 +3,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * `LoadOrder GUESTS`: prints each class that the JVM requests from this loader, with the thread.
+ * `LoadOrder GUESTS CLASS MILLISECONDS`: loads the class without linking it, waits, and calls its
+ * method `run`. Prints each class that the JVM requests from this loader, with the thread.
  */
 public class LoadOrder extends ClassLoader {
     private final Path folder;
@@ -15,8 +16,8 @@ public class LoadOrder extends ClassLoader {
 
     public static void main(String[] args) throws Exception {
         Thread.currentThread().setName("app-main");
-        Class<?> app = new LoadOrder(Path.of(args[0])).loadClass("named.App");
-        Thread.sleep(500);
+        Class<?> app = new LoadOrder(Path.of(args[0])).loadClass(args[1]);
+        Thread.sleep(Long.parseLong(args[2]));
         app.getMethod("run").invoke(null);
         System.out.println("end");
     }
