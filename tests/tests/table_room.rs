@@ -51,6 +51,26 @@ fn a_jvm_has_room_for_any_number_of_tables_in_turn() -> Outcome {
     })
 }
 
+/// The number of plans that make 100,000 tables.
+const ROUNDS: usize = 100_000 / 20;
+
+/// As many tables as a service sees questions in years. Each has the size of those of `veneer count
+/// --by`.
+#[test]
+#[ignore = "the long form: 100,000 tables, minutes; cargo test --test table_room -- --ignored"]
+fn a_jvm_has_room_for_a_hundred_thousand_tables_in_turn() -> Outcome {
+    on_each_jdk_with("tables", |programs| {
+        let mut live = Live::start(&run(&[], &programs.java("Steps")))?;
+        for _ in 0..ROUNDS {
+            assert_eq!(live.value(TABLES_IN_TURN)?, "dropped");
+            tell(&mut live, "step 1")?;
+            tell(&mut live, "collect")?;
+        }
+        live.stop()?.succeeded("Steps")?;
+        Ok(())
+    })
+}
+
 #[test]
 fn without_a_collection_the_error_says_how_to_get_room() -> Outcome {
     on_each_jdk_with("tables", |programs| {

@@ -74,7 +74,9 @@ fn figure(line: &str, place: usize) -> u64 {
 /// Returns the percentage in this place of a line, or 0 if there is none.
 fn percent(line: &str, place: usize) -> f64 {
     let word = line.split_whitespace().nth(place).unwrap_or_default();
-    word.strip_suffix('%').and_then(|number| number.parse().ok()).unwrap_or(0.0)
+    word.strip_suffix('%')
+        .and_then(|number| number.parse().ok())
+        .unwrap_or(0.0)
 }
 
 #[test]
@@ -364,7 +366,9 @@ fn without_a_terminal_there_is_one_table_or_json() -> Outcome {
         assert!(percent(lines[4], 0) <= percent(lines[4], 1), "{table}");
         let sum: f64 = lines[4..].iter().map(|line| percent(line, 0)).sum();
         assert!((95.0..=100.5).contains(&sum), "{sum}: {table}");
-        let price = lines.iter().find(|line| line.ends_with("kiosk.Kiosk.price(int)"));
+        let price = lines
+            .iter()
+            .find(|line| line.ends_with("kiosk.Kiosk.price(int)"));
         assert!(figure(price.ok_or("no price")?, 3) > 1_000, "{table}");
         let many = asked(&["kiosk..*", "--json", "--every", "0.2", "--for", "1"])?;
         let many = many.succeeded("top --json")?.out;
@@ -376,11 +380,16 @@ fn without_a_terminal_there_is_one_table_or_json() -> Outcome {
         let price = |look: &serde_json::Value| {
             let methods = look["methods"].as_array();
             let mut methods = methods.into_iter().flatten();
-            methods.find(|method| method["method"] == "price(I)I").cloned()
+            methods
+                .find(|method| method["method"] == "price(I)I")
+                .cloned()
         };
         let calls = |look: &serde_json::Value| price(look)?["calls"].as_u64();
         let last = looks.last().ok_or("no look")?;
-        assert!(calls(last).is_some() && calls(&looks[0]) < calls(last), "{many}");
+        assert!(
+            calls(last).is_some() && calls(&looks[0]) < calls(last),
+            "{many}"
+        );
         let total = &last["methods"][0]["total_share"];
         assert!(total.as_f64().is_some_and(|share| share > 0.2), "{many}");
         assert!(

@@ -371,7 +371,10 @@ mod tests {
         methods.sort(SortColumn::Total, false);
         assert_eq!(names(&methods), ["a.B.m(long)", "a.B.main()", "a.B.m(int)"]);
         let first = methods.selected().unwrap().shares;
-        assert_eq!((first.own, first.total, methods.has_shares()), (1.0, 1.0, true));
+        assert_eq!(
+            (first.own, first.total, methods.has_shares()),
+            (1.0, 1.0, true)
+        );
     }
 
     #[test]

@@ -103,7 +103,12 @@ mod tests {
         let names: Vec<Vec<String>> = found
             .stacks
             .iter()
-            .map(|stack| stack.iter().map(|f| format!("{}.{}", f.class, f.method)).collect())
+            .map(|stack| {
+                stack
+                    .iter()
+                    .map(|f| format!("{}.{}", f.class, f.method))
+                    .collect()
+            })
             .collect();
         assert_eq!(names, [["shop.Desk.serve", "shop.Main.main"]]);
         assert_eq!(found.stacks[0][0].line, Some(20));

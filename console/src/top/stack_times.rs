@@ -79,7 +79,10 @@ impl StackTimes {
 
     /// Returns the shares of each row of a table. `row_of` finds the row of a frame. Frames without
     /// a row count for the whole, so the own shares of all rows may have a sum below 1.
-    pub fn shares(&self, row_of: impl Fn(&SampledFrame) -> Option<usize>) -> HashMap<usize, TimeShares> {
+    pub fn shares(
+        &self,
+        row_of: impl Fn(&SampledFrame) -> Option<usize>,
+    ) -> HashMap<usize, TimeShares> {
         let row_of: Vec<Option<usize>> = self.frames.iter().map(row_of).collect();
         let mut samples = 0_u64;
         let mut counts: HashMap<usize, RowSamples> = HashMap::new();

@@ -13,6 +13,9 @@
 //!                                                          └ no ─▶ Changed: no version is made
 //! ```
 //!
+//! To read the code, the JVM makes ids of the methods, about 1 KiB for each class loader, which it does
+//! not free when it unloads the loader. So the code is compared only if another agent is loaded.
+//!
 //! Another agent can also retransform a class that has versions. The JVM installs its code some time
 //! after the hook has seen the class, so
 //! [`HookedAgain`](crate::classes::hooked_again::HookedAgain) keeps such classes for a while, and the
@@ -26,6 +29,7 @@ use crate::classes::method_table::MethodTable;
 use crate::classes::registry::{Class, CodeInJvm};
 use crate::jvm::jni::{Env, jclass};
 use crate::jvm::jvmti::{JvmtiError, Tool};
+use crate::jvm::loaded_agents::another_agent_is_loaded;
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -75,13 +79,14 @@ fn retransform_as(who: Retransformer, agent: &Agent, classes: &[jclass]) -> Resu
 }
 
 /// Whether the methods of a class have the code in the JVM that arming gave them. True as well if
-/// the class is not prepared, and if the JVM does not return its code.
+/// no other agent is loaded, if the class is not prepared, and if the JVM does not return its code.
 pub fn has_own_code(agent: &Agent, env: Env, class: &Class) -> bool {
     let (expected, methods) = {
         let state = class.state();
         match state.code_in_jvm {
             CodeInJvm::Armed => return true,
             CodeInJvm::Changed => return false,
+            CodeInJvm::NotChecked if !another_agent_is_loaded() => return true,
             CodeInJvm::NotChecked => (state.code, state.methods.clone()),
         }
     };

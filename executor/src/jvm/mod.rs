@@ -8,6 +8,7 @@ pub mod java_runtime;
 pub mod jni;
 pub mod jvm_name;
 pub mod jvmti;
+pub mod loaded_agents;
 pub mod runtime_table;
 pub mod stack_traces;
 pub mod threads;

@@ -62,11 +62,7 @@ pub fn body(model: &Model, theme: Theme, width: usize, height: usize) -> BodyTex
         if !near(index) {
             return Line::default();
         }
-        let part = if most > 0.0 {
-            heat(method) / most
-        } else {
-            0.0
-        };
+        let part = if most > 0.0 { heat(method) / most } else { 0.0 };
         let line = row(model, method, theme, width, all, part);
         match index == cursor {
             true => line.style(theme.selected()),
