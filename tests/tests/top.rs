@@ -43,6 +43,17 @@ fn sorted_by_rate(screen: &mut Screen) -> Outcome {
     Ok(())
 }
 
+/// Waits until the first fragment has a count. The graph is shown before its counters are attached.
+fn counts_are_shown(screen: &Screen) -> Outcome {
+    screen.until("counters on the fragments", |text| {
+        let first = text
+            .lines()
+            .find(|line| line.trim_start().starts_with("f0 "));
+        first.is_some_and(|line| line.split_whitespace().nth(2) == Some("0"))
+    })?;
+    Ok(())
+}
+
 /// Returns the number of attached instruments.
 fn attached(live: &Live) -> Result<String, LiveError> {
     live.value("instruments().filter(|i| i.attached).len()")
@@ -135,6 +146,7 @@ fn the_hottest_method_is_first_and_enter_shows_its_fragments() -> Outcome {
         screen.line(&["1 with `SERVE`"])?;
         screen.press("\r")?;
         screen.line(&["f1 loop"])?;
+        counts_are_shown(&screen)?;
         run(&mut live)?;
         // f0 → f1 header → f2 test → f4 price → f5 step → f1; f2 → f3 continue; f1 → f6.
         screen.line(&["▶f1 loop", "101,000"])?;
@@ -191,7 +203,11 @@ fn keys_attach_detach_and_save() -> Outcome {
         // The typed text is not lost.
         screen.line(&["expression: nothing_"])?;
         screen.press("\x1b")?;
+        screen.until("no expression", |text| {
+            !text.contains("expression: nothing_")
+        })?;
         screen.press("\x1b")?;
+        screen.until("no selection", |text| !text.contains("watch at f1 of"))?;
         // Files are saved under names that the command shows, in both formats; a second file does
         // not replace the first.
         let pid = live.pid();
@@ -334,7 +350,7 @@ fn small_and_colourless_terminals_are_supported() -> Outcome {
         screen.press("ooo")?;
         screen.line(&["90,000", "price(int)"])?;
         screen.press("\r")?;
-        screen.line(&["f0"])?;
+        counts_are_shown(&screen)?;
         run(&mut live)?;
         screen.line(&["f0", "90,000"])?;
         assert!(!screen.is_coloured());
