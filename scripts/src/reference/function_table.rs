@@ -35,6 +35,12 @@ pub(super) const GROUPS: &[Group] = &[
                 description: "The same selection with at most this number of points for an instrument (default 100,000). Error: an instrument has more points (`TooManyPoints`); nothing is attached then.",
             },
             Function {
+                name: "except",
+                usage: "methods(…).except(\"a.b..*\") or methods(…).except([\"…\", \"…\"])",
+                returns: "methods",
+                description: "The same selection without the methods of these classes. Error: a pattern that names no class, with the column.",
+            },
+            Function {
                 name: "classes",
                 usage: "classes(\"a.b..*::m(..)\") or classes([\"…\", \"…\"])",
                 returns: "array of classes",
@@ -307,6 +313,12 @@ pub(super) const GROUPS: &[Group] = &[
                 usage: "counter().named(\"…\") or tally().named(\"…\")",
                 returns: "instrument or table",
                 description: "The same instrument or table under a name.",
+            },
+            Function {
+                name: "titled",
+                usage: "tally().titled([\"calls\", \"customer\"]), for any table",
+                returns: "table",
+                description: "The same table with names for its columns, from the left. `table()` prints them. Columns after the last name keep their own.",
             },
         ],
     },
