@@ -502,8 +502,8 @@ pub struct AskArguments {
     /// Measure only if this condition holds.
     #[arg(long = "if", value_name = "EXPR")]
     pub only: Option<String>,
-    /// The points in the methods: entry, exits, loops, loop_exits, blocks, edges, line:N, block:N,
-    /// calls, calls:PATTERN, reads, reads:FIELD, writes, writes:FIELD, array_reads, array_writes,
+    /// The points in the methods: entry, exits, loops, loop_exits, blocks, edges, line:N, f3,
+    /// block:N, calls, calls:PATTERN, reads, reads:FIELD, writes, writes:FIELD, array_reads, array_writes,
     /// allocations, monitor_enters, monitor_exits, throws, handlers, branches or switches.
     #[arg(long, value_name = "POINTS", value_parser = points)]
     pub at: Option<PointArguments>,
@@ -543,9 +543,19 @@ fn points(text: &str) -> Result<PointArguments, ValueError> {
             return Ok(PointArguments(format!(".{name}(\"{text}\")")));
         }
         "line" | "block" if number.parse::<u32>().is_ok() => number,
+        fragment if fragment_digits(fragment).is_some() && number.is_empty() => {
+            let number = fragment_digits(fragment).unwrap_or_default();
+            return Ok(PointArguments(format!(".block({number})")));
+        }
         _ => return Err(ValueError::NoPoints),
     };
     Ok(PointArguments(format!(".{name}({wanted})")))
+}
+
+/// The number in the name of a fragment: `3` of `f3`.
+fn fragment_digits(name: &str) -> Option<&str> {
+    let digits = name.strip_prefix('f')?;
+    digits.parse::<u32>().is_ok().then_some(digits)
 }
 
 /// The source from which `veneer list` reads the methods.

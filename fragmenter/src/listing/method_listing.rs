@@ -18,6 +18,9 @@ pub struct MethodListing {
     pub armed_bytes: Option<usize>,
     /// Number of natural loops.
     pub loops: usize,
+    /// The hash of the code; `None` if the method cannot be analysed. Methods with the same hash
+    /// have the same fragments.
+    pub hash: Option<String>,
     /// The reason why the method is not armed. Fragments are still listed if the method could be
     /// analysed.
     pub refusal: Option<RefusalListing>,

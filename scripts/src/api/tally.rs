@@ -169,8 +169,8 @@ fn table_maker(
     }
 }
 
-/// Registers `tally()`, `sums()` and the other kinds that take at most a number of entries, and
-/// `named`.
+/// Registers `tally()`, `sums()` and the other kinds that take at most a number of entries,
+/// `named` and `call_tree`.
 fn register_kinds(engine: &mut Engine, context: &Arc<PlanContext>) {
     for (kind, entries) in [
         (TallyKind::Count, Some(DEFAULT_ENTRIES)),
@@ -198,6 +198,17 @@ fn register_kinds(engine: &mut Engine, context: &Arc<PlanContext>) {
         move |table: &mut TableHandle, name: ImmutableString| {
             plan.with_runtime(|runtime| runtime.label_table(table.number, &plan.name, Some(&name)));
             table.clone()
+        },
+    );
+    let plan = context.clone();
+    engine.register_fn(
+        "call_tree",
+        move |table: &mut TableHandle| -> ApiResult<TableHandle> {
+            if !matches!(table.kind, TallyKind::Count | TallyKind::Sums) {
+                return api_error("a call tree is a tally() or a sums()");
+            }
+            plan.with_runtime(|runtime| runtime.mark_call_tree(table.number, &plan.name));
+            Ok(table.clone())
         },
     );
 }
