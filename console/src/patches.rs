@@ -88,7 +88,11 @@ fn write(to: &mut impl Write, pid: u32, agent: &Status, style: Style) -> io::Res
             cells.push(of(format!("  {}", i.id), i.name.clone(), points));
         }
         for p in &load.patches {
-            cells.push(of(format!("  {}", p.id), edit(p), format!("in {}", p.methods)));
+            cells.push(of(
+                format!("  {}", p.id),
+                edit(p),
+                format!("in {}", p.methods),
+            ));
         }
     }
     if !cells.is_empty() {

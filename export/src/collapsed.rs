@@ -93,11 +93,7 @@ fn point_frames(instrument: &Instrument, point: &PointRow) -> Vec<String> {
         true => "code".to_owned(),
         false => instrument.name.clone(),
     };
-    let mut frames = vec![
-        name,
-        point.class.clone(),
-        java_signature(&point.method),
-    ];
+    let mut frames = vec![name, point.class.clone(), java_signature(&point.method)];
     let line = point.line.map(|line| format!(" (line {line})"));
     let line = line.unwrap_or_default();
     match (point.fragment, point.to, &point.what) {
@@ -164,7 +160,10 @@ mod tests {
             }
         }
         let text = render(&report);
-        assert!(!text.contains("stack(32)") && !text.contains("@17"), "{text}");
+        assert!(
+            !text.contains("stack(32)") && !text.contains("@17"),
+            "{text}"
+        );
         // Code without tables has no other figures.
         report.tables.clear();
         let text = render(&report);

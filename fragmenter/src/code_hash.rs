@@ -26,7 +26,11 @@ impl CodeHash {
         let pool = &method.file.pool;
         let code = &method.code.code;
         let mut covered: Vec<u8> = Vec::with_capacity(4 * code.len());
-        let ends = method.instructions.iter().skip(1).map(|(pc, _)| usize::from(*pc));
+        let ends = method
+            .instructions
+            .iter()
+            .skip(1)
+            .map(|(pc, _)| usize::from(*pc));
         let ends = ends.chain(std::iter::once(code.len()));
         for ((pc, instruction), end) in method.instructions.iter().zip(ends) {
             let bytes = code.get(usize::from(*pc)..end).unwrap_or_default();

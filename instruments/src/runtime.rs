@@ -6,8 +6,8 @@
 
 use crate::{
     ArmedClass, ArmedMethod, EditKind, EditSpec, EditSummary, Graph, InstrumentId, InstrumentSpec,
-    InstrumentSummary, LogEvent, MethodPattern, PatchId, PatchSummary, PlanInstanceId, PointRow, RandomSample,
-    RefusalRow, Tally, TallyKind, VmEventKind, VmEventKinds,
+    InstrumentSummary, LogEvent, MethodPattern, PatchId, PatchSummary, PlanInstanceId, PointRow,
+    RandomSample, RefusalRow, Tally, TallyKind, VmEventKind, VmEventKinds,
 };
 use serde::{Deserialize, Serialize};
 

@@ -247,7 +247,10 @@ fn a_table_is_marked_as_a_call_tree_and_has_titles() {
         ]
     );
     for (wrong, said) in [
-        ("histogram().call_tree()", "a call tree is a tally() or a sums()"),
+        (
+            "histogram().call_tree()",
+            "a call tree is a tally() or a sums()",
+        ),
         ("tally().titled([1])", "titles of columns"),
     ] {
         let error = run(wrong).0.unwrap_err().to_string();
@@ -258,11 +261,16 @@ fn a_table_is_marked_as_a_call_tree_and_has_titles() {
 #[test]
 fn classes_are_left_out_of_a_selection() {
     assert_eq!(
-        calls("methods([\"a..*\", \"b.B::m\"]).except(\"a.b..*\").except([\"c.C\"]).before(counter());"),
+        calls(
+            "methods([\"a..*\", \"b.B::m\"]).except(\"a.b..*\").except([\"c.C\"]).before(counter());"
+        ),
         ["attach counter before method of a..* except a.b..*, c.C, b.B::m except a.b..*, c.C"]
     );
     let error = run("methods(\"a.B\").except(\"a.b::m\")").0.unwrap_err();
-    assert!(error.to_string().contains("only classes stand after"), "{error}");
+    assert!(
+        error.to_string().contains("only classes stand after"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -19,8 +19,8 @@ use crate::plans::thread_bound::ThreadBound;
 use veneer_instruments::{
     ArmedClass, ArmedMethod, AttachError, AttachSummary, EditSpec, EditSummary, Graph,
     InstrumentId, InstrumentSpec, InstrumentSummary, LogEvent, MethodPattern, PatchId,
-    PatchSummary, PlanInstanceId, PointRow, RandomSample, RecordingSummary, RefusalRow, Runtime, Tally,
-    TallyKind, VmEventKind, VmEventKinds,
+    PatchSummary, PlanInstanceId, PointRow, RandomSample, RecordingSummary, RefusalRow, Runtime,
+    Tally, TallyKind, VmEventKind, VmEventKinds,
 };
 use veneer_names::MethodId;
 

@@ -34,8 +34,11 @@ pub(super) fn stacks(table: &Table) -> Vec<(Vec<String>, u64)> {
     let mut nodes: HashMap<i64, Node> = HashMap::new();
     let mut below: HashMap<i64, i64> = HashMap::new();
     for entry in &table.entries {
-        let [Value::Number(path), Value::Number(caller), Value::String(method)] =
-            entry.keys.as_slice()
+        let [
+            Value::Number(path),
+            Value::Number(caller),
+            Value::String(method),
+        ] = entry.keys.as_slice()
         else {
             continue;
         };
@@ -52,7 +55,14 @@ pub(super) fn stacks(table: &Table) -> Vec<(Vec<String>, u64)> {
         }
         order.push(path);
         let method = method_of_line(method);
-        nodes.insert(path, Node { caller, method, whole });
+        nodes.insert(
+            path,
+            Node {
+                caller,
+                method,
+                whole,
+            },
+        );
     }
     let stack = |path: i64| {
         let own = nodes.get(&path)?.whole;

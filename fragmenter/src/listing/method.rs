@@ -26,6 +26,7 @@ pub fn from_class_file(file: &ClassFile, index: usize, policy: &Policy) -> Metho
             name(member.map(|m| m.name)),
             name(member.map(|m| m.descriptor))
         ),
+        body: None,
         policy: format!("{policy:?}"),
         code_bytes: 0,
         armed_bytes: None,

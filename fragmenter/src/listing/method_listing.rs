@@ -10,6 +10,9 @@ pub struct MethodListing {
     pub class: String,
     /// Name and descriptor: `m(I)I`.
     pub method: String,
+    /// The kind of the code, for instance `armed body`; `None` for the code of the compiler.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub body: Option<String>,
     /// The policy's name.
     pub policy: String,
     /// Length of the method's original code in bytes.

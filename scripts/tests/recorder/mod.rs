@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use veneer_instruments::{
     ArmedClass, ArmedMethod, AttachError, AttachSummary, Block, DescribedMethod, EditKind,
-    EditSpec, EditSummary, EventValue, Graph, InstrumentId, InstrumentSpec, InstrumentSummary, LogEvent,
-    Measurement, MethodPattern, PatchId, PatchSummary, PointRow, RandomSample, RefusalRow, Runtime, Tally,
-    TallyKind, VmEventKinds,
+    EditSpec, EditSummary, EventValue, Graph, InstrumentId, InstrumentSpec, InstrumentSummary,
+    LogEvent, Measurement, MethodPattern, PatchId, PatchSummary, PointRow, RandomSample,
+    RefusalRow, Runtime, Tally, TallyKind, VmEventKinds,
 };
 use veneer_names::FragmentId;
 use veneer_scripts::{Plan, PlanError, PlanSession};
