@@ -114,7 +114,8 @@ pub fn run(arguments: FragmentsArguments) -> Result<u8> {
         ListSource::Process(pid) => {
             let pattern = arguments.method.as_deref();
             let pattern = pattern.ok_or(FragmentsError::NoPattern)?;
-            live::run(&arguments, *pid, pattern, out)
+            let policy = policy(arguments.policy);
+            live::run(&arguments, (*pid, pattern), &policy, out)
         }
         ListSource::Files(_) if arguments.dump.is_some() => {
             Err(FragmentsError::OnlyLive("--dump").into())

@@ -17,6 +17,7 @@
 //! meaningful sum.
 
 mod call_tree;
+mod stack_line;
 
 use std::fmt::Write;
 
@@ -27,6 +28,8 @@ use veneer_protocol::{
     EntryMetrics, Instrument, InstrumentKind, Measurement, PointRow, Report, Table,
 };
 use veneer_text::clean_frame;
+
+use stack_line::method_of_line;
 
 /// The stacks of a report, one line each. Stacks with weight 0 are omitted.
 pub fn render(report: &Report) -> String {
@@ -121,14 +124,6 @@ fn entry_frames(table: &Table, keys: &[Value]) -> Vec<String> {
         other => Some(other.to_string()),
     }));
     frames
-}
-
-/// The method of a stack line `method:line`, without the line number.
-fn method_of_line(line: &str) -> String {
-    match line.rsplit_once(':') {
-        Some((method, number)) if number.bytes().all(|b| b.is_ascii_digit()) => method.into(),
-        _ => line.into(),
-    }
 }
 
 #[cfg(test)]

@@ -112,3 +112,57 @@ fn add_constant(to: &mut Vec<u8>, pool: &ConstantPool, index: u16, depth: u8) {
         | PoolEntry::InvokeDynamic { name_and_type, .. } => nested(&[name_and_type]),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::classfile::ClassFile;
+
+    /// `Points.java`, compiled by `javac -g --release 17`.
+    const POINTS: &[u8] = include_bytes!("../../executor/src/classes/fixtures/Points.classfile");
+
+    fn hashes(bytes: &[u8]) -> Vec<Option<CodeHash>> {
+        let file = ClassFile::parse(bytes).expect("a class file");
+        let hash = |index| {
+            let method = Method::analyse(&file, index, &|_, _| false).ok()?;
+            Some(CodeHash::of(&method))
+        };
+        (0..file.methods.len()).map(hash).collect()
+    }
+
+    /// The position of the text in the bytes.
+    fn position(text: &str) -> usize {
+        let mut windows = POINTS.windows(text.len());
+        windows
+            .position(|w| w == text.as_bytes())
+            .expect("the text")
+    }
+
+    #[test]
+    fn methods_with_other_code_have_other_hashes() {
+        let all = hashes(POINTS);
+        let mut known: Vec<u64> = all.iter().flatten().map(|hash| hash.0).collect();
+        let count = known.len();
+        known.sort_unstable();
+        known.dedup();
+        assert!(
+            count > 5 && known.len() + 2 >= count,
+            "{count} {}",
+            known.len()
+        );
+        assert_eq!(hashes(POINTS), all);
+    }
+
+    #[test]
+    fn the_name_of_a_field_is_covered_and_the_name_of_a_variable_is_not() {
+        let changed_by_renaming = |text: &str| {
+            let mut bytes = POINTS.to_vec();
+            bytes[position(text)] = b'Z';
+            let pairs = hashes(&bytes).into_iter().zip(hashes(POINTS));
+            pairs.filter(|(one, other)| one != other).count()
+        };
+        assert_eq!(changed_by_renaming("narrow"), 0);
+        // One method counts in the field.
+        assert_eq!(changed_by_renaming("served"), 1);
+    }
+}

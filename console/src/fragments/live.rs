@@ -6,7 +6,7 @@
 use std::io::Write;
 
 use anyhow::{Result, anyhow};
-use veneer_client::{Client, ControlError};
+use veneer_client::ControlError;
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::listing::{self, MethodListing};
 use veneer_fragmenter::policy::Policy;
@@ -27,13 +27,12 @@ const RESUME: &str = "version for running calls";
 /// Shows or dumps the code of the methods that match the pattern, and returns the exit code.
 pub(super) fn run(
     arguments: &FragmentsArguments,
-    pid: u32,
-    pattern: &str,
+    (pid, pattern): (u32, &str),
+    policy: &Policy,
     mut out: Output<impl Write>,
 ) -> Result<u8> {
     // A malformed pattern is reported before the agent is loaded.
     MethodPattern::parse(pattern)?;
-    let policy = super::policy(arguments.policy);
     let mut client = veneer_client::connect(pid)?;
     client.send(&Request::ClassCode {
         patterns: vec![pattern.to_owned()],
@@ -41,18 +40,20 @@ pub(super) fn run(
     let mut dump = arguments.dump.as_deref().map(Dump::new);
     let kind = arguments.body.unwrap_or_default();
     let mut shown = 0;
-    while let Some(code) = next_class(&mut client)? {
-        let code = match code {
-            Ok(code) => code,
-            Err(message) => {
+    loop {
+        let code = match client.receive()? {
+            Reply::ClassCode(code) => code,
+            Reply::Done { .. } => break,
+            Reply::Failed { message } => {
                 print_error(&message);
                 return Ok(EXIT_PROGRAM_FAILED);
             }
+            _ => return Err(ControlError::Unexpected(client.pid()).into()),
         };
         match &mut dump {
             Some(dump) => dump.write(&code)?,
             None => {
-                for listing in listings(&code, kind, &policy)? {
+                for listing in listings(&code, kind, policy)? {
                     shown += 1;
                     out.method(&listing)?;
                 }
@@ -75,16 +76,6 @@ pub(super) fn run(
         return Ok(EXIT_PROGRAM_FAILED);
     }
     Ok(0)
-}
-
-/// The next class, or the agent's error; `None` after the last class.
-fn next_class(client: &mut Client) -> Result<Option<Result<Box<ClassCode>, String>>> {
-    match client.receive()? {
-        Reply::ClassCode(code) => Ok(Some(Ok(code))),
-        Reply::Done { .. } => Ok(None),
-        Reply::Failed { message } => Ok(Some(Err(message))),
-        _ => Err(ControlError::Unexpected(client.pid()).into()),
-    }
 }
 
 /// The listings of the selected methods of a class.

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 use veneer_protocol::{EntryMetrics, Table};
 
-use super::method_of_line;
+use super::stack_line::method_of_line;
 
 /// The most frames of a stack. Deeper paths, which only damaged tables have, are cut.
 const MAX_DEPTH: usize = 1_000;
