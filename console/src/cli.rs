@@ -40,7 +40,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use veneer_instruments::VmEventKinds;
 use veneer_protocol::Policy;
 
@@ -186,6 +186,9 @@ Examples:
   veneer fragments app.jar 'com.acme.Parser::next'      the fragments of a method
   veneer fragments jrt:/java.base 'java.util.ArrayList::add' --policy loop --dot | dot -Tsvg
   veneer fragments Main.class 'Main::main' --json
+  veneer fragments 4711 'com.acme.Parser::next(..)'     of a running JVM
+  veneer fragments 4711 'com.acme.Parser::next(..)' --body version --dot --simple
+  veneer fragments 4711 'com.acme.Parser' --dump out    its class files, armed ones and versions
 
 How to read a fragment:
   f3  pc 36..39  line 67  c2    fragment 3: bytecode from index 36 to below 39; capture point 2
@@ -502,8 +505,8 @@ pub struct AskArguments {
     /// Measure only if this condition holds.
     #[arg(long = "if", value_name = "EXPR")]
     pub only: Option<String>,
-    /// The points in the methods: entry, exits, loops, loop_exits, blocks, edges, line:N, block:N,
-    /// calls, calls:PATTERN, reads, reads:FIELD, writes, writes:FIELD, array_reads, array_writes,
+    /// The points in the methods: entry, exits, loops, loop_exits, blocks, edges, line:N, f3,
+    /// block:N, calls, calls:PATTERN, reads, reads:FIELD, writes, writes:FIELD, array_reads, array_writes,
     /// allocations, monitor_enters, monitor_exits, throws, handlers, branches or switches.
     #[arg(long, value_name = "POINTS", value_parser = points)]
     pub at: Option<PointArguments>,
@@ -543,9 +546,19 @@ fn points(text: &str) -> Result<PointArguments, ValueError> {
             return Ok(PointArguments(format!(".{name}(\"{text}\")")));
         }
         "line" | "block" if number.parse::<u32>().is_ok() => number,
+        fragment if fragment_digits(fragment).is_some() && number.is_empty() => {
+            let number = fragment_digits(fragment).unwrap_or_default();
+            return Ok(PointArguments(format!(".block({number})")));
+        }
         _ => return Err(ValueError::NoPoints),
     };
     Ok(PointArguments(format!(".{name}({wanted})")))
+}
+
+/// The number in the name of a fragment: `3` of `f3`.
+fn fragment_digits(name: &str) -> Option<&str> {
+    let digits = name.strip_prefix('f')?;
+    digits.parse::<u32>().is_ok().then_some(digits)
 }
 
 /// The source from which `veneer list` reads the methods.
@@ -615,8 +628,10 @@ pub struct ReportArguments {
 #[derive(Debug, Args)]
 #[command(after_help = FRAGMENTS)]
 pub struct FragmentsArguments {
-    /// A class file, a jar, a directory, or a module of the JDK as jrt:/MODULE.
-    pub path: PathBuf,
+    /// A class file, a jar, a directory, or a module of the JDK as jrt:/MODULE; or the process id of
+    /// a running JVM.
+    #[arg(value_name = "PATH|PID", value_parser = list_source)]
+    pub source: ListSource,
     /// A method, or a pattern as in plans (`a.I+::m(..)`); without it, a summary of every class.
     #[arg(value_name = "CLASS::METHOD")]
     pub method: Option<String>,
@@ -626,9 +641,31 @@ pub struct FragmentsArguments {
     /// Print a graph for Graphviz.
     #[arg(long, conflicts_with = "json", requires = "method")]
     pub dot: bool,
+    /// Name types without their packages in the graph.
+    #[arg(long, requires = "dot")]
+    pub simple: bool,
+    /// The code of a running JVM to show: of the class file, with the checks at its capture points,
+    /// or of the versions with instruments and edits [default: original].
+    #[arg(long, value_name = "BODY", value_enum)]
+    pub body: Option<BodyKind>,
+    /// Write the class files of a running JVM into this directory: original, armed and version.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["dot", "json", "body"])]
+    pub dump: Option<PathBuf>,
     /// Print the answer as JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+/// The code of a method in a running JVM.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum BodyKind {
+    /// The code of the class file.
+    #[default]
+    Original,
+    /// The code that the JVM runs without instruments: with a check at each capture point.
+    Armed,
+    /// The code of the versions, with instruments and edits.
+    Version,
 }
 
 #[derive(Debug, Args)]

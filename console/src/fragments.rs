@@ -1,25 +1,32 @@
-//! `veneer fragments`: shows the fragments of methods in class files.
+//! `veneer fragments`: shows the fragments of methods in class files, or in a running JVM.
 //!
 //! ```text
-//!   inputs ─▶ class bytes ─▶ veneer_fragmenter::listing ─┬─▶ text or DOT, written class by class
-//!                                                        └─▶ a JSON array, written class by class
+//!   inputs ─▶ class bytes ─┬─▶ veneer_fragmenter::listing ─┬─▶ text or DOT, written class by class
+//!   agent  ─▶ class bytes ─┤                               └─▶ a JSON array, written class by class
+//!                          └─▶ files                           --dump
 //! ```
 
+mod dump;
+mod live;
+mod output;
+
 use std::io::{self, Write};
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Result;
 use thiserror::Error;
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::inference;
-use veneer_fragmenter::listing::{self, ClassListing, MethodListing};
+use veneer_fragmenter::listing::{self, ClassListing, TypeNames};
 use veneer_fragmenter::policy::Policy;
 use veneer_instruments::MethodPattern;
 use veneer_names::{internal_form, java_form};
 
-use crate::cli::FragmentsArguments;
+use crate::cli::{FragmentsArguments, ListSource};
 use crate::output::print_error;
 use crate::{inputs, matching};
+use output::Output;
 
 /// Why there is nothing to show.
 #[derive(Debug, Error)]
@@ -46,6 +53,12 @@ enum FragmentsError {
         /// The names of all methods of the class.
         known: String,
     },
+    /// Without a method, all classes of the JVM would be armed.
+    #[error("name the methods of the JVM: veneer fragments PID 'a.b.C::m(..)'")]
+    NoPattern,
+    /// Class files have neither armed bodies nor versions.
+    #[error("{0} is for a running JVM: name its process id instead of a path")]
+    OnlyLive(&'static str),
 }
 
 /// The class and method that the user named.
@@ -87,17 +100,40 @@ impl RequestedMethod {
 
 /// Prints the fragments and returns the exit code.
 pub fn run(arguments: FragmentsArguments) -> Result<u8> {
-    let policy = policy(arguments.policy);
-    let mut out = Output {
+    let names = match arguments.simple {
+        true => TypeNames::Simple,
+        false => TypeNames::Full,
+    };
+    let out = Output {
         out: io::BufWriter::new(io::stdout().lock()),
         json: arguments.json,
-        dot: arguments.dot,
+        dot: arguments.dot.then_some(names),
         printed: 0,
     };
+    match &arguments.source {
+        ListSource::Process(pid) => {
+            let pattern = arguments.method.as_deref();
+            let pattern = pattern.ok_or(FragmentsError::NoPattern)?;
+            let policy = policy(arguments.policy);
+            live::run(&arguments, (*pid, pattern), &policy, out)
+        }
+        ListSource::Files(_) if arguments.dump.is_some() => {
+            Err(FragmentsError::OnlyLive("--dump").into())
+        }
+        ListSource::Files(_) if arguments.body.is_some() => {
+            Err(FragmentsError::OnlyLive("--body").into())
+        }
+        ListSource::Files(path) => files(&arguments, path, out),
+    }
+}
+
+/// Lists methods of class files.
+fn files(arguments: &FragmentsArguments, path: &Path, mut out: Output<impl Write>) -> Result<u8> {
+    let policy = policy(arguments.policy);
     let text = arguments.method.as_deref();
     if let Some(text) = text.filter(|text| matching::is_pattern(text)) {
         let pattern = MethodPattern::parse(text)?;
-        let code = matching::methods(&arguments.path, &pattern, |file, index| {
+        let code = matching::methods(path, &pattern, |file, index| {
             out.method(&listing::from_class_file(file, index, &policy))
         })?;
         out.finish()?;
@@ -107,7 +143,7 @@ pub fn run(arguments: FragmentsArguments) -> Result<u8> {
     let only = wanted.as_ref().map(|w| internal_form(&w.class));
     let mut code = 0;
     let mut found = false;
-    for class in inputs::class_bytes(&arguments.path, only.as_deref())? {
+    for class in inputs::class_bytes(path, only.as_deref())? {
         let (place, bytes) = match class {
             Ok(class) => class,
             Err(error) => {
@@ -147,7 +183,7 @@ pub fn run(arguments: FragmentsArguments) -> Result<u8> {
         && !found
         && code == 0
     {
-        let path = arguments.path.display().to_string();
+        let path = path.display().to_string();
         let class = wanted.class;
         return Err(FragmentsError::ClassMissing { class, path }.into());
     }
@@ -199,61 +235,6 @@ fn methods(
         known: known.join(", "),
     }
     .into())
-}
-
-/// Writes to standard output as text, DOT or JSON.
-struct Output<W> {
-    out: W,
-    json: bool,
-    dot: bool,
-    printed: usize,
-}
-
-impl<W: Write> Output<W> {
-    fn class(&mut self, class: &ClassListing) -> Result<()> {
-        if self.json {
-            return self.element(&serde_json::to_string(class)?);
-        }
-        if self.printed == 0 {
-            writeln!(self.out, "{}", listing::heading())?;
-        }
-        write!(self.out, "{class}")?;
-        self.printed += 1;
-        Ok(())
-    }
-
-    fn method(&mut self, method: &MethodListing) -> Result<()> {
-        if self.json {
-            return self.element(&serde_json::to_string(method)?);
-        }
-        if self.dot {
-            write!(self.out, "{}", method.to_dot())?;
-        } else {
-            if self.printed > 0 {
-                writeln!(self.out)?;
-            }
-            write!(self.out, "{method}")?;
-        }
-        self.printed += 1;
-        Ok(())
-    }
-
-    /// Writes one element of the JSON array immediately, so that a whole module of the JDK is not
-    /// kept in memory.
-    fn element(&mut self, text: &str) -> Result<()> {
-        let before = if self.printed == 0 { "[" } else { ",\n " };
-        write!(self.out, "{before}{text}")?;
-        self.printed += 1;
-        Ok(())
-    }
-
-    fn finish(mut self) -> Result<()> {
-        if self.json {
-            writeln!(self.out, "{}", if self.printed == 0 { "[]" } else { "]" })?;
-        }
-        self.out.flush()?;
-        Ok(())
-    }
 }
 
 #[cfg(test)]

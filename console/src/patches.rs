@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use anyhow::Result;
 use serde::Serialize;
-use veneer_protocol::{Component, Status};
+use veneer_protocol::{Component, PatchStatus, Status};
 
 use crate::cli::PatchesArguments;
 use crate::output::{Style, describe, print_error};
@@ -88,8 +88,11 @@ fn write(to: &mut impl Write, pid: u32, agent: &Status, style: Style) -> io::Res
             cells.push(of(format!("  {}", i.id), i.name.clone(), points));
         }
         for p in &load.patches {
-            let what = format!("edit of {}", p.patterns.join(", "));
-            cells.push(of(format!("  {}", p.id), what, format!("in {}", p.methods)));
+            cells.push(of(
+                format!("  {}", p.id),
+                edit(p),
+                format!("in {}", p.methods),
+            ));
         }
     }
     if !cells.is_empty() {
@@ -116,6 +119,17 @@ fn write(to: &mut impl Write, pid: u32, agent: &Status, style: Style) -> io::Res
     table::write(to, titles, &components, style)
 }
 
+/// The edits of a patch with their methods: `redirect f0->f1 to f12 in a.B::m(..)`.
+fn edit(patch: &PatchStatus) -> String {
+    let edits: Vec<String> = patch.edits.iter().map(ToString::to_string).collect();
+    let what = match edits.is_empty() {
+        // An older agent does not send the edits.
+        true => "edit".to_owned(),
+        false => edits.join("; "),
+    };
+    format!("{what} in {}", patch.patterns.join(", "))
+}
+
 fn component(one: &Component, now: u64) -> [String; 6] {
     let ids = one.instruments.iter().chain(&one.patches);
     let ids: Vec<&str> = ids.map(String::as_str).collect();
@@ -137,4 +151,20 @@ fn component(one: &Component, now: u64) -> [String; 6] {
         one.plan.clone(),
         status::format_age(now.saturating_sub(one.since)),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_patch_is_shown_with_its_edits() {
+        let text = r#"{"id":"p1","patterns":["a.B::m(..)"],"methods":1,
+            "edits":[{"edit":"redirect","from":0,"to":1,"target":12},{"edit":"skip","fragment":3}]}"#;
+        let mut patch: PatchStatus = serde_json::from_str(text).unwrap();
+        let shown = edit(&patch);
+        assert_eq!(shown, "redirect f0->f1 to f12; skip f3 in a.B::m(..)");
+        patch.edits.clear();
+        assert_eq!(edit(&patch), "edit in a.B::m(..)");
+    }
 }

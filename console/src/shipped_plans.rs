@@ -48,13 +48,16 @@ const PLANS: &[ShippedPlan] = &[
     plan!("slow", "which calls are slow, and with which argument"),
     plan!(
         "exceptions",
-        "which exceptions are thrown, and at which place"
+        "which exceptions are thrown and caught, and at which place"
     ),
     plan!(
         "allocations",
         "which objects are allocated, and at which place"
     ),
-    plan!("locks", "where threads wait for `synchronized` blocks"),
+    plan!(
+        "locks",
+        "where threads wait for monitors, and for locks of java.util.concurrent"
+    ),
     plan!(
         "stacks",
         "which call stacks lead to a method; also for flame graphs"

@@ -6,19 +6,30 @@
 //!   took;shop.Desk;serve(shop.Order, int) 34567                     timer: total microseconds
 //!   orders;ann;book 12                                              table: name, keys; count
 //!   made;shop.Main.main;shop.Desk.serve;shop.Cart 7                 call stack, then other keys
+//!   calls;shop.Main.main;shop.Desk.serve 4711                       call tree: own count or sum
 //! ```
+//!
+//! Code of a plan whose figures are in tables is left out if the plan has not named it: its source
+//! text would be a second root beside that of the table.
 //!
 //! The weight of an entry of a `distinct` table is the number of different values. The root frame
 //! is the name of the instrument or table, because counts of different instruments have no
 //! meaningful sum.
+
+mod call_tree;
+mod stack_line;
 
 use std::fmt::Write;
 
 use indexmap::IndexMap;
 use serde_json::Value;
 use veneer_names::java_signature;
-use veneer_protocol::{EntryMetrics, Instrument, Measurement, PointRow, Report, Table};
+use veneer_protocol::{
+    EntryMetrics, Instrument, InstrumentKind, Measurement, PointRow, Report, Table,
+};
 use veneer_text::clean_frame;
+
+use stack_line::method_of_line;
 
 /// The stacks of a report, one line each. Stacks with weight 0 are omitted.
 pub fn render(report: &Report) -> String {
@@ -31,11 +42,20 @@ pub fn render(report: &Report) -> String {
         }
     };
     for instrument in &report.instruments {
+        if is_unnamed_code(instrument) && has_tables(report, &instrument.plan) {
+            continue;
+        }
         for point in &instrument.points {
             add(point_frames(instrument, point), weight(point.data));
         }
     }
     for table in &report.tables {
+        if table.call_tree {
+            for (frames, number) in call_tree::stacks(table) {
+                add(frames, number);
+            }
+            continue;
+        }
         for entry in &table.entries {
             let number = match entry.figures {
                 // `last` and `sample` store single combinations, which have no count.
@@ -62,12 +82,21 @@ fn weight(data: Measurement) -> u64 {
     }
 }
 
+/// Whether the instrument is code without a name. The agent then uses its source text as the name.
+fn is_unnamed_code(instrument: &Instrument) -> bool {
+    instrument.kind == InstrumentKind::Code && instrument.name.starts_with("|p| {")
+}
+
+fn has_tables(report: &Report, plan: &str) -> bool {
+    report.tables.iter().any(|table| table.plan == plan)
+}
+
 fn point_frames(instrument: &Instrument, point: &PointRow) -> Vec<String> {
-    let mut frames = vec![
-        instrument.name.clone(),
-        point.class.clone(),
-        java_signature(&point.method),
-    ];
+    let name = match is_unnamed_code(instrument) {
+        true => "code".to_owned(),
+        false => instrument.name.clone(),
+    };
+    let mut frames = vec![name, point.class.clone(), java_signature(&point.method)];
     let line = point.line.map(|line| format!(" (line {line})"));
     let line = line.unwrap_or_default();
     match (point.fragment, point.to, &point.what) {
@@ -97,14 +126,6 @@ fn entry_frames(table: &Table, keys: &[Value]) -> Vec<String> {
     frames
 }
 
-/// The method of a stack line `method:line`, without the line number.
-fn method_of_line(line: &str) -> String {
-    match line.rsplit_once(':') {
-        Some((method, number)) if number.bytes().all(|b| b.is_ascii_digit()) => method.into(),
-        _ => line.into(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -123,6 +144,26 @@ mod tests {
             }
         }
         assert_eq!(render(&report), "orders;a.B.main;a.B.m;ann 12\n");
+    }
+
+    #[test]
+    fn the_source_text_of_code_is_no_frame() {
+        let mut report = report();
+        for instrument in &mut report.instruments {
+            if instrument.kind == InstrumentKind::Code {
+                instrument.name = "|p| { t22.count(stack(32)); } before method of a.B".into();
+            }
+        }
+        let text = render(&report);
+        assert!(
+            !text.contains("stack(32)") && !text.contains("@17"),
+            "{text}"
+        );
+        // Code without tables has no other figures.
+        report.tables.clear();
+        let text = render(&report);
+        let line = "code;shop.Desk;serve(shop.Order, int);call shop.Cart::add @17 4\n";
+        assert!(text.ends_with(line), "{text}");
     }
 
     #[test]

@@ -23,6 +23,7 @@ pub mod bytecode;
 pub mod cell_path;
 pub mod check;
 pub mod classfile;
+pub mod code_hash;
 pub mod counting;
 pub mod descriptor;
 pub mod edit_points;

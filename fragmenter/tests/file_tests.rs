@@ -39,7 +39,9 @@ use std::sync::Arc;
 use javac_support::{compile, downgraded, file_tests};
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::inference;
-use veneer_fragmenter::listing::{self, FragmentListing, MethodListing, VariableListing};
+use veneer_fragmenter::listing::{
+    self, FragmentListing, MethodListing, TypeNames, VariableListing,
+};
 use veneer_fragmenter::policy::Policy;
 
 /// The header line of a test.
@@ -539,7 +541,7 @@ fn json_and_dot_contain_the_same_as_the_text() {
     );
     let stack = serde_json::json!({"name": "s0", "type": "java.lang.String"});
     assert_eq!(json["fragments"][1]["def"][0], stack);
-    let dot = listing.to_dot();
+    let dot = listing.to_dot(TypeNames::Full);
     for edge in [
         "f0 -> f1 [label=\"fall\"]",
         "f0 -> f2 [label=\"branch\"]",
@@ -547,6 +549,16 @@ fn json_and_dot_contain_the_same_as_the_text() {
     ] {
         assert!(dot.contains(edge), "{edge} is not in\n{dot}");
     }
+    assert!(dot.contains("s0:java.lang.String"), "{dot}");
+    let simple = listing.to_dot(TypeNames::Simple);
+    assert!(
+        simple.contains("f0 -> f4 [style=dashed, label=\"RuntimeException\"]"),
+        "{simple}"
+    );
+    assert!(
+        simple.contains("s0:String") && !simple.contains("java.lang"),
+        "{simple}"
+    );
     let class = listing::ClassListing::from_class_file(&file, &Policy::Block);
     assert_eq!(
         (class.methods, class.loops, class.refusals.len()),

@@ -66,6 +66,8 @@ pub struct Graph {
     pub method: ArmedMethod,
     /// The number of fragments. Fragments are numbered from 0.
     pub fragments: u32,
+    /// The hash of the code. Methods with the same hash have the same fragments.
+    pub hash: String,
     /// The edges between fragments, in order, without the edges to exception handlers.
     pub edges: Vec<(u32, u32)>,
     /// The fragments, by number.

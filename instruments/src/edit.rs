@@ -20,6 +20,23 @@ pub struct EditSpec {
     pub edits: Vec<EditKind>,
 }
 
+/// An edit that a plan has made, as the function `edits()` of plans returns it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PatchSummary {
+    /// The id of the patch.
+    pub id: PatchId,
+    /// The file name of the plan that has made the edits.
+    pub plan: String,
+    /// The patterns of the edited methods, as the plan wrote them.
+    pub patterns: Vec<String>,
+    /// The edits of each method, in the order of their application.
+    pub edits: Vec<EditKind>,
+    /// The number of edited methods.
+    pub methods: u64,
+    /// Whether the edits are in effect.
+    pub active: bool,
+}
+
 /// The result of an edit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EditSummary {

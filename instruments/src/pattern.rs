@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   pattern  = { modifier } class [ "+" ] [ "::" method [ "(" arguments ")" ] [ "->" type ] ]
+//!              [ " except " class { "," class } ]
 //!   modifier = [ "!" ] ( flag | "@" class | "@@" class ) " "
 //!   flag     = "static", "public", …
 //!   class    = part { ( "." | ".." ) part }       a part is one segment of the dotted name
@@ -22,6 +23,7 @@
 //! * A nested class has its JVM name: `a.Outer$Inner`.
 //! * `+` after the class selects the class and all its direct and indirect subtypes.
 //! * `-> type` is the type of the result, including `void`. A lone `*` is any type.
+//! * `except` names classes whose methods are not selected: `*..* except org.h2..*`.
 //! * `static`, `!synchronized` … are flags of the method. `@a.B` is an annotation of the method,
 //!   and `@@a.B` is an annotation of its class.
 //!

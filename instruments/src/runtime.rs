@@ -6,8 +6,8 @@
 
 use crate::{
     ArmedClass, ArmedMethod, EditKind, EditSpec, EditSummary, Graph, InstrumentId, InstrumentSpec,
-    InstrumentSummary, LogEvent, MethodPattern, PatchId, PlanInstanceId, PointRow, RandomSample,
-    RefusalRow, Tally, TallyKind, VmEventKind, VmEventKinds,
+    InstrumentSummary, LogEvent, MethodPattern, PatchId, PatchSummary, PlanInstanceId, PointRow,
+    RandomSample, RefusalRow, Tally, TallyKind, VmEventKind, VmEventKinds,
 };
 use serde::{Deserialize, Serialize};
 
@@ -48,6 +48,10 @@ pub trait Runtime: Send + Sync {
     }
     /// Edits the flow graph of the selected methods. If the call fails, no method has changed.
     fn edit(&self, spec: EditSpec) -> Result<EditSummary, AttachError>;
+    /// Returns all edits of all plans, in the order in which they were made, including undone ones.
+    fn edits(&self) -> Vec<PatchSummary> {
+        Vec::new()
+    }
     /// Undoes an edit. Undoing an edit twice is no error.
     fn undo(&self, id: PatchId) -> Result<(), AttachError>;
     /// Creates a table for probes, with room for `entries` combinations of keys. Returns its
@@ -57,6 +61,12 @@ pub trait Runtime: Send + Sync {
     /// show both.
     fn label_table(&self, table: u32, plan: &str, name: Option<&str>) {
         let _ = (table, plan, name);
+    }
+    /// Records that the entries of a table are the nodes of a call tree. Each has three keys: the
+    /// number of its call path, the number of the caller's path (0 for the outermost), and the
+    /// method. Exports then show the tree.
+    fn mark_call_tree(&self, table: u32, plan: &str) {
+        let _ = (table, plan);
     }
     /// Records that the plan reads a table no more. Its room is used again when no code can write
     /// to it.

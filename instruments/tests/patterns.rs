@@ -52,6 +52,8 @@ fn the_text_form_is_what_was_written() {
         "*..*",
         "a.X::m",
         "a.X",
+        "*..* except org.h2..*, *..Proxy*",
+        "a.X::m(..) -> int except b.*",
     ] {
         assert_eq!(MethodPattern::parse(text).expect(text).to_string(), text);
     }
@@ -79,4 +81,15 @@ fn errors_name_the_column() {
             "{shown}"
         );
     }
+}
+
+#[test]
+fn an_exception_can_be_added_to_a_pattern() {
+    let mut pattern = MethodPattern::parse("@a.T *..*::m").expect("a pattern");
+    pattern.add_exception("a.b..*").expect("a class");
+    pattern.add_exception("c.D, e.F").expect("two classes");
+    assert_eq!(pattern.to_string(), "@a.T *..*::m except a.b..*, c.D, e.F");
+    assert!(pattern.matches("c.G", "m", "()V") && !pattern.matches("e.F", "m", "()V"));
+    let error = pattern.add_exception("a.b::m").expect_err("no class");
+    assert_eq!(error.column, 4, "{error}");
 }

@@ -73,13 +73,40 @@ ann
     let csv = "key1,count,sum,min,max,below,0,10,20,above\r\nann,8,118,-3,70,1,4,0,2,1\r\n";
     assert_eq!(csv_text(&tally, kind), csv);
     check(
-        &render_tally(&tally, kind, 3),
+        &render_tally(&tally, kind, 3, &[]),
         r"
 count   avg  min  max  key
     8  14.8   -3   70  ann
 8 in 1 entries; 5 more found no room
 ",
     );
+}
+
+#[test]
+fn titles_replace_the_names_of_columns_from_the_left() {
+    let tally = table(vec![entry("ann", 7)], 0);
+    let titles = |titles: &[&str]| {
+        let titles: Vec<String> = titles.iter().map(ToString::to_string).collect();
+        render_tally(&tally, TallyKind::Count, 3, &titles)
+    };
+    check(
+        &titles(&["calls", "customer"]),
+        r"
+calls  customer
+    7  ann
+7 in 1 entries
+",
+    );
+    check(
+        &titles(&["calls"]),
+        r"
+calls  key
+    7  ann
+7 in 1 entries
+",
+    );
+    let more = titles(&["calls", "customer", "more"]);
+    assert_eq!(more, titles(&["calls", "customer"]));
 }
 
 #[test]
@@ -94,7 +121,7 @@ fn rates_sets_and_the_most_frequent() {
     };
     let tally = table(vec![rate], 0);
     check(
-        &render_tally(&tally, TallyKind::Rate, 3),
+        &render_tally(&tally, TallyKind::Rate, 3, &[]),
         r"
 count  1 s  10 s  60 s  key
 1,047  3.0   3.0   2.0  ann
@@ -111,7 +138,7 @@ count  1 s  10 s  60 s  key
     };
     let tally = table(vec![set], 0);
     check(
-        &render_tally(&tally, TallyKind::Distinct, 3),
+        &render_tally(&tally, TallyKind::Distinct, 3, &[]),
         r"
 distinct  count  key
       12     40  a, b
@@ -128,7 +155,7 @@ distinct  count  key
     };
     let tally = table(vec![top], 2);
     check(
-        &render_tally(&tally, TallyKind::Top, 3),
+        &render_tally(&tally, TallyKind::Top, 3, &[]),
         r"
 count  error  key
    40      4  ann
@@ -155,7 +182,7 @@ fn a_sample_shows_the_number_of_recorded_values() {
     tally.given = Some(100);
     assert_eq!(tally.total(), 100);
     check(
-        &render_tally(&tally, TallyKind::Sample, 1),
+        &render_tally(&tally, TallyKind::Sample, 1, &[]),
         r"
     ms  thread  value
 18.000       7  x

@@ -18,6 +18,7 @@
 //! **Architecture invariant.** This crate knows no class file, no JVM and no script. Class and
 //! method names are text in the form in which people read them (`a.b.C`, `m(I)I`).
 
+mod class_code;
 mod codec;
 mod config;
 pub mod data;
@@ -28,6 +29,7 @@ mod status;
 mod table;
 mod update;
 
+pub use class_code::{ClassCode, MethodCode, VersionFile};
 pub use codec::{
     MAX_MESSAGE_BYTES, MAX_REQUEST_BYTES, WireError, read_message, read_message_within,
     write_message,

@@ -13,6 +13,7 @@
 //! {"status":{}}                              {"status":{…}}: attachments and their owners
 //! {"detach":"all"}                           {"detached":{…}}
 //! {"analyse":{"component":"slow orders"}}    {"analysis":{…}}: the component analyser's result
+//! {"classcode":{"patterns":["a.B::m"]}}      {"classcode":{…}} …, then {"done":{"value":""}}
 //! {"subscribe":{"every":1000}}               {"update":{…}} {"update":{…}} …, until {"unsubscribe":{}}
 //! ```
 //!
@@ -35,6 +36,7 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+use crate::class_code::ClassCode;
 use crate::report::Report;
 use crate::status::{Analysis, DetachReport, DetachTarget, Status};
 use crate::update::{Subscription, Update};
@@ -109,6 +111,12 @@ pub enum Request {
         /// The component's name, or the id of its plan instance (`l3`).
         component: String,
     },
+    /// Asks for the class files of armed classes, and of the versions of their methods. Loaded
+    /// classes that are not armed yet are armed first.
+    ClassCode {
+        /// Patterns that select methods.
+        patterns: Vec<String>,
+    },
     /// Starts periodic updates. A second subscription on a connection replaces the first one.
     Subscribe(Subscription),
     /// Ends the subscription. No reply.
@@ -150,6 +158,8 @@ pub enum Reply {
     Detached(Box<DetachReport>),
     /// Answers `analyse`.
     Analysis(Box<Analysis>),
+    /// Answers `classcode`, once for each class. `done` follows the last one.
+    ClassCode(Box<ClassCode>),
     /// Answers `subscribe` periodically until the subscription ends.
     Update(Box<Update>),
 }
@@ -240,6 +250,12 @@ mod tests {
                     points: 7,
                 }),
                 r#"{"subscribe":{"every":500,"events":false,"points":7}}"#,
+            ),
+            (
+                Request::ClassCode {
+                    patterns: vec!["a.B::m".into()],
+                },
+                r#"{"classcode":{"patterns":["a.B::m"]}}"#,
             ),
             (Request::Unsubscribe {}, r#"{"unsubscribe":{}}"#),
         ] {

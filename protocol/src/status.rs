@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::report::InstrumentKind;
+use veneer_measurements::EditKind;
 
 /// The answer to `status`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -131,6 +132,9 @@ pub struct PatchStatus {
     pub id: String,
     /// The method patterns in the plan.
     pub patterns: Vec<String>,
+    /// The edits of each method, in the order of application.
+    #[serde(default)]
+    pub edits: Vec<EditKind>,
     /// Number of changed methods.
     pub methods: u64,
 }

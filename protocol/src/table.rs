@@ -64,6 +64,10 @@ pub struct Table {
     pub kind: TableKind,
     /// The name of the plan that created the table.
     pub plan: String,
+    /// Whether the entries are the nodes of a call tree. Each has three keys: the number of its call
+    /// path, the number of the caller's path (0 for the outermost), and the method.
+    #[serde(default)]
+    pub call_tree: bool,
     /// Whether a probe that adds values was attached when the agent wrote the report.
     pub attached: bool,
     /// The entries, sorted by kind of table:

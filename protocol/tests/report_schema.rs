@@ -46,6 +46,7 @@ fn table(id: &str, kind: TableKind, figures: EntryMetrics, rest: EntryMetrics) -
             keys: vec![json!("ann"), json!(-7), json!(0.5), json!(null)],
             figures,
         }],
+        call_tree: true,
         omitted: 2,
         rest,
     }

@@ -237,6 +237,43 @@ fn a_table_has_a_name() {
 }
 
 #[test]
+fn a_table_is_marked_as_a_call_tree_and_has_titles() {
+    assert_eq!(
+        calls("let t = sums(7).titled([\"calls\", \"way\"]).call_tree(); tally().titled([]);"),
+        [
+            "tally Sums 7",
+            "table 0 of plan.rhai is a call tree",
+            "tally Count 1000",
+        ]
+    );
+    for (wrong, said) in [
+        (
+            "histogram().call_tree()",
+            "a call tree is a tally() or a sums()",
+        ),
+        ("tally().titled([1])", "titles of columns"),
+    ] {
+        let error = run(wrong).0.unwrap_err().to_string();
+        assert!(error.contains(said), "{wrong}: {error}");
+    }
+}
+
+#[test]
+fn classes_are_left_out_of_a_selection() {
+    assert_eq!(
+        calls(
+            "methods([\"a..*\", \"b.B::m\"]).except(\"a.b..*\").except([\"c.C\"]).before(counter());"
+        ),
+        ["attach counter before method of a..* except a.b..*, c.C, b.B::m except a.b..*, c.C"]
+    );
+    let error = run("methods(\"a.B\").except(\"a.b::m\")").0.unwrap_err();
+    assert!(
+        error.to_string().contains("only classes stand after"),
+        "{error}"
+    );
+}
+
+#[test]
 fn every_kind_of_table_has_its_capacity() {
     assert_eq!(
         calls(

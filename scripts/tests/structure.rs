@@ -140,6 +140,67 @@ fn a_fragment_is_found_by_its_line() {
 }
 
 #[test]
+fn edits_name_fragments_by_line() {
+    let edited = calls(
+        "methods(\"route.Edge\").redirect(0, line(9), 2); methods(\"route.Edge\").skip(line(9));",
+    );
+    let edited: Vec<&String> = edited.iter().filter(|c| c.starts_with("edit ")).collect();
+    assert_eq!(
+        edited,
+        [
+            "edit route.Edge: redirect f0->f1 to f2",
+            "edit route.Edge: skip f1"
+        ]
+    );
+    let edited = calls("methods(\"route.Edge\").edit([replace(line(9), 2)])");
+    assert_eq!(edited, ["edit route.Edge: replace f1 by f2"]);
+    let several = error("methods(\"route.Edge\").skip(line(7))");
+    assert!(several.contains("one of the numbers 0, 2"), "{several}");
+    let nonsense = error("methods(\"route.Edge\").replace(1, \"iconst_0 ireturn\")");
+    assert!(
+        nonsense.contains("`iconst_0 ireturn` names no fragment"),
+        "{nonsense}"
+    );
+    assert_eq!(
+        value("`${redirect(0, line(9), 2)}`"),
+        "redirect f0->line(9) to f2"
+    );
+}
+
+#[test]
+fn an_edit_can_expect_the_code_of_its_methods() {
+    let hash = "0123456789abcdef";
+    assert_eq!(value("methods(\"route.Edge\").hash()"), hash);
+    let edited = calls(&format!(
+        "methods(\"route.Edge\").expect(\"{hash}\").skip(1)"
+    ));
+    assert_eq!(edited, ["edit route.Edge: skip f1"]);
+    let other = error("methods(\"route.Edge\").expect(\"abc\").skip(1)");
+    let said =
+        format!("route.Edge::isMe(II)Z has other code than expected: its hash is {hash}, not abc");
+    assert!(other.contains(&said), "{other}");
+    let differ = error("methods(\"*..*\").filter(|m| true).hash()");
+    assert!(
+        differ.contains("have different code: select one method"),
+        "{differ}"
+    );
+    let none = error("methods(\"*..*\").filter(|m| false).expect(\"abc\")");
+    assert!(none.contains("no loaded method is selected"), "{none}");
+}
+
+#[test]
+fn edits_of_all_plans_are_read_back() {
+    assert_eq!(
+        value(
+            "edits().filter(|e| e.active).map(|e| `${e.id} ${e.plan} ${e.patterns} ${e.edits}`)[0]"
+        ),
+        "p2 other.rhai [\"a.B::m\"] [redirect f0->f1 to f2, skip f3]"
+    );
+    let again = calls("methods(\"a.B\").edit(edits()[1].edits)");
+    assert_eq!(again, ["edit a.B: redirect f0->f1 to f2; skip f3"]);
+}
+
+#[test]
 fn invalid_predicates_are_refused() {
     let found = error("methods(\"*..*\").filter(|m| m.size)");
     assert!(found.contains("true or false, not `100`"), "{found}");

@@ -448,7 +448,7 @@ fn a_list_shows_the_points_and_the_readable_values() -> Outcome {
         let lines: Vec<String> = output.out.lines().map(words).collect();
         assert_eq!(lines[0], "Orders::handle(LOrders$Order;I)J");
         assert!(
-            lines.iter().any(|l| l.starts_with("block:0 ")
+            lines.iter().any(|l| l.starts_with("f0 ")
                 && l.ends_with("Orders$Order order, int round")
                 || l.ends_with("Orders$Order order")),
             "{}",

@@ -334,10 +334,71 @@ fn invalid_exports_are_rejected_with_a_reason() -> Outcome {
         assert_eq!(output.code, code, "{words:?}: {}", output.err);
         assert!(output.err.contains(expected), "{words:?}: {}", output.err);
     }
+    // A plan that fails leaves no file, and an existing one as it was.
+    let (new, old) = (stage.folder.join("new.csv"), stage.folder.join("old.csv"));
+    std::fs::write(&old, "of before")?;
+    for file in [&new, &old] {
+        let export = stage.export(&["--plan", &bad, "--for", "1", "--format", "csv", "-o"]);
+        assert_eq!(export.arg(file).run()?.code, 1);
+    }
+    assert!(!new.exists());
+    assert_eq!(std::fs::read_to_string(&old)?, "of before");
     stage.attached("0")?;
     let output = veneer().args(["export", "1"]).run()?;
     assert_eq!(output.code, 2, "{}", output.err);
     stage.end()
+}
+
+/// The numbers of the lines with these stacks.
+fn weights<const N: usize>(text: &str, stacks: [&str; N]) -> [u64; N] {
+    stacks.map(|stack| {
+        let mut lines = text.lines().filter_map(|line| line.rsplit_once(' '));
+        let found = lines.find(|(frames, _)| *frames == stack);
+        found.map_or(0, |(_, number)| number.parse().unwrap_or(0))
+    })
+}
+
+#[test]
+fn stacks_and_trees_of_shipped_plans_have_one_root() -> Outcome {
+    let programs = Programs::compile_folder(jdk::oldest(), "shipped")?;
+    let mut live = Live::start(&programs.java("Rounds"))?;
+    round(&mut live)?;
+    let folder = Folder::new("flame")?;
+    let pid = live.pid().to_string();
+    let mut exported = |plan: &str, methods: &str, root: &str| -> Result<String, AnyError> {
+        let file = folder.join(plan);
+        let words = ["export", &pid, "--plan", plan, "--set", methods];
+        let export = veneer()
+            .args(words)
+            .args(["--for", "2", "--format", "collapsed", "-o"]);
+        let mut export = Background::start(&export.arg(&file))?;
+        while export.is_running() {
+            round(&mut live)?;
+        }
+        assert_eq!(export.wait()?, Some(0), "{:?}", export.output());
+        let text = std::fs::read_to_string(&file)?;
+        let all = text.lines().all(|line| line.starts_with(root));
+        assert!(all && !text.contains("|p|"), "{text}");
+        Ok(text)
+    };
+    let stacks = exported("stacks.rhai", "methods=Rounds::leaf(..)", "stacks;")?;
+    let of = |by: &str| format!("stacks;Rounds.main;Rounds.run;Rounds.{by};Rounds.leaf");
+    let [left, right] = weights(&stacks, [of("left").as_str(), of("right").as_str()]);
+    // A round may be half done when the figures are read.
+    assert!(left > 0 && (5 * left).abs_diff(3 * right) <= 15, "{stacks}");
+    let tree = exported("tree.rhai", "methods=Rounds", "calls;")?;
+    let [left, leaf] = weights(
+        &tree,
+        [
+            "calls;Rounds.run;Rounds.left",
+            "calls;Rounds.run;Rounds.left;Rounds.leaf",
+        ],
+    );
+    assert!(left > 0 && leaf > 0, "{tree}");
+    drop(exported);
+    let output = live.stop()?;
+    assert_eq!((output.code, output.err.as_str()), (0, ""));
+    Ok(())
 }
 
 #[test]

@@ -185,6 +185,11 @@ fn statements_are_timed_by_their_text_through_jdbc() -> Outcome {
         let options = ["--strict", "--plan", &file, set[0], set[1]];
         let started = run(&options, &java(&["once"])).run()?.succeeded("sql")?;
         assert_eq!(rest(&started.out), rest(&plain.out));
+        // Without `methods`, the plan leaves out the driver, which calls the same interfaces.
+        let everywhere = run(&options[..3], &java(&["once"]))
+            .run()?
+            .succeeded("sql")?;
+        assert_eq!(rest(&everywhere.out), rest(&plain.out));
 
         // The agent is attached to a JVM that was started without it.
         let mut live = Live::start(&java(&[]))?;
@@ -202,6 +207,13 @@ fn statements_are_timed_by_their_text_through_jdbc() -> Outcome {
             .map(|(count, text)| (*count, text.to_string()))
             .collect();
         assert_eq!(timed(&started.err), expected, "{}", started.err);
+        assert_eq!(timed(&everywhere.err), expected, "{}", everywhere.err);
+        let head = started.err.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            head.contains("executions avg µs min µs max µs statement"),
+            "{head}"
+        );
+        assert!(!head.contains("texts are unknown"), "{head}");
         assert_eq!(timed(&came.err), expected, "{}", came.err);
         Ok(())
     })

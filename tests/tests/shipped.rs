@@ -69,7 +69,11 @@ const DESK: &[(&str, &[&str], &[&str])] = &[
     (
         "exceptions.rhai",
         &["methods=Desk"],
-        &["4 java.lang.IllegalArgumentException Desk.serve:37"],
+        &[
+            "4 java.lang.IllegalArgumentException Desk.serve:37",
+            "caught exception by the handler at",
+            "4 java.lang.IllegalArgumentException Desk.main:50",
+        ],
     ),
 ];
 
@@ -111,7 +115,7 @@ const ROWS: &[(&str, &[&str], &[Words])] = &[
             "ms=0",
             "top=1000",
         ],
-        &[&["1", "299"], &["300", "in", "300", "entries;"]],
+        &[&["1", "299"], &["300", "in", "300", "entries"]],
     ),
     (
         "strategy.rhai",
@@ -149,6 +153,43 @@ fn shipped_plans_print_the_expected_values() -> Outcome {
         }
         for (plan, settings, rows) in ROWS {
             let output = run_under_plan(&java, plan, settings)?;
+            assert_eq!(output.out, plain.out, "{plan}");
+            for row in *rows {
+                assert!(
+                    output.err.lines().any(|line| has(line, row)),
+                    "{plan}: {row:?} are not in a line of\n{}",
+                    output.err
+                );
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Plan, and the words of expected lines of its output on `Locks`.
+const LOCKS: &[(&str, &[Words])] = &[
+    (
+        "locks.rhai",
+        &[
+            // A `synchronized` method has no instruction that enters the monitor.
+            &["Locks,", "holder"],
+            &["30", "Locks", "count()", "19"],
+            &["30", "Locks", "count()", "25"],
+        ],
+    ),
+    (
+        "exceptions.rhai",
+        &[&["10", "java.lang.NumberFormatException", "Locks.parse:33"]],
+    ),
+];
+
+#[test]
+fn locks_and_exceptions_of_the_jdk_are_counted() -> Outcome {
+    on_each_jdk_with("shipped", |programs| {
+        let java = programs.java("Locks");
+        let plain = java.run()?.succeeded("Locks")?;
+        for (plan, rows) in LOCKS {
+            let output = run_under_plan(&java, plan, &["methods=Locks"])?;
             assert_eq!(output.out, plain.out, "{plan}");
             for row in *rows {
                 assert!(

@@ -89,6 +89,7 @@ fn graph(armed: ArmedMethod, listed: GraphListing) -> Graph {
         class: armed.class,
         method: armed.method,
         fragments: listed.places.len() as u32,
+        hash: listed.hash.to_string(),
         edges: listed.edges,
         blocks: listed.places.into_iter().enumerate().map(block).collect(),
     }

@@ -10,6 +10,9 @@ pub(super) struct Graph {
     pub(super) class: String,
     pub(super) edges: Vec<(u32, u32)>,
     pub(super) fragments: u32,
+    /// The hash of the code.
+    #[serde(default)]
+    pub(super) hash: String,
     pub(super) method: String,
     pub(super) pattern: String,
 }

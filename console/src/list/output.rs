@@ -50,7 +50,7 @@ fn show(to: &mut impl Write, graph: &Graph) -> Result<()> {
             (.., depth) => format!("depth {depth}"),
         };
         [
-            format!("block:{}", block.number),
+            format!("f{}", block.number),
             block
                 .line
                 .map_or(String::new(), |line| format!("line:{line}")),

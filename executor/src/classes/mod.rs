@@ -7,6 +7,7 @@
 //! class files. [`retransform`] sends loaded classes through the hook again. [`registry`] has the armed classes,
 //! and [`selection`] decides which of their methods a pattern selects.
 
+pub mod armed_file;
 pub mod arming_filter;
 mod build_id;
 pub mod cached_arming;

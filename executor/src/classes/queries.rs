@@ -197,6 +197,7 @@ fn graph_of(method: ArmedMethod, analysed: &AnalysedMethod) -> Graph {
     Graph {
         method,
         fragments: listed.places.len() as u32,
+        hash: listed.hash.to_string(),
         edges: listed.edges,
         blocks: listed.places.into_iter().map(block).collect(),
     }

@@ -231,6 +231,7 @@ impl ClientSession {
             }
             Request::Detach(which) => return self.detach(which),
             Request::Analyse { component } => return self.analyse(component),
+            Request::ClassCode { patterns } => return self.class_code(patterns),
             Request::Subscribe(subscription) => {
                 self.updates = None;
                 match UpdateThread::start(agent, &self.writer, subscription) {
@@ -282,6 +283,27 @@ impl ClientSession {
             Err(error) => error.into(),
         };
         self.send(&reply)
+    }
+
+    /// Sends the class files of armed classes, one class a message, and `done`.
+    fn class_code(&self, patterns: Vec<String>) -> ControlFlow<()> {
+        let (answer, answered) = channel();
+        let accepted = self.agent.post_job(PlanJob::ClassCode(patterns, answer));
+        let classes = match wait_for_answer(accepted, &answered, JOB_TIMEOUT) {
+            Ok(Ok(classes)) => classes,
+            Ok(Err(error)) => {
+                return self.send(&Reply::Failed {
+                    message: error.to_string(),
+                });
+            }
+            Err(error) => return self.send(&error.into()),
+        };
+        for class in classes {
+            self.send(&Reply::ClassCode(Box::new(class)))?;
+        }
+        self.send(&Reply::Done {
+            value: String::new(),
+        })
     }
 
     /// Detaches attachments, or unloads the agent.

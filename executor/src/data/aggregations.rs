@@ -230,6 +230,8 @@ pub struct TableLabel {
     pub plan: String,
     /// The name that the plan gave the table.
     pub name: Option<String>,
+    /// Whether the entries are the nodes of a call tree.
+    pub is_call_tree: bool,
 }
 
 /// All tables. See the module documentation.
@@ -458,6 +460,7 @@ impl Tallies {
             let known = &mut table.label;
             known.name = label.name.or(known.name.take());
             known.plan = label.plan;
+            known.is_call_tree |= label.is_call_tree;
         }
     }
 

@@ -1,12 +1,13 @@
 //! The jobs of the plan thread: the messages that other threads send to it through
 //! `Agent::post_job`.
 
+use crate::plans::class_code_error::ClassCodeError;
 use crate::plans::outbox::Outbox;
 use crate::plans::plan_instances::AnalyseError;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
-use veneer_protocol::{Analysis, DetachReport, DetachTarget, PlanSource};
+use veneer_protocol::{Analysis, ClassCode, DetachReport, DetachTarget, PlanSource};
 
 /// A job of the plan thread.
 pub enum PlanJob {
@@ -28,6 +29,8 @@ pub enum PlanJob {
     Detach(DetachTarget, Sender<DetachReport>),
     /// Call the analyser of a component.
     Analyse(String, Sender<Result<Analysis, AnalyseError>>),
+    /// Return the class files of the armed classes that these patterns select, and of versions.
+    ClassCode(Vec<String>, Sender<Result<Vec<ClassCode>, ClassCodeError>>),
     /// Detach everything, give the classes their original code back, and end the plan thread.
     Leave(Sender<DetachReport>),
     /// Run an input that a client has typed at its REPL prompt.

@@ -3,6 +3,8 @@
 
 pub mod agent_threads;
 pub mod budget;
+pub mod class_code;
+pub mod class_code_error;
 pub mod class_unloading;
 pub mod cost_sample;
 pub mod derived_counts;

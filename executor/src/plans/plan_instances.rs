@@ -164,6 +164,7 @@ fn patch_form(id: PatchId, patch: &Patch) -> p::PatchStatus {
     p::PatchStatus {
         id: id.to_string(),
         patterns: patterns(patch),
+        edits: patch.spec.edits.clone(),
         methods: method_count(patch),
     }
 }

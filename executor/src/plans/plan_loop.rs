@@ -7,6 +7,8 @@
 use crate::agent::Agent;
 use crate::jvm::jni::Env;
 use crate::plans::budget::{self, COST_CHECK_INTERVAL, TIMES_CHECK_INTERVAL};
+use crate::plans::class_code::class_code;
+use crate::plans::class_code_error::ClassCodeError;
 use crate::plans::class_unloading;
 use crate::plans::detach;
 use crate::plans::jobs::PlanJob;
@@ -21,7 +23,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
-use veneer_protocol::{DetachReport, PlanSource, Reply};
+use veneer_instruments::{MethodPattern, Runtime};
+use veneer_protocol::{ClassCode, DetachReport, PlanSource, Reply};
 use veneer_scripts::{Plan, PlanError, PlanSession};
 
 /// The time between two checks of whether the runtime classes are linked.
@@ -141,6 +144,9 @@ impl PlanLoop {
             PlanJob::Analyse(component, answer) => {
                 let _ = answer.send(plan_instances::analyse(&self.session, &component));
             }
+            PlanJob::ClassCode(patterns, answer) => {
+                let _ = answer.send(self.class_code(&patterns));
+            }
             PlanJob::Leave(answer) => {
                 let _ = answer.send(unload::unload_agent(agent, env, &self.session));
                 return ControlFlow::Break(());
@@ -157,6 +163,14 @@ impl PlanLoop {
             }
         }
         ControlFlow::Continue(())
+    }
+
+    /// Arms the loaded classes that the patterns select, and returns their class files.
+    fn class_code(&self, patterns: &[String]) -> Result<Vec<ClassCode>, ClassCodeError> {
+        let patterns = patterns.iter().map(|text| MethodPattern::parse(text));
+        let patterns = patterns.collect::<Result<Vec<_>, _>>()?;
+        self.handle.classes(&patterns);
+        class_code(self.agent, self.env, &patterns)
     }
 
     /// Loads the plans of the command line and reports those that fail. Returns whether all of them

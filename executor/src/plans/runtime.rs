@@ -19,8 +19,8 @@ use crate::plans::thread_bound::ThreadBound;
 use veneer_instruments::{
     ArmedClass, ArmedMethod, AttachError, AttachSummary, EditSpec, EditSummary, Graph,
     InstrumentId, InstrumentSpec, InstrumentSummary, LogEvent, MethodPattern, PatchId,
-    PlanInstanceId, PointRow, RandomSample, RecordingSummary, RefusalRow, Runtime, Tally,
-    TallyKind, VmEventKind, VmEventKinds,
+    PatchSummary, PlanInstanceId, PointRow, RandomSample, RecordingSummary, RefusalRow, Runtime,
+    Tally, TallyKind, VmEventKind, VmEventKinds,
 };
 use veneer_names::MethodId;
 
@@ -79,6 +79,10 @@ impl Runtime for RuntimeHandle {
         self.apply_edits(spec)
     }
 
+    fn edits(&self) -> Vec<PatchSummary> {
+        self.patch_summaries()
+    }
+
     fn undo(&self, id: PatchId) -> Result<(), AttachError> {
         self.undo_edits(id)
     }
@@ -89,6 +93,10 @@ impl Runtime for RuntimeHandle {
 
     fn label_table(&self, table: u32, plan: &str, name: Option<&str>) {
         self.label_table(table, plan, name);
+    }
+
+    fn mark_call_tree(&self, table: u32, plan: &str) {
+        self.mark_call_tree(table, plan);
     }
 
     fn drop_table(&self, table: u32) {

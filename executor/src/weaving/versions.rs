@@ -13,6 +13,8 @@
 //!
 //! A version is never changed. A change of the instrumentation makes another version.
 
+mod current_files;
+
 use crate::agent::Agent;
 use crate::classes::inherited_members::inherited_protected_members;
 use crate::classes::method_analysis::{AnalysedMethod, analyse};

@@ -41,6 +41,7 @@ fn table(
         plan: "hot.rhai".into(),
         attached: true,
         entries: entries.into_iter().map(entry).collect(),
+        call_tree: false,
         omitted: 0,
         rest: EntryMetrics::Count { count: 0 },
     }

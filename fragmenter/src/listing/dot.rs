@@ -1,20 +1,39 @@
 //! The listing as a Graphviz graph: one box per fragment, dashed arrows for exceptions.
 
 use super::method_listing::{FragmentListing, MethodListing, VariableListing};
-use super::text::edges;
+use super::text::{edges, simple_name};
 use std::fmt::Write;
+
+/// How a graph names types.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TypeNames {
+    /// With their packages.
+    #[default]
+    Full,
+    /// Without their packages.
+    Simple,
+}
+
+impl TypeNames {
+    fn of(self, name: &str) -> &str {
+        match self {
+            TypeNames::Full => name,
+            TypeNames::Simple => simple_name(name),
+        }
+    }
+}
 
 impl MethodListing {
     /// Returns a `digraph` in the DOT language.
-    pub fn to_dot(&self) -> String {
+    pub fn to_dot(&self, names: TypeNames) -> String {
         let mut out = String::new();
         // Writing to a `String` never fails.
-        let _ = self.write_dot(&mut out);
+        let _ = self.write_dot(&mut out, names);
         out
     }
 
-    fn write_dot(&self, out: &mut String) -> std::fmt::Result {
-        let title = format!("{}::{}", self.class, self.method);
+    fn write_dot(&self, out: &mut String, names: TypeNames) -> std::fmt::Result {
+        let title = self.title();
         writeln!(out, "digraph {} {{", quoted(&title))?;
         writeln!(
             out,
@@ -35,7 +54,7 @@ impl MethodListing {
                 out,
                 "  {} [label={}{border}];",
                 fragment.id,
-                left(&label(fragment))
+                left(&label(fragment, names))
             )?;
         }
         for fragment in &self.fragments {
@@ -44,7 +63,7 @@ impl MethodListing {
                 writeln!(out, "  {} -> {to} [label={}];", fragment.id, quoted(kind))?;
             }
             for handler in &fragment.handlers {
-                let catch = handler.catch.as_deref().unwrap_or("any");
+                let catch = names.of(handler.catch.as_deref().unwrap_or("any"));
                 writeln!(
                     out,
                     "  {} -> {} [style=dashed, label={}];",
@@ -58,7 +77,7 @@ impl MethodListing {
     }
 }
 
-fn label(fragment: &FragmentListing) -> Vec<String> {
+fn label(fragment: &FragmentListing, names: TypeNames) -> Vec<String> {
     let mut first = format!("{}  pc {}..{}", fragment.id, fragment.start, fragment.end);
     if let (Some(a), Some(b)) = (fragment.lines.first(), fragment.lines.last()) {
         first += &if a == b {
@@ -73,7 +92,7 @@ fn label(fragment: &FragmentListing) -> Vec<String> {
     let set = |name: &str, set: &[VariableListing]| {
         let members: Vec<String> = set
             .iter()
-            .map(|v| format!("{}:{}", v.name, v.kind))
+            .map(|v| format!("{}:{}", v.name, names.of(&v.kind)))
             .collect();
         (!set.is_empty()).then(|| format!("{name} {}", members.join(", ")))
     };

@@ -2,6 +2,7 @@
 
 use crate::advice::Site;
 use crate::bytecode::opcode::mnemonic;
+use crate::code_hash::CodeHash;
 use crate::flowgraph::Fragment;
 use crate::method::Method;
 use crate::points::{Point, reachable};
@@ -10,6 +11,8 @@ use crate::readable;
 /// The flow graph of a method. Fragments are identified by their numbers, from 0.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GraphListing {
+    /// The hash of the code. Methods with the same hash have the same fragments.
+    pub hash: CodeHash,
     /// Edges between fragments in order, without those to exception handlers.
     pub edges: Vec<(u32, u32)>,
     /// The fragments by number.
@@ -56,6 +59,7 @@ pub fn graph(method: &Method, points: &[Point]) -> GraphListing {
         edges.extend(method.flow.successors(f.id).iter().map(|to| (f.id.0, to.0)));
     }
     GraphListing {
+        hash: CodeHash::of(method),
         edges,
         places: method.flow.fragments().map(place).collect(),
     }

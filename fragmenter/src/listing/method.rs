@@ -6,6 +6,7 @@ use super::method_listing::{
 use super::variables;
 use crate::arming;
 use crate::classfile::{ClassFile, Code};
+use crate::code_hash::CodeHash;
 use crate::flowgraph::{EdgeKind, FragmentNode};
 use crate::method::Method;
 use crate::points::{self, PointKind};
@@ -25,10 +26,12 @@ pub fn from_class_file(file: &ClassFile, index: usize, policy: &Policy) -> Metho
             name(member.map(|m| m.name)),
             name(member.map(|m| m.descriptor))
         ),
+        body: None,
         policy: format!("{policy:?}"),
         code_bytes: 0,
         armed_bytes: None,
         loops: 0,
+        hash: None,
         refusal: None,
         fragments: Vec::new(),
     };
@@ -45,6 +48,7 @@ pub fn from_class_file(file: &ClassFile, index: usize, policy: &Policy) -> Metho
 
 fn fill(listing: &mut MethodListing, method: &Method, policy: &Policy) {
     listing.loops = method.loops.loops.len();
+    listing.hash = Some(CodeHash::of(method).to_string());
     let (points, skipped) = points::choose(method, policy).unwrap_or_default();
     match arming::layout(method, policy, false) {
         Ok(armed) => listing.armed_bytes = Some(armed.size),

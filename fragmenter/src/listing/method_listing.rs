@@ -10,6 +10,9 @@ pub struct MethodListing {
     pub class: String,
     /// Name and descriptor: `m(I)I`.
     pub method: String,
+    /// The kind of the code, for instance `armed body`; `None` for the code of the compiler.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub body: Option<String>,
     /// The policy's name.
     pub policy: String,
     /// Length of the method's original code in bytes.
@@ -18,6 +21,9 @@ pub struct MethodListing {
     pub armed_bytes: Option<usize>,
     /// Number of natural loops.
     pub loops: usize,
+    /// The hash of the code; `None` if the method cannot be analysed. Methods with the same hash
+    /// have the same fragments.
+    pub hash: Option<String>,
     /// The reason why the method is not armed. Fragments are still listed if the method could be
     /// analysed.
     pub refusal: Option<RefusalListing>,

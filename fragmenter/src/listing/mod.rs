@@ -18,6 +18,7 @@ mod summary;
 mod text;
 mod variables;
 
+pub use dot::TypeNames;
 pub use flow_graph::{GraphListing, PlaceListing, graph};
 pub use method::from_class_file;
 pub use method_listing::{

@@ -10,10 +10,18 @@ use veneer_text::{display_width, pad_right, replace_control_characters};
 /// Maximum line length in columns. Only a single name that is longer exceeds it.
 pub const WIDTH: usize = 100;
 
+impl MethodListing {
+    /// The class, the method, and the kind of its code.
+    pub(super) fn title(&self) -> String {
+        let body = self.body.iter().map(|body| format!(", {body}"));
+        let body: String = body.collect();
+        format!("{}::{}{body}", self.class, self.method)
+    }
+}
+
 impl fmt::Display for MethodListing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = format!("{}::{}", self.class, self.method);
-        writeln!(f, "{}", replace_control_characters(&name))?;
+        writeln!(f, "{}", replace_control_characters(&self.title()))?;
         let mut facts = format!(
             "policy {}, {}, {}, {} bytes",
             self.policy,
@@ -140,7 +148,7 @@ fn set(name: &str, set: &[VariableListing]) -> String {
 }
 
 /// Returns the class name without its package. The JSON form has the package.
-fn simple_name(kind: &str) -> &str {
+pub(super) fn simple_name(kind: &str) -> &str {
     kind.rsplit('.').next().unwrap_or(kind)
 }
 

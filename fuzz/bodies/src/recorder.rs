@@ -168,6 +168,7 @@ impl Runtime for Recorder {
 
     fn flow_graphs(&self, _: &[MethodPattern]) -> Vec<Graph> {
         vec![Graph {
+            hash: "0123456789abcdef".to_owned(),
             method: ArmedMethod {
                 id: veneer_names::MethodId(0),
                 class: "a.B".into(),

@@ -23,6 +23,8 @@ pub struct MethodPattern {
     pub(super) subtypes: bool,
     /// `None` if the pattern has no `::` part: any method matches.
     pub(super) method: Option<NamePattern>,
+    /// The classes after `except`, whose methods are not selected.
+    pub(super) except: Vec<ClassPattern>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -47,9 +49,15 @@ impl MethodPattern {
     }
 
     /// Whether methods of a class of this dotted name may be selected. For a pattern with `+` the
-    /// answer is always true, because any class may be a subtype of another.
+    /// answer is true for each class that `except` does not name, because any class may be a subtype
+    /// of another.
     pub fn matches_class(&self, class: &str) -> bool {
-        self.subtypes || self.class.matches(class)
+        (self.subtypes || self.class.matches(class)) && !self.excludes_class(class)
+    }
+
+    /// Whether `except` names a class of this dotted name.
+    fn excludes_class(&self, class: &str) -> bool {
+        self.except.iter().any(|excluded| excluded.matches(class))
     }
 
     /// Whether a class of this dotted name is the class of the pattern. For a pattern with `+`, the
@@ -93,10 +101,11 @@ impl MethodPattern {
 
     /// Whether methods of a class can be selected.
     pub fn match_class_metadata(&self, class: &ClassMetadata) -> ClassMatch {
-        if !self
-            .modifiers
-            .iter()
-            .all(|modifier| modifier.accepts_class(class))
+        if self.excludes_class(&class.name)
+            || !self
+                .modifiers
+                .iter()
+                .all(|modifier| modifier.accepts_class(class))
         {
             ClassMatch::No
         } else if self.class.matches(&class.name) {
@@ -176,18 +185,27 @@ impl fmt::Display for MethodPattern {
             write!(f, "{modifier} ")?;
         }
         write!(f, "{}{}", self.class, if self.subtypes { "+" } else { "" })?;
-        let Some(method) = &self.method else {
-            return Ok(());
-        };
-        write!(f, "::{}", method.name.text())?;
-        if let Some(arguments) = &method.arguments {
+        if let Some(method) = &self.method {
+            write!(f, "::{method}")?;
+        }
+        for (i, class) in self.except.iter().enumerate() {
+            write!(f, "{}{class}", if i == 0 { " except " } else { ", " })?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for NamePattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name.text())?;
+        if let Some(arguments) = &self.arguments {
             f.write_str("(")?;
             for (i, argument) in arguments.iter().enumerate() {
                 write!(f, "{}{argument}", if i == 0 { "" } else { ", " })?;
             }
             f.write_str(")")?;
         }
-        match &method.result {
+        match &self.result {
             Some(result) => write!(f, " -> {result}"),
             None => Ok(()),
         }

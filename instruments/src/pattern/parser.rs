@@ -103,6 +103,9 @@ pub enum PatternFault {
     /// The pattern ends after the annotations or flags.
     #[error("a class must follow: write `@a.B *..*` for methods of all classes")]
     NoClassAfterMark,
+    /// Text that is no class follows `except`.
+    #[error("only classes stand after `except`: write `except a.b..*, c.D`")]
+    AfterExcept,
     /// The word before the class is no flag.
     #[error(
         "`{0}` is no flag: write public, private, protected, static, final, synchronized, bridge, varargs, strictfp or synthetic"
@@ -117,6 +120,17 @@ impl MethodPattern {
     /// The error names the fault and its column in the text.
     pub fn parse(text: &str) -> Result<Self, PatternError> {
         parse(text)
+    }
+
+    /// Adds a class pattern after `except`: the methods of its classes are not selected.
+    ///
+    /// # Errors
+    /// The text is no class pattern. The error names the fault and its column in the text.
+    pub fn add_exception(&mut self, class: &str) -> Result<(), PatternError> {
+        let mut cursor = Cursor::new(class);
+        let parsed = cursor.exceptions();
+        self.except.extend(parsed.map_err(|fault| fault.of(class))?);
+        Ok(())
     }
 }
 
@@ -137,19 +151,25 @@ impl TryFrom<String> for MethodPattern {
 }
 
 fn parse(text: &str) -> Result<MethodPattern, PatternError> {
-    let mut cursor = Cursor {
-        characters: text.chars().collect(),
-        at: 0,
-    };
-    cursor.pattern().map_err(|Fault(at, fault)| PatternError {
-        text: text.to_owned(),
-        column: at + 1,
-        fault,
-    })
+    Cursor::new(text).pattern().map_err(|fault| fault.of(text))
 }
 
 /// A fault with its position, in characters from 0.
 struct Fault(usize, PatternFault);
+
+impl Fault {
+    fn of(self, text: &str) -> PatternError {
+        let Fault(at, fault) = self;
+        PatternError {
+            text: text.to_owned(),
+            column: at + 1,
+            fault,
+        }
+    }
+}
+
+/// The word before the classes whose methods are not selected.
+const EXCEPT: &str = "except";
 
 struct Cursor {
     characters: Vec<char>,
@@ -157,6 +177,13 @@ struct Cursor {
 }
 
 impl Cursor {
+    fn new(text: &str) -> Self {
+        Cursor {
+            characters: text.chars().collect(),
+            at: 0,
+        }
+    }
+
     fn peek(&self) -> Option<char> {
         self.characters.get(self.at).copied()
     }
@@ -202,6 +229,7 @@ impl Cursor {
         self.spaces();
         let method = match self.peek() {
             None => None,
+            Some(_) if self.at > space && self.is_at_except() => None,
             Some(':') if self.eat("::") => Some(self.method()?),
             Some(':') => return self.fault(PatternFault::SingleColon),
             Some('(') => return self.fault(PatternFault::NoMethodBeforeArguments),
@@ -211,12 +239,38 @@ impl Cursor {
             Some(_) if self.at > space => return Err(Fault(space, PatternFault::Space)),
             Some(other) => return self.fault(PatternFault::Character(other)),
         };
+        let except = match self.is_at_except() && self.eat(EXCEPT) {
+            true => self.exceptions()?,
+            false => Vec::new(),
+        };
         Ok(MethodPattern {
             modifiers,
             class,
             subtypes,
             method,
+            except,
         })
+    }
+
+    /// Whether the word `except` begins here.
+    fn is_at_except(&self) -> bool {
+        let after = self.characters.get(self.at + EXCEPT.len());
+        self.looking_at(EXCEPT) && after.is_some_and(|c| c.is_whitespace())
+    }
+
+    /// Parses the classes after `except`, up to the end of the text.
+    fn exceptions(&mut self) -> Result<Vec<ClassPattern>, Fault> {
+        let mut classes = Vec::new();
+        loop {
+            self.spaces();
+            classes.push(self.type_name(PatternFault::NoSegment)?);
+            self.spaces();
+            match self.peek() {
+                None => return Ok(classes),
+                Some(_) if self.eat(",") => {}
+                Some(_) => return self.fault(PatternFault::AfterExcept),
+            }
+        }
     }
 
     /// Parses the next flag or annotation and the spaces after it. Returns `None` if the class
@@ -333,6 +387,7 @@ impl Cursor {
         self.spaces();
         let arguments = match self.peek() {
             None => None,
+            Some(_) if self.is_at_except() => None,
             Some('(') => Some(self.arguments()?),
             Some('-') if self.looking_at("->") => None,
             Some('/') => return self.fault(PatternFault::Slash),
@@ -340,8 +395,8 @@ impl Cursor {
             Some(other) => return self.fault(PatternFault::Character(other)),
         };
         let result = match self.peek() {
-            Some(_) => Some(self.result()?),
-            None => None,
+            Some(_) if !self.is_at_except() => Some(self.result()?),
+            _ => None,
         };
         Ok(NamePattern {
             name,
@@ -350,7 +405,7 @@ impl Cursor {
         })
     }
 
-    /// Parses `-> type`, up to the end of the text.
+    /// Parses `-> type`, up to `except` or the end of the text.
     fn result(&mut self) -> Result<TypePattern, Fault> {
         if !self.eat("->") {
             return self.fault(PatternFault::Trailing);
@@ -364,6 +419,7 @@ impl Cursor {
         self.spaces();
         match self.peek() {
             None => Ok(found),
+            Some(_) if self.is_at_except() => Ok(found),
             Some('/') => self.fault(PatternFault::Slash),
             Some(_) => self.fault(PatternFault::TrailingResult),
         }

@@ -50,7 +50,9 @@ fn value_cells(entry: &TallyEntry, kind: TallyKind) -> Vec<String> {
 
 /// Renders the first `n` entries of a table, and a line with the totals of all entries. For a table
 /// of single values, the newest `n` entries are rendered.
-pub fn render_tally(tally: &Tally, kind: TallyKind, n: usize) -> String {
+///
+/// `titles` are names of columns from the left. The columns after them have the names of the kind.
+pub fn render_tally(tally: &Tally, kind: TallyKind, n: usize, titles: &[String]) -> String {
     let entries = &tally.entries;
     let keys = entries.iter().map(|e| e.keys.len()).max().unwrap_or(0);
     let shown = if kind.has_occurrences() {
@@ -67,6 +69,9 @@ pub fn render_tally(tally: &Tally, kind: TallyKind, n: usize) -> String {
         "key"
     };
     columns.extend((0..keys).map(|_| (name, ColumnFormat::ShrinkName)));
+    for (column, title) in columns.iter_mut().zip(titles) {
+        column.0 = title;
+    }
     let mut table = TextTable::new(&columns);
     for entry in shown {
         let mut cells = value_cells(entry, kind);

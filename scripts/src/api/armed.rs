@@ -1,10 +1,11 @@
-//! `methods("…").list()`, `.sample(10, seed)`, `.graphs()` and `.fragment_at(64)`: lists of armed
-//! methods, their graphs, and the number of the fragment at a line.
+//! `methods("…").list()`, `.sample(10, seed)`, `.graphs()`, `.fragment_at(64)`, `.hash()` and
+//! `.expect("…")`: lists of armed methods, their graphs, the number of the fragment at a line, and
+//! the hash of their code.
 
 use super::convert::{ApiResult, api_error, int, number};
 use super::selection::SelectedMethods;
 use crate::context::PlanContext;
-use rhai::{Array, Dynamic, Engine, INT, Map};
+use rhai::{Array, Dynamic, Engine, INT, ImmutableString, Map};
 use std::sync::Arc;
 use veneer_instruments::{ArmedMethod, Block, Graph, RandomSample};
 
@@ -25,6 +26,7 @@ fn graph(graph: &Graph) -> Option<Dynamic> {
     };
     let edges: Array = graph.edges.iter().map(pair).collect();
     map.insert("fragments".into(), int(graph.fragments).into());
+    map.insert("hash".into(), graph.hash.clone().into());
     map.insert("edges".into(), edges.into());
     let blocks = graph.blocks.iter().enumerate();
     let blocks: Array = blocks.map(|(n, b)| block(n, b).into()).collect();
@@ -83,12 +85,58 @@ fn flow_graphs(context: &PlanContext, methods: &SelectedMethods) -> Vec<Graph> {
     })
 }
 
+/// Arms the selected methods that are loaded, and returns their flow graphs.
+fn loaded_graphs(context: &PlanContext, methods: &SelectedMethods) -> Vec<Graph> {
+    if methods.only.is_none() {
+        context.with_runtime(|runtime| runtime.classes(&methods.patterns));
+    }
+    flow_graphs(context, methods)
+}
+
+/// Returns the hash of the code of the selected methods, which all have the same code.
+fn hash(context: &PlanContext, methods: &SelectedMethods) -> ApiResult<String> {
+    let all = loaded_graphs(context, methods);
+    let Some(first) = all.first() else {
+        return api_error(NOTHING_LOADED);
+    };
+    match all.iter().find(|other| other.hash != first.hash) {
+        None => Ok(first.hash.clone()),
+        Some(other) => api_error(format!(
+            "{}::{} and {}::{} have different code: select one method",
+            first.method.class, first.method.method, other.method.class, other.method.method
+        )),
+    }
+}
+
+/// Checks that each selected method has the code with this hash.
+fn expect(context: &PlanContext, methods: &SelectedMethods, hash: &str) -> ApiResult<()> {
+    let all = loaded_graphs(context, methods);
+    if all.is_empty() {
+        return api_error(NOTHING_LOADED);
+    }
+    match all.iter().find(|graph| graph.hash != hash) {
+        None => Ok(()),
+        Some(other) => api_error(format!(
+            "{}::{} has other code than expected: its hash is {}, not {hash}; look at its fragments anew with `veneer fragments`",
+            other.method.class, other.method.method, other.hash
+        )),
+    }
+}
+
+/// The error if no method of a selection is loaded.
+const NOTHING_LOADED: &str =
+    "no loaded method is selected: name a method of a class that the program has loaded";
+
 /// Returns the number of the only fragment that begins at a source line. All selected methods must
 /// have the same number there, because an edit names one number for all of them.
-fn fragment_at(context: &PlanContext, methods: &SelectedMethods, line: INT) -> ApiResult<INT> {
-    let all = flow_graphs(context, methods);
+pub(super) fn fragment_at(
+    context: &PlanContext,
+    methods: &SelectedMethods,
+    line: INT,
+) -> ApiResult<INT> {
+    let all = loaded_graphs(context, methods);
     let Some(first) = all.first() else {
-        return api_error("no armed method is selected, so no fragment begins at that line");
+        return api_error(NOTHING_LOADED);
     };
     let begins = |graph: &Graph| -> Vec<usize> {
         let at_line = |block: &Block| block.line.is_some_and(|own| INT::from(own) == line);
@@ -150,5 +198,16 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<PlanContext>) {
     engine.register_fn(
         "fragment_at",
         move |methods: &mut SelectedMethods, line: INT| fragment_at(&plan, methods, line),
+    );
+    let plan = context.clone();
+    engine.register_fn("hash", move |methods: &mut SelectedMethods| {
+        hash(&plan, methods)
+    });
+    let plan = context.clone();
+    engine.register_fn(
+        "expect",
+        move |methods: &mut SelectedMethods, hash: ImmutableString| {
+            expect(&plan, methods, &hash).map(|()| methods.clone())
+        },
     );
 }

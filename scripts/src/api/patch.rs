@@ -1,12 +1,17 @@
 //! Edits of the flow graph: `methods("…").redirect(3, 4, 7)` and the other edit functions.
+//!
+//! A fragment is named by its number, or by the source line at which it begins: `skip(line(64))`. A
+//! line is resolved when the edit is made, because it has a number only in a method.
 
-use super::convert::{ApiResult, api_error, downcast_element};
+use super::armed::fragment_at;
+use super::convert::{ApiResult, api_error, downcast_element, int};
 use super::selection::{SelectedMethods, fragment_number};
 use crate::context::PlanContext;
 use crate::ownership::Attachment;
-use rhai::{Array, Engine, INT};
+use rhai::{Array, Dynamic, Engine, INT, Map};
+use std::fmt;
 use std::sync::Arc;
-use veneer_instruments::{EditKind, EditSpec, PatchId};
+use veneer_instruments::{EditKind, EditSpec, PatchId, PatchSummary};
 use veneer_names::FragmentId;
 
 /// The handle of an edit.
@@ -15,43 +20,145 @@ struct Patch {
     id: PatchId,
 }
 
-fn fragment(number: INT) -> ApiResult<FragmentId> {
-    fragment_number(number).map(FragmentId)
+/// `line(64)`: the fragment that begins at this source line.
+#[derive(Clone, Copy, Debug)]
+struct SourceLine(INT);
+
+/// The name of a fragment in an edit.
+#[derive(Clone, Copy, Debug)]
+enum FragmentName {
+    Number(FragmentId),
+    Line(SourceLine),
 }
 
-fn redirect(from: INT, to: INT, target: INT) -> ApiResult<EditKind> {
-    Ok(EditKind::Redirect {
-        from: fragment(from)?,
-        to: fragment(to)?,
-        target: fragment(target)?,
-    })
+/// An edit as the plan writes it.
+#[derive(Clone, Copy, Debug)]
+enum WrittenEdit {
+    Redirect([FragmentName; 3]),
+    Skip(FragmentName),
+    Replace([FragmentName; 2]),
 }
 
-fn skip(number: INT) -> ApiResult<EditKind> {
-    Ok(EditKind::Skip {
-        fragment: fragment(number)?,
-    })
+impl fmt::Display for SourceLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line({})", self.0)
+    }
 }
 
-fn replace(number: INT, by: INT) -> ApiResult<EditKind> {
-    Ok(EditKind::Replace {
-        fragment: fragment(number)?,
-        by: fragment(by)?,
-    })
+impl fmt::Display for FragmentName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FragmentName::Number(number) => write!(f, "{number}"),
+            FragmentName::Line(line) => write!(f, "{line}"),
+        }
+    }
+}
+
+impl fmt::Display for WrittenEdit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WrittenEdit::Redirect([from, to, target]) => {
+                write!(f, "redirect {from}->{to} to {target}")
+            }
+            WrittenEdit::Skip(fragment) => write!(f, "skip {fragment}"),
+            WrittenEdit::Replace([fragment, by]) => write!(f, "replace {fragment} by {by}"),
+        }
+    }
+}
+
+impl From<EditKind> for WrittenEdit {
+    fn from(edit: EditKind) -> WrittenEdit {
+        match edit {
+            EditKind::Redirect { from, to, target } => {
+                WrittenEdit::Redirect([from, to, target].map(FragmentName::Number))
+            }
+            EditKind::Skip { fragment } => WrittenEdit::Skip(FragmentName::Number(fragment)),
+            EditKind::Replace { fragment, by } => {
+                WrittenEdit::Replace([fragment, by].map(FragmentName::Number))
+            }
+        }
+    }
+}
+
+impl FragmentName {
+    /// Converts an argument of an edit function.
+    fn of(value: &Dynamic) -> ApiResult<FragmentName> {
+        if let Ok(number) = value.as_int() {
+            return Ok(FragmentName::Number(FragmentId(fragment_number(number)?)));
+        }
+        match value.clone().try_cast::<SourceLine>() {
+            Some(line) => Ok(FragmentName::Line(line)),
+            None => api_error(format!(
+                "`{value}` names no fragment: write its number, or line(64) for the fragment that begins at that line"
+            )),
+        }
+    }
+
+    fn of_each<const N: usize>(values: [Dynamic; N]) -> ApiResult<[FragmentName; N]> {
+        let mut names = [FragmentName::Number(FragmentId(0)); N];
+        for (name, value) in names.iter_mut().zip(&values) {
+            *name = FragmentName::of(value)?;
+        }
+        Ok(names)
+    }
+
+    /// The number of the fragment in the selected methods.
+    fn resolve(self, context: &PlanContext, methods: &SelectedMethods) -> ApiResult<FragmentId> {
+        match self {
+            FragmentName::Number(number) => Ok(number),
+            FragmentName::Line(line) => {
+                let number = fragment_at(context, methods, line.0)?;
+                Ok(FragmentId(fragment_number(number)?))
+            }
+        }
+    }
+}
+
+impl WrittenEdit {
+    fn resolve(self, context: &PlanContext, methods: &SelectedMethods) -> ApiResult<EditKind> {
+        let number = |name: FragmentName| name.resolve(context, methods);
+        Ok(match self {
+            WrittenEdit::Redirect([from, to, target]) => EditKind::Redirect {
+                from: number(from)?,
+                to: number(to)?,
+                target: number(target)?,
+            },
+            WrittenEdit::Skip(fragment) => EditKind::Skip {
+                fragment: number(fragment)?,
+            },
+            WrittenEdit::Replace([fragment, by]) => EditKind::Replace {
+                fragment: number(fragment)?,
+                by: number(by)?,
+            },
+        })
+    }
+}
+
+fn redirect(from: Dynamic, to: Dynamic, target: Dynamic) -> ApiResult<WrittenEdit> {
+    FragmentName::of_each([from, to, target]).map(WrittenEdit::Redirect)
+}
+
+fn skip(fragment: Dynamic) -> ApiResult<WrittenEdit> {
+    FragmentName::of(&fragment).map(WrittenEdit::Skip)
+}
+
+fn replace(fragment: Dynamic, by: Dynamic) -> ApiResult<WrittenEdit> {
+    FragmentName::of_each([fragment, by]).map(WrittenEdit::Replace)
 }
 
 fn edit(
     context: &PlanContext,
     methods: &SelectedMethods,
-    edits: Vec<EditKind>,
+    edits: &[WrittenEdit],
 ) -> ApiResult<Patch> {
     if edits.is_empty() {
         return api_error("the array is empty: write edit([skip(3)])");
     }
+    let edits = edits.iter().map(|edit| edit.resolve(context, methods));
     let spec = EditSpec {
         plan: context.name.clone(),
+        edits: edits.collect::<ApiResult<_>>()?,
         patterns: methods.exact_patterns()?,
-        edits,
     };
     let edited = context
         .with_runtime(|runtime| runtime.edit(spec))
@@ -67,40 +174,37 @@ fn edit(
     Ok(Patch { id })
 }
 
+/// A patch of any plan, as a map. Its edits can be passed to `edit` again.
+fn patch_map(patch: PatchSummary) -> Map {
+    let edits = patch.edits.into_iter().map(WrittenEdit::from);
+    let edits: Array = edits.map(Dynamic::from).collect();
+    let patterns: Array = patch.patterns.into_iter().map(Dynamic::from).collect();
+    let fields: [(&str, Dynamic); 6] = [
+        ("id", patch.id.to_string().into()),
+        ("plan", patch.plan.into()),
+        ("patterns", patterns.into()),
+        ("edits", edits.into()),
+        ("methods", int(patch.methods).into()),
+        ("active", patch.active.into()),
+    ];
+    let fields = fields.into_iter();
+    fields.map(|(name, value)| (name.into(), value)).collect()
+}
+
 pub(super) fn register(engine: &mut Engine, context: &Arc<PlanContext>) {
-    engine.register_type_with_name::<EditKind>("Edit");
+    engine.register_type_with_name::<WrittenEdit>("Edit");
+    engine.register_type_with_name::<SourceLine>("Line");
     engine.register_type_with_name::<Patch>("Patch");
+    engine.register_fn("line", SourceLine);
     engine.register_fn("redirect", redirect);
     engine.register_fn("skip", skip);
     engine.register_fn("replace", replace);
+    register_edits(engine, context);
     let plan = context.clone();
-    engine.register_fn(
-        "redirect",
-        move |methods: &mut SelectedMethods, from: INT, to: INT, target: INT| {
-            edit(&plan, methods, vec![redirect(from, to, target)?])
-        },
-    );
-    let plan = context.clone();
-    engine.register_fn("skip", move |methods: &mut SelectedMethods, number: INT| {
-        edit(&plan, methods, vec![skip(number)?])
+    engine.register_fn("edits", move || -> Array {
+        let all = plan.with_runtime(|runtime| runtime.edits());
+        all.into_iter().map(patch_map).map(Dynamic::from).collect()
     });
-    let plan = context.clone();
-    engine.register_fn(
-        "replace",
-        move |methods: &mut SelectedMethods, number: INT, by: INT| {
-            edit(&plan, methods, vec![replace(number, by)?])
-        },
-    );
-    let plan = context.clone();
-    engine.register_fn(
-        "edit",
-        move |methods: &mut SelectedMethods, edits: Array| {
-            let edits = edits
-                .iter()
-                .map(|edit| downcast_element::<EditKind>("edits such as skip(3)", edit));
-            edit(&plan, methods, edits.collect::<ApiResult<_>>()?)
-        },
-    );
     let plan = context.clone();
     engine.register_fn("detach", move |patch: &mut Patch| -> ApiResult<()> {
         plan.with_runtime(|runtime| runtime.undo(patch.id))
@@ -111,6 +215,42 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<PlanContext>) {
     engine.register_fn("id", |patch: &mut Patch| patch.id.to_string());
     for show in ["to_string", "to_debug"] {
         engine.register_fn(show, |patch: &mut Patch| patch.id.to_string());
-        engine.register_fn(show, |edit: &mut EditKind| edit.to_string());
+        engine.register_fn(show, |edit: &mut WrittenEdit| edit.to_string());
+        engine.register_fn(show, |line: &mut SourceLine| line.to_string());
     }
+}
+
+/// Registers the functions that edit selected methods.
+fn register_edits(engine: &mut Engine, context: &Arc<PlanContext>) {
+    let plan = context.clone();
+    engine.register_fn(
+        "redirect",
+        move |methods: &mut SelectedMethods, from: Dynamic, to: Dynamic, target: Dynamic| {
+            edit(&plan, methods, &[redirect(from, to, target)?])
+        },
+    );
+    let plan = context.clone();
+    engine.register_fn(
+        "skip",
+        move |methods: &mut SelectedMethods, fragment: Dynamic| {
+            edit(&plan, methods, &[skip(fragment)?])
+        },
+    );
+    let plan = context.clone();
+    engine.register_fn(
+        "replace",
+        move |methods: &mut SelectedMethods, fragment: Dynamic, by: Dynamic| {
+            edit(&plan, methods, &[replace(fragment, by)?])
+        },
+    );
+    let plan = context.clone();
+    engine.register_fn(
+        "edit",
+        move |methods: &mut SelectedMethods, edits: Array| {
+            let edits = edits
+                .iter()
+                .map(|edit| downcast_element::<WrittenEdit>("edits such as skip(3)", edit));
+            edit(&plan, methods, &edits.collect::<ApiResult<Vec<_>>>()?)
+        },
+    );
 }

@@ -75,6 +75,25 @@ impl SelectedMethods {
         patterns.collect()
     }
 
+    /// Returns the selection without the methods of some classes.
+    fn except(&self, classes: impl IntoIterator<Item = ImmutableString>) -> ApiResult<Self> {
+        let mut methods = self.clone();
+        for class in classes {
+            for pattern in &mut methods.patterns {
+                pattern.add_exception(&class).or_else(api_error)?;
+            }
+        }
+        if let Some(only) = methods.only.take() {
+            let kept = only.iter().filter(|(_, method)| {
+                let mut patterns = methods.patterns.iter();
+                patterns.any(|pattern| pattern.matches_class(&method.class))
+            });
+            let kept = kept.map(|(id, method)| (*id, method.clone())).collect();
+            methods.only = Some(Arc::new(kept));
+        }
+        Ok(methods)
+    }
+
     fn at(&self, place: PointSelector) -> SelectedPoints {
         SelectedPoints {
             methods: self.clone(),
@@ -348,6 +367,19 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<PlanContext>) {
                 limit,
                 ..methods.clone()
             })
+        },
+    );
+    engine.register_fn(
+        "except",
+        |methods: &mut SelectedMethods, class: ImmutableString| methods.except([class]),
+    );
+    engine.register_fn(
+        "except",
+        |methods: &mut SelectedMethods, classes: Array| -> ApiResult<SelectedMethods> {
+            let classes = classes
+                .iter()
+                .map(|class| downcast_element::<ImmutableString>("patterns of classes", class));
+            methods.except(classes.collect::<ApiResult<Vec<_>>>()?)
         },
     );
     engine.register_type_with_name::<SelectedPoints>("Points");

@@ -25,6 +25,8 @@ struct OwnTable {
     runtime: Arc<dyn Runtime>,
     /// The content at the last call of `diff`.
     seen: Mutex<Tally>,
+    /// The names of columns that the plan has set, from the left.
+    titles: Mutex<Vec<String>>,
 }
 
 impl std::fmt::Debug for OwnTable {
@@ -75,6 +77,7 @@ impl TableHandle {
             number,
             runtime: plan.runtime.clone(),
             seen: Mutex::default(),
+            titles: Mutex::default(),
         };
         let own = Arc::new(own);
         TableHandle { number, kind, own }
@@ -166,8 +169,8 @@ fn table_maker(
     }
 }
 
-/// Registers `tally()`, `sums()` and the other kinds that take at most a number of entries, and
-/// `named`.
+/// Registers `tally()`, `sums()` and the other kinds that take at most a number of entries,
+/// `named` and `call_tree`.
 fn register_kinds(engine: &mut Engine, context: &Arc<PlanContext>) {
     for (kind, entries) in [
         (TallyKind::Count, Some(DEFAULT_ENTRIES)),
@@ -195,6 +198,17 @@ fn register_kinds(engine: &mut Engine, context: &Arc<PlanContext>) {
         move |table: &mut TableHandle, name: ImmutableString| {
             plan.with_runtime(|runtime| runtime.label_table(table.number, &plan.name, Some(&name)));
             table.clone()
+        },
+    );
+    let plan = context.clone();
+    engine.register_fn(
+        "call_tree",
+        move |table: &mut TableHandle| -> ApiResult<TableHandle> {
+            if !matches!(table.kind, TallyKind::Count | TallyKind::Sums) {
+                return api_error("a call tree is a tally() or a sums()");
+            }
+            plan.with_runtime(|runtime| runtime.mark_call_tree(table.number, &plan.name));
+            Ok(table.clone())
         },
     );
 }
@@ -307,9 +321,20 @@ fn register_readings(engine: &mut Engine, context: &Arc<PlanContext>) {
 
 /// Registers the functions that render tables as text.
 fn register_renderings(engine: &mut Engine, context: &Arc<PlanContext>) {
+    engine.register_fn(
+        "titled",
+        |table: &mut TableHandle, titles: Array| -> ApiResult<TableHandle> {
+            let titles = titles
+                .iter()
+                .map(|title| downcast_element::<ImmutableString>("titles of columns", title));
+            let titles = titles.collect::<ApiResult<Vec<_>>>()?;
+            *table.own.titles.lock() = titles.iter().map(ToString::to_string).collect();
+            Ok(table.clone())
+        },
+    );
     let text = |table: &TableHandle, plan: &Arc<PlanContext>, n: usize| {
         let now = plan.with_runtime(|runtime| table.read(runtime));
-        table::render_tally(&now, table.kind, n)
+        table::render_tally(&now, table.kind, n, &table.own.titles.lock())
     };
     let plan = context.clone();
     engine.register_fn("table", move |table: &mut TableHandle| {

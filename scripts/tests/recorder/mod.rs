@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use veneer_instruments::{
-    ArmedClass, ArmedMethod, AttachError, AttachSummary, Block, DescribedMethod, EditSpec,
-    EditSummary, EventValue, Graph, InstrumentId, InstrumentSpec, InstrumentSummary, LogEvent,
-    Measurement, MethodPattern, PatchId, PointRow, RandomSample, RefusalRow, Runtime, Tally,
-    TallyKind, VmEventKinds,
+    ArmedClass, ArmedMethod, AttachError, AttachSummary, Block, DescribedMethod, EditKind,
+    EditSpec, EditSummary, EventValue, Graph, InstrumentId, InstrumentSpec, InstrumentSummary,
+    LogEvent, Measurement, MethodPattern, PatchId, PatchSummary, PointRow, RandomSample,
+    RefusalRow, Runtime, Tally, TallyKind, VmEventKinds,
 };
 use veneer_names::FragmentId;
 use veneer_scripts::{Plan, PlanError, PlanSession};
@@ -148,6 +148,10 @@ impl Runtime for Recorder {
         }
     }
 
+    fn mark_call_tree(&self, table: u32, plan: &str) {
+        self.call(format!("table {table} of {plan} is a call tree"));
+    }
+
     fn read_table(&self, _: u32) -> Tally {
         Tally::default()
     }
@@ -226,6 +230,26 @@ impl Runtime for Recorder {
         })
     }
 
+    fn edits(&self) -> Vec<PatchSummary> {
+        let skip = EditKind::Skip {
+            fragment: FragmentId(3),
+        };
+        let redirect = EditKind::Redirect {
+            from: FragmentId(0),
+            to: FragmentId(1),
+            target: FragmentId(2),
+        };
+        let patch = |id, edits| PatchSummary {
+            id: PatchId(id),
+            plan: "other.rhai".to_owned(),
+            patterns: vec!["a.B::m".to_owned()],
+            edits,
+            methods: 1,
+            active: id > 1,
+        };
+        vec![patch(1, vec![skip]), patch(2, vec![redirect, skip])]
+    }
+
     fn undo(&self, id: PatchId) -> Result<(), AttachError> {
         self.call(format!("undo {id}"));
         Ok(())
@@ -256,6 +280,7 @@ impl Runtime for Recorder {
         vec![Graph {
             method,
             fragments: 3,
+            hash: "0123456789abcdef".to_owned(),
             edges: vec![(0, 1), (0, 2), (1, 2)],
             blocks: [7, 9, 7].map(block).into(),
         }]
@@ -297,6 +322,7 @@ impl Runtime for Recorder {
         };
         Some(Graph {
             fragments: 3,
+            hash: format!("{:016x}", method.id.0),
             edges: vec![(0, 1), (1, 2)],
             blocks: vec![
                 block(0, 2, true),

@@ -512,7 +512,9 @@ fn labels_are_shown_without_tables_that_only_probes_read() {
     let label = |plan: &str, name: Option<&str>| TableLabel {
         plan: plan.into(),
         name: name.map(Into::into),
+        is_call_tree: plan == "b.rhai",
     };
+    tallies.label(count, label("b.rhai", None));
     tallies.label(count, label("a.rhai", Some("cost")));
     tallies.label(count, label("b.rhai", None));
     tallies.label(99, label("c.rhai", None));

@@ -71,6 +71,7 @@ fn sized_table(
                 .unwrap_or_else(|| table_kind.plan_function().into()),
             kind: table_kind,
             plan: label.plan,
+            call_tree: label.is_call_tree,
             attached: false,
             entries,
             omitted,
@@ -357,7 +358,7 @@ mod tests {
         }
         let label = TableLabel {
             plan: "a.rhai".into(),
-            name: None,
+            ..TableLabel::default()
         };
         let one = sized_table(
             6,

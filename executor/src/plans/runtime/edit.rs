@@ -6,6 +6,7 @@ use crate::classes::registry::Class;
 use crate::classes::selection::MethodSelection;
 use crate::plans::instrument_registry::Patch;
 use crate::plans::journal_records;
+use crate::plans::protocol_forms;
 use crate::plans::warnings::similar_classes;
 use crate::weaving::changed_classes::settled_classes;
 use crate::weaving::versions;
@@ -17,7 +18,7 @@ use veneer_fragmenter::endless::endless_fragment;
 use veneer_fragmenter::flowgraph::FragmentId;
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::patch::{self, Edit};
-use veneer_instruments::{AttachError, EditKind, EditSpec, EditSummary, PatchId};
+use veneer_instruments::{AttachError, EditKind, EditSpec, EditSummary, PatchId, PatchSummary};
 use veneer_names::MethodId;
 use veneer_protocol::data::Record;
 
@@ -151,6 +152,22 @@ impl RuntimeHandle {
             edit: failing_edit(spec, &edits, method, armed),
             reason: format!("{} ({})", reason, reason.name()),
         })
+    }
+
+    /// All patches, in order, including undone ones.
+    pub(super) fn patch_summaries(&self) -> Vec<PatchSummary> {
+        let table = self.agent.table.lock();
+        let patches = (1..).map(PatchId).zip(&table.patches);
+        patches
+            .map(|(id, patch)| PatchSummary {
+                id,
+                plan: patch.spec.plan.clone(),
+                patterns: protocol_forms::patterns(patch),
+                edits: patch.spec.edits.clone(),
+                methods: protocol_forms::method_count(patch),
+                active: patch.active,
+            })
+            .collect()
     }
 
     /// Undoes a patch. Undoing it twice has no effect.

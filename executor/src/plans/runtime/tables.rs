@@ -79,6 +79,17 @@ impl RuntimeHandle {
         let label = TableLabel {
             plan: plan.into(),
             name: name.map(Into::into),
+            is_call_tree: false,
+        };
+        self.agent.tallies.label(table, label);
+    }
+
+    /// Records that the entries of a table are the nodes of a call tree.
+    pub(super) fn mark_call_tree(&self, table: u32, plan: &str) {
+        let label = TableLabel {
+            plan: plan.into(),
+            name: None,
+            is_call_tree: true,
         };
         self.agent.tallies.label(table, label);
     }
