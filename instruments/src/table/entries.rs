@@ -43,7 +43,9 @@ fn value_cells(entry: &TallyEntry, kind: TallyKind) -> Vec<String> {
         TallyKind::Last | TallyKind::Sample => {
             let at = entry.at.unwrap_or_default();
             let ms = at.time_ns as f64 / 1e6;
-            vec![format!("{ms:.3}"), at.thread_id.to_string()]
+            let name = entry.thread_name.as_ref().filter(|name| !name.is_empty());
+            let thread = name.map_or_else(|| at.thread_id.to_string(), String::clone);
+            vec![format!("{ms:.3}"), thread]
         }
     }
 }
