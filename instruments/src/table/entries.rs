@@ -1,6 +1,6 @@
 //! Renders the entries of a table that probes fill.
 
-use super::foot::render_with_foot;
+use super::foot::{TABLE_WIDTH, render_with_foot};
 use super::text::format_count;
 use crate::{Tally, TallyEntry, TallyKind};
 use veneer_text::{ColumnFormat, TextTable};
@@ -53,6 +53,11 @@ fn value_cells(entry: &TallyEntry, kind: TallyKind) -> Vec<String> {
 /// Renders the first `n` entries of a table, and a line with the totals of all entries. For a table
 /// of single values, the newest `n` entries are rendered.
 pub fn render_tally(tally: &Tally, kind: TallyKind, n: usize) -> String {
+    render_tally_within(tally, kind, n, TABLE_WIDTH)
+}
+
+/// Renders as [`render_tally`] does, within `width` columns of a terminal.
+pub fn render_tally_within(tally: &Tally, kind: TallyKind, n: usize, width: usize) -> String {
     let entries = &tally.entries;
     let keys = entries.iter().map(|e| e.keys.len()).max().unwrap_or(0);
     let shown = if kind.has_occurrences() {
@@ -100,6 +105,6 @@ pub fn render_tally(tally: &Tally, kind: TallyKind, n: usize) -> String {
     if entries.is_empty() {
         foot
     } else {
-        render_with_foot(table, &foot)
+        render_with_foot(table, &foot, width)
     }
 }

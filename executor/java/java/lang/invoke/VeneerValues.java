@@ -33,6 +33,7 @@ final class VeneerValues {
         "java.util.LinkedList", "size",
         "java.util.TreeMap", "size",
         "java.util.Vector", "elementCount",
+        "java.util.Hashtable", "count",
         "java.util.PriorityQueue", "size",
         "java.util.IdentityHashMap", "size",
         "java.util.WeakHashMap", "size",
@@ -105,7 +106,9 @@ final class VeneerValues {
         try {
             Object of = o;
             for (int wrappers = 0; of != null && wrappers < WRAPPERS; wrappers++) {
-                for (int n = 0; n < SIZE_CLASSES.length; n++) {
+                // The inherited count of Properties is always 0.
+                boolean inner = of instanceof java.util.Properties;
+                for (int n = 0; n < SIZE_CLASSES.length && !inner; n++) {
                     if (SIZE_OFFSETS[n] >= 0 && SIZE_CLASSES[n].isInstance(of)) {
                         return U.getInt(of, SIZE_OFFSETS[n]);
                     }
@@ -434,7 +437,7 @@ final class VeneerValues {
 
     /**
      * Begins the description of an object: its text if it is a value, else a {@link StringBuilder}
-     * with the name of its class; null for null, and if the heap is full.
+     * with the name of its class; null for null.
      */
     static Object begin(Object o) {
         try {
@@ -442,9 +445,9 @@ final class VeneerValues {
             if (text != null || o == null) {
                 return text;
             }
-            return new StringBuilder(DESCRIPTION).append(className(o));
+            return o.getClass().isArray() ? arrayText(o) : new StringBuilder(DESCRIPTION).append(className(o.getClass()));
         } catch (Throwable e) {
-            return null;
+            return "(no room)";
         }
     }
 
@@ -511,7 +514,7 @@ final class VeneerValues {
             }
             return to.append(whole ? "}" : ", ...}").toString();
         } catch (Throwable e) {
-            return null;
+            return "(no room)";
         }
     }
 
@@ -522,7 +525,10 @@ final class VeneerValues {
             if (text != null || o == null) {
                 return text;
             }
-            String name = className(o);
+            if (o.getClass().isArray()) {
+                return arrayText(o);
+            }
+            String name = className(o.getClass());
             long size = size(o);
             return size < 0 ? name : name + "(" + size + ")";
         } catch (Throwable e) {
@@ -534,15 +540,14 @@ final class VeneerValues {
         return name.append('@').append(Integer.toHexString(System.identityHashCode(o))).toString();
     }
 
-    /** The name of an object's class without its package. For an array, that of its elements. */
-    private static String className(Object o) {
-        Class<?> c = o.getClass();
-        String brackets = "";
-        while (c.isArray()) {
-            c = c.getComponentType();
-            brackets += "[]";
-        }
-        String name = c.getName();
-        return name.substring(name.lastIndexOf('.') + 1) + brackets;
+    /** The class of an array's elements, and its length: {@code int[4]}. */
+    private static String arrayText(Object o) {
+        return className(o.getClass().getComponentType()) + "[" + VeneerProbe.elements(o) + "]";
+    }
+
+    /** The name of a class without its package. */
+    private static String className(Class<?> c) {
+        String name = c.isArray() ? className(c.getComponentType()) + "[]" : c.getName();
+        return name.substring(name.lastIndexOf('.') + 1);
     }
 }
