@@ -21,6 +21,7 @@
 //! | `plan_error.rs` | errors and warnings in the user's words |
 //! | `answers.rs` | the answers of one or several JVMs, and how they are printed |
 //! | `attachment.rs` | the methods that the question was attached to |
+//! | `watched_value.rs` | the lines of `watch` |
 //! | `call_times.rs`, `merge.rs` | tables of times, and of several JVMs |
 
 mod answers;
@@ -31,6 +32,7 @@ pub mod expression;
 mod merge;
 mod method_pattern;
 mod plan_error;
+mod watched_value;
 mod written_plan;
 
 use std::io::{self, IsTerminal};
@@ -41,7 +43,7 @@ use veneer_protocol::Request;
 
 use crate::cli::Question;
 use crate::exit_code::EXIT_REFUSED;
-use crate::output::{print_error, print_note};
+use crate::output::{Style, print_error, print_note};
 use crate::remote::{LEASE_MILLIS, RENEWAL_INTERVAL};
 use answers::Answers;
 use args::ParsedQuestion;
@@ -66,7 +68,8 @@ pub fn run(question: Question) -> Result<u8> {
     // Merging needs rows as JSON. The rows of a single JVM are printed without merging.
     let merges = arguments.merge && several;
     let terminal = io::stdout().is_terminal() && !arguments.json && !several;
-    let plan = written_plan::write(&question, &asked, terminal, arguments.json || merges);
+    let width = Style::of_stdout().width.filter(|_| terminal);
+    let plan = written_plan::write(&question, &asked, width, arguments.json || merges);
     let mut clients = Vec::new();
     for pid in &asked.pids {
         clients.push((*pid, start_plan(*pid, &question, &plan.source)?));
@@ -105,7 +108,19 @@ mod tests {
             panic!("no question");
         };
         let asked = ParsedQuestion::parse(&question).unwrap();
-        written_plan::write(&question, &asked, false, question.arguments().json).source
+        written_plan::write(&question, &asked, None, question.arguments().json).source
+    }
+
+    #[test]
+    fn tables_have_the_width_of_the_terminal() {
+        let crate::cli::Command::Ask(question) =
+            Cli::parse_from(["veneer", "count", "1", "a.B::m(..)"]).command
+        else {
+            panic!("no question");
+        };
+        let asked = ParsedQuestion::parse(&question).unwrap();
+        let plan = written_plan::write(&question, &asked, Some(80), false).source;
+        assert!(plan.contains("print(h.table(20, 80));"), "{plan}");
     }
 
     /// Asserts that the plan of a question has these parts, without regard to line breaks.
@@ -147,6 +162,17 @@ mod tests {
             &["watch", "1", "a.B::m(..)", "n", "-n", "3", "--every", "2"],
             &["seen.len() <= 3", "every(2.0, "],
         );
+        has(
+            &question(&["--by", "order.getUser().name", "--unsafe-calls"]),
+            &[
+                "unsafe_calls(true);let m = methods(",
+                "t.count(p[\"order\"].getUser()[\"name\"])",
+            ],
+        );
+        has(
+            &["watch", "1", "a.B::m(..)", "order", "--if", "order.paid"],
+            &["if p[\"order\"][\"paid\"]{ t.put(describe(p[\"order\"])) }"],
+        );
         let plan = plan_of(&["time", "1", "a.B::m(..)", "--for", "2.5"]);
         assert!(
             plan.contains("after(2.5, ") && !plan.contains("every("),
@@ -166,7 +192,7 @@ mod tests {
             };
             match ParsedQuestion::parse(&question) {
                 Ok(asked) => {
-                    let plan = written_plan::write(&question, &asked, false, false).source;
+                    let plan = written_plan::write(&question, &asked, None, false).source;
                     veneer_scripts::Plan::compile("question", &plan)
                         .and_then(|plan| no_jvm::dry_run(&plan))
                         .unwrap_or_else(|error| panic!("{words:?}: {error}\n{plan}"));
@@ -233,7 +259,8 @@ mod tests {
             ],
             &[
                 "k0.push(p[\"o\"][\"limit\"]);",
-                "if elapsed > v0{ t.put(v1,elapsed); }",
+                "k1.push(describe(p[\"o\"][\"id\"]));",
+                "if elapsed > v0{ t.put(v1,describe(elapsed)); }",
             ],
         );
         has(
@@ -247,9 +274,9 @@ mod tests {
                 "result == null",
             ],
             &[
-                "let h = m.exits().before(|p| { let end = now_ns(); let start = began.pop(); let v0 = k0.pop(p[\"o\"][\"id\"]); if start > 0 { ",
-                "if p[\"result\"] == (){ t.put(v0,p[\"result\"][\"total\"]); } } began.push(0); });",
-                "m.after(|p| { let end = now_ns(); let start = began.pop(); if start > 0 { let v0 = k0.pop(p[\"o\"][\"id\"]); } });",
+                "let h = m.exits().before(|p| { let end = now_ns(); let start = began.pop(); let v0 = k0.pop(describe(p[\"o\"][\"id\"])); if start > 0 { ",
+                "if p[\"result\"] == (){ t.put(v0,describe(p[\"result\"][\"total\"])); } } began.push(0); });",
+                "m.after(|p| { let end = now_ns(); let start = began.pop(); if start > 0 { let v0 = k0.pop(describe(p[\"o\"][\"id\"])); } });",
             ],
         );
         has(
@@ -270,7 +297,9 @@ mod tests {
                 "--at",
                 "exits",
             ],
-            &["let h = m.exits().before(|p| { t.put(p[\"result\"],p[\"cost\"]) });"],
+            &[
+                "let h = m.exits().before(|p| { t.put(describe(p[\"result\"]),describe(p[\"cost\"])) });",
+            ],
         );
         has(
             &["hist", "1", "a.B::m(..)", "--by", "o.id"],
@@ -310,7 +339,7 @@ mod tests {
             panic!("no question");
         };
         let asked = ParsedQuestion::parse(&question).unwrap();
-        let plan = written_plan::write(&question, &asked, false, false);
+        let plan = written_plan::write(&question, &asked, None, false);
         assert!(plan.expressions.len() >= 6);
         let lines: Vec<&str> = plan.source.lines().collect();
         for placed in &plan.expressions {

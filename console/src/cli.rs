@@ -126,15 +126,19 @@ Examples:
   veneer hist  4711 'shop.Cart::add(..)' items.len --by this.country --at exits
   veneer count 4711 4712 'shop.Desk::serve(..)' --merge --for 10
   veneer time  --match 'shop.*' 'shop..*Dao::*(..)'
+  veneer count 4711 'shop.Desk::serve(..)' --by 'order.getStatus().label()' --unsafe-calls
 
 An expression reads variables of the method that are live at the point, their fields (private fields
-too), elements and lengths: `order.user.name`, `parts[0]`, `parts.len`, `this`. Reading from null
-yields null or 0. The operators are + - * / %, comparisons, && || and !. The functions are
-starts_with, ends_with, contains, class_of, identity, thread_name, thread_id, one_in, and stack,
-which yields the callers. The expression is compiled into the methods and removed when the command
-ends. Without --at, `elapsed` is the duration of a call in milliseconds, `result` the value that it
-returns, and `exception` whether it ends by an exception; with these, the other names have the
-values of the entry. `hist` without EXPR shows durations in microseconds.
+too), elements and lengths: `order.user.name`, `parts[0]`, `parts.len`, `this`. `items.len` is the
+size of a collection or map of the JDK, and -1 if it is of another class. Enums and dates have a
+text, boxes a number: `order.status == \"PAID\" && order.count > 3`. `watch` shows an object as its
+class and its first fields. Reading from null yields null or 0. The operators are + - * / %,
+comparisons, && || and !. The functions are starts_with, ends_with, contains, class_of, identity,
+thread_name, thread_id, one_in, and stack, which yields the callers. The expression is compiled into
+the methods and removed when the command ends. Without --at, `elapsed` is the duration of a call in
+milliseconds, `result` the value that it returns, and `exception` whether it ends by an exception;
+with these, the other names have the values of the entry. `hist` without EXPR shows durations in
+microseconds.
 
 A pattern may also be written `com.shop` (all classes below), `com.shop.Desk.serve` or `Desk#serve`.
 
@@ -159,7 +163,10 @@ there is selected.";
 const REFUSALS: &str = "\
 Examples:
   veneer refusals 4711
+  veneer refusals 4711 --reason InlineLimit
   veneer refusals 4711 --json | jq -r '.[].reason' | sort | uniq -c
+
+The first table counts the reasons. The second one has the first refusals in classes outside the JDK.
 
 Exit codes: 0 success, 2 the JVM could not be reached.";
 
@@ -505,6 +512,10 @@ pub struct AskArguments {
     /// Measure only if this condition holds.
     #[arg(long = "if", value_name = "EXPR")]
     pub only: Option<String>,
+    /// Allow expressions to call public methods of objects, as in `order.getUser()`. A called method
+    /// may wait, write or be slow.
+    #[arg(long)]
+    pub unsafe_calls: bool,
     /// The points in the methods: entry, exits, loops, loop_exits, blocks, edges, line:N, f3,
     /// block:N, calls, calls:PATTERN, reads, reads:FIELD, writes, writes:FIELD, array_reads, array_writes,
     /// allocations, monitor_enters, monitor_exits, throws, handlers, branches or switches.
@@ -602,6 +613,12 @@ pub struct RefusalsArguments {
     /// The JVM's process id.
     #[arg(value_parser = pid())]
     pub pid: u32,
+    /// Only refusals for this reason; all of them are listed.
+    #[arg(long, value_name = "NAME")]
+    pub reason: Option<String>,
+    /// List all refusals, those in classes of the JDK too.
+    #[arg(long)]
+    pub all: bool,
     /// Print a JSON array.
     #[arg(long)]
     pub json: bool,

@@ -38,14 +38,14 @@ pub use edit::{EditSpec, EditSummary, PatchSummary};
 pub use event::LogEvent;
 pub use kind::{InstrumentKind, RecorderSpec, RecordingForm};
 pub use pattern::{
-    CLASS_INITIALISER, ClassMatch, ClassMetadata, MethodMetadata, MethodPattern, PatternError,
-    PatternFault, class_flag_words, flag_words,
+    CLASS_INITIALISER, ClassMatch, ClassMetadata, MethodMetadata, MethodPattern, PatternBreadth,
+    PatternError, PatternFault, class_flag_words, flag_words,
 };
 pub use place::{AdviceKind, InstructionKind, PointSelector};
 pub use row::InstrumentSummary;
 pub use runtime::{AttachError, AttachSummary, RecordingSummary, Runtime};
 pub use spec::{DEFAULT_MAX_POINTS, HitQuota, InstrumentSpec};
-pub use suggest::{nearest, nearest_words};
+pub use suggest::{MeantMethod, nearest, nearest_words};
 pub use tally::{
     LinearBuckets, LinearError, MAX_LINEAR_BUCKETS, MergeError, Occurrence, RATE_RING_SECONDS,
     RATE_WINDOW_SECONDS, Rate, TOP_GROUP_SLOTS, Tally, TallyEntry, TallyKey, TallyKind,

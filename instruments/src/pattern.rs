@@ -40,6 +40,6 @@ mod types;
 
 pub(crate) use class_pattern::PackageElement;
 pub use metadata::{ClassMatch, ClassMetadata, MethodMetadata};
-pub use method_pattern::{CLASS_INITIALISER, MethodPattern};
+pub use method_pattern::{CLASS_INITIALISER, MethodPattern, PatternBreadth};
 pub use modifiers::{class_flag_words, flag_words};
 pub use parser::{PatternError, PatternFault};

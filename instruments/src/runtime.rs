@@ -110,6 +110,10 @@ pub trait Runtime: Send + Sync {
     }
     /// Returns the number of activations that are known to run code older than the current version.
     fn stale_activation_count(&self) -> u64;
+    /// Returns the time from which the times of occurrences and events count, in seconds since 1970.
+    fn start_time(&self) -> f64 {
+        0.0
+    }
     /// Prints output of a plan, to the JVM's standard error or to the client that runs the plan.
     /// `text` has no final newline.
     fn print(&self, text: &str);

@@ -43,6 +43,71 @@ pub fn nearest<'a>(
     })
 }
 
+/// A method that a pattern without a match may mean.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MeantMethod {
+    /// The class, perhaps without its package.
+    class: String,
+    method: String,
+}
+
+impl MeantMethod {
+    /// Reads a pattern that names a method: `shop.Desk::serve`, or `shop.Desk.serve` and
+    /// `shop.Desk#serve`, in which another character stands for `::`. `None` if a name has a wildcard.
+    pub fn of(pattern: &MethodPattern) -> Option<MeantMethod> {
+        let text = pattern.class_text();
+        let text = text.strip_prefix("*..").unwrap_or(&text);
+        let (class, method) = match pattern.method_text() {
+            Some(method) => (text, method),
+            None => text.rsplit_once(['.', '#'])?,
+        };
+        let is_name = |name: &str| !name.is_empty() && !name.contains('*') && !name.contains("..");
+        (is_name(class) && is_name(method)).then(|| MeantMethod {
+            class: class.to_owned(),
+            method: method.to_owned(),
+        })
+    }
+
+    /// Whether the class can be the one of this dotted name, in any package.
+    pub fn may_be_in(&self, name: &str) -> bool {
+        let outer = name.strip_suffix(&self.class);
+        outer.is_some_and(|outer| outer.is_empty() || outer.ends_with(['.', '$']))
+    }
+
+    /// The end of a sentence about these classes, each with the names of its methods: the pattern to
+    /// write, or the methods that the class has. `None` if there is no class.
+    pub fn hint(&self, classes: &[(String, Vec<String>)]) -> Option<String> {
+        /// The most methods that a hint names.
+        const MAX_METHODS: usize = 5;
+        let has = |methods: &[String]| methods.contains(&self.method);
+        let with: Vec<String> = classes
+            .iter()
+            .filter(|(_, methods)| has(methods))
+            .map(|(class, _)| format!("`{class}::{}(..)`", self.method))
+            .collect();
+        if !with.is_empty() {
+            return Some(format!("did you mean {}?", with.join(" or ")));
+        }
+        let (class, methods) = classes.first()?;
+        let mut names = nearest_words(
+            &self.method,
+            methods.iter().map(String::as_str),
+            MAX_METHODS,
+        );
+        if names.is_empty() {
+            names.clone_from(methods);
+            names.sort_unstable();
+            names.dedup();
+            names.truncate(MAX_METHODS);
+        }
+        Some(format!(
+            "{class} has no method `{}`; it has {}",
+            self.method,
+            names.join(", ")
+        ))
+    }
+}
+
 /// Returns up to `n` words nearest to `word`, nearest first: suggestions for a misspelt function or
 /// variable.
 pub fn nearest_words<'a>(
@@ -209,6 +274,49 @@ mod tests {
     #[test]
     fn unrelated_names_are_not_suggested() {
         assert_eq!(suggestions("org.h2.engine.Database"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_dot_or_a_hash_may_stand_before_a_method() {
+        let classes = [(
+            "route.Network".to_owned(),
+            ["find", "add", "<init>"].map(String::from).to_vec(),
+        )];
+        for (pattern, hint) in [
+            (
+                "route.Network.find",
+                "did you mean `route.Network::find(..)`?",
+            ),
+            ("Network.find", "did you mean `route.Network::find(..)`?"),
+            (
+                "Network::find(..)",
+                "did you mean `route.Network::find(..)`?",
+            ),
+            (
+                "*..Network::fnd",
+                "route.Network has no method `fnd`; it has find",
+            ),
+            (
+                "Network::close()",
+                "route.Network has no method `close`; it has <init>, add, find",
+            ),
+        ] {
+            let pattern = MethodPattern::parse(pattern).expect(pattern);
+            let meant = MeantMethod::of(&pattern).expect("a method");
+            assert!(meant.may_be_in("route.Network"), "{pattern}");
+            assert!(!meant.may_be_in("route.MyNetwork"), "{pattern}");
+            assert_eq!(meant.hint(&classes).as_deref(), Some(hint));
+            assert_eq!(meant.hint(&[]), None);
+        }
+        for pattern in [
+            "route..*",
+            "Network",
+            "route.*::find(..)",
+            "route.Network::*",
+        ] {
+            let pattern = MethodPattern::parse(pattern).expect(pattern);
+            assert_eq!(MeantMethod::of(&pattern), None);
+        }
     }
 
     #[test]

@@ -72,7 +72,8 @@ impl TallyKind {
             // in the first slot of a group: it says whether a thread is reassigning a slot of the
             // group.
             Self::Top => 3,
-            Self::Last | Self::Sample => 2,
+            // The time, the id of the thread, and the number of the string with its name.
+            Self::Last | Self::Sample => 3,
             Self::Numbers | Self::Objects => MAX_STACK_DEPTH,
             Self::PerObject => 0,
         }
@@ -195,6 +196,9 @@ pub struct TallyEntry {
     pub error: u64,
     /// The time and thread, for [`TallyKind::Last`] and [`TallyKind::Sample`].
     pub at: Option<Occurrence>,
+    /// The name that the thread of `at` had; `None` if it is unknown.
+    #[serde(default)]
+    pub thread_name: Option<String>,
 }
 
 /// The time and thread at which a combination was recorded.

@@ -1,7 +1,10 @@
 //! Compares rendered tables with the expected text.
 
-use veneer_instruments::table::{TABLE_WIDTH, render_events, render_rows};
+use veneer_instruments::table::{
+    TABLE_WIDTH, render_events, render_rows, render_rows_within, render_tally_within,
+};
 use veneer_instruments::{EventValue, LogEvent, Measurement, PointRow};
+use veneer_instruments::{Tally, TallyEntry, TallyKey, TallyKind};
 use veneer_names::FragmentId;
 
 fn row(
@@ -170,6 +173,34 @@ events  dropped  class           method    at  line
 5,000 in 1 row
 ",
     );
+}
+
+#[test]
+fn a_table_fits_into_a_narrow_terminal() {
+    let rows = [row(
+        "com.acme.shop.orders.incoming.OrderDesk",
+        "serve(Ljava/lang/String;)Lroute/Station;",
+        (Some(0), None),
+        112,
+        count(1_234_567),
+    )];
+    let tally = Tally {
+        entries: vec![TallyEntry {
+            keys: vec![TallyKey::Text(Some("customer ".repeat(9)))],
+            count: 7,
+            ..TallyEntry::default()
+        }],
+        ..Tally::default()
+    };
+    for text in [
+        render_rows_within(&rows, 3, 60),
+        render_tally_within(&tally, TallyKind::Count, 3, &[], 60),
+    ] {
+        for line in text.lines() {
+            assert!(line.chars().count() <= 60, "{text}");
+        }
+    }
+    assert!(render_rows(&rows, 3).contains("com.acme.shop.orders.incoming.OrderDesk"));
 }
 
 #[test]

@@ -7,7 +7,9 @@
 //! This file has the compiler's state and its basic operations. The files in `compile/` each
 //! compile one kind of construct.
 
+mod boxed;
 mod call;
+mod describe;
 pub mod invoke;
 mod kept;
 mod method;
@@ -17,6 +19,7 @@ mod statement;
 mod tag;
 mod value;
 
+pub use describe::MAX_DESCRIBED_FIELDS;
 pub use method::ProbeMethod;
 pub use tag::KeyTag;
 
@@ -26,6 +29,7 @@ use crate::step::{ComputationalType, HelperClass, Label, ProbeStep};
 use crate::tree::{ProbeCode, SourcePosition, Statement};
 use crate::ty::Ty;
 use opcode::{F2D, I2L, L2D};
+use value::getter;
 
 /// Limit for the iterations of a `for` loop at run time. The helper `more` in `VeneerProbe`
 /// enforces the limit.
@@ -209,6 +213,10 @@ impl Compiler<'_> {
 
     /// Converts the value on the stack to the wanted type, or reports a type error.
     fn fit(&mut self, wanted: &Ty, found: Ty, place: SourcePosition) -> ProbeResult<()> {
+        let found = match wanted {
+            Ty::Long | Ty::Double | Ty::Bool => self.unboxed(found),
+            _ => found,
+        };
         let fits = match (wanted, &found) {
             (Ty::Double, Ty::Long) => {
                 self.step(ProbeStep::Plain(L2D), 2, 2);

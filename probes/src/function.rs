@@ -223,7 +223,14 @@ pub fn names() -> String {
 }
 
 /// Functions that the compiler implements itself.
-const BUILT_IN: [&str; 4] = ["as_a", "here", "site_id", "hash_of_method"];
+const BUILT_IN: [&str; 6] = [
+    "as_a",
+    "describe",
+    "here",
+    "site_id",
+    "size",
+    "hash_of_method",
+];
 
 /// Returns the function of this name with `values` parameters. In the form `a.name(b)`, `a` counts
 /// as a parameter.
@@ -237,6 +244,8 @@ pub fn exists(name: &str, values: usize) -> bool {
     find(name, values).is_some()
         || [
             ("as_a", 2),
+            ("describe", 1),
+            ("size", 1),
             ("here", 0),
             ("site_id", 0),
             ("hash_of_method", 0),

@@ -27,6 +27,11 @@ impl Scope for Shop {
             "text" => "Ljava/lang/String;",
             "lines" => "[I",
             "order" => "Lshop/Order;",
+            "user" => "Lshop/User;",
+            "limit" => "Ljava/lang/Integer;",
+            "open" => "Ljava/lang/Boolean;",
+            "rate" => "Ljava/lang/Double;",
+            "items" => "Ljava/util/List;",
             _ => return None,
         };
         Some(descriptor.into())
@@ -384,7 +389,7 @@ fn compile_errors_have_positions() {
         ),
         (
             expression(ExprKind::Call("println".into(), vec![])),
-            "3:7: `println` has no compiled form here: there are starts_with, ends_with, contains, identity, class_of, is_a, thread_id, thread_name, one_in, per_second, stack, now_ns, to_int, to_float, as_a, here, site_id, hash_of_method",
+            "3:7: `println` has no compiled form here: there are starts_with, ends_with, contains, identity, class_of, is_a, thread_id, thread_name, one_in, per_second, stack, now_ns, to_int, to_float, as_a, describe, here, site_id, size, hash_of_method",
         ),
         (
             cast(read("order"), "shop.Late"),
@@ -636,6 +641,128 @@ fn helpers(body: Vec<Statement>) -> Vec<&'static str> {
         _ => None,
     };
     compiled.steps.iter().filter_map(helper).collect()
+}
+
+fn call(name: &str, values: Vec<Expr>) -> Expr {
+    expression(ExprKind::Call(name.into(), values))
+}
+
+fn helpers_of(value: Expr) -> Vec<&'static str> {
+    let name = "x".into();
+    helpers(vec![Statement::Let { name, value }])
+}
+
+#[test]
+fn a_box_is_read_by_operators_and_conditions_and_stays_an_object_beside_null() {
+    use Operator::*;
+    let int = || expression(ExprKind::Int(3));
+    let null = || expression(ExprKind::Null);
+    for (value, expected) in [
+        (
+            binary(Greater, read("limit"), int()),
+            &["integer", "greater"][..],
+        ),
+        (binary(Less, int(), read("rate")), &["real", "less"]),
+        (
+            binary(Equal, read("limit"), read("limit")),
+            &["integer", "integer", "equal"],
+        ),
+        (binary(Equal, read("limit"), null()), &["equal"]),
+        (binary(NotEqual, null(), read("open")), &["differ"]),
+        (binary(Add, read("limit"), read("count")), &["integer"]),
+        (read("limit"), &[]),
+    ] {
+        let name = value.to_string();
+        assert_eq!(helpers_of(value), expected, "{name}");
+    }
+    let body = vec![Statement::If {
+        condition: read("open"),
+        then: vec![aggregate(vec![read("limit")])],
+        otherwise: Vec::new(),
+    }];
+    assert_eq!(helpers(body), ["truth", "integer", "add"]);
+}
+
+#[test]
+fn an_object_is_compared_with_a_text_by_its_own_text() {
+    let text = || expression(ExprKind::Text("PAID".into()));
+    for (value, expected) in [
+        (binary(Operator::Equal, read("user"), text()), "equalText"),
+        (
+            binary(Operator::NotEqual, text(), read("user")),
+            "differText",
+        ),
+        (binary(Operator::Equal, read("text"), text()), "equal"),
+        (
+            binary(Operator::Equal, read("text"), expression(ExprKind::Null)),
+            "equal",
+        ),
+    ] {
+        assert_eq!(helpers_of(value), [expected]);
+    }
+}
+
+#[test]
+fn collections_of_the_jdk_have_a_size() {
+    let field = |of: &str, name: &str| expression(ExprKind::Field(read(of).into(), name.into()));
+    for value in [
+        field("items", "len"),
+        field("items", "size"),
+        call("size", vec![read("items")]),
+    ] {
+        assert_eq!(helpers_of(value), ["size"]);
+    }
+    assert_eq!(helpers_of(call("size", vec![read("lines")])), ["elements"]);
+    assert_eq!(helpers_of(call("size", vec![read("text")])), ["characters"]);
+    let refused = |value: Expr| {
+        let name = "x".into();
+        let body = vec![Statement::Let { name, value }];
+        compiled(body).expect_err("refused").to_string()
+    };
+    assert!(refused(field("order", "size")).contains("has no field `size`"));
+    assert!(
+        refused(call("size", vec![read("order")]))
+            .contains("this is shop.Order, and a collection of the JDK is needed")
+    );
+}
+
+#[test]
+fn a_description_has_the_fields_of_the_static_type() {
+    assert_eq!(
+        helpers_of(call("describe", vec![read("user")])),
+        [
+            "describe",
+            "objectIn",
+            "member",
+            "byteIn",
+            "member",
+            "described"
+        ]
+    );
+    for object in ["limit", "items", "lines"] {
+        assert_eq!(
+            helpers_of(call("describe", vec![read(object)])),
+            ["describe", "described"]
+        );
+    }
+    for value in ["total", "sum", "paid", "text"] {
+        assert!(helpers_of(call("describe", vec![read(value)])).is_empty());
+    }
+}
+
+#[test]
+fn the_latest_values_have_their_strings_in_a_ring() {
+    let put = |operation: &str| Statement::UpdateTable {
+        table: 4,
+        operation: operation.into(),
+        values: vec![read("text"), read("order")],
+        place: SourcePosition::default(),
+    };
+    assert_eq!(
+        helpers(vec![put("put")]),
+        ["latestText", "latestObject", "put"]
+    );
+    assert_eq!(helpers(vec![put("count")]), ["text", "object", "count"]);
 }
 
 #[test]

@@ -13,6 +13,7 @@ use crate::plan::Plan;
 use crate::source_map::SourceMap;
 use parking_lot::Mutex;
 use rhai::{AST, FnPtr, Position};
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -90,6 +91,8 @@ pub(crate) struct PlanContext {
     /// The time at which the plan began.
     pub(crate) began: Instant,
     inbox: Mutex<Vec<Callback>>,
+    /// The warnings about selections that were printed.
+    warned: Mutex<HashSet<String>>,
     /// The component name and version that the plan has declared.
     declared: Mutex<Option<ComponentDeclaration>>,
     analyser: Mutex<Option<Analyser>>,
@@ -126,6 +129,7 @@ impl PlanContext {
             calls: plan.calls(),
             began: Instant::now(),
             inbox: Mutex::new(Vec::new()),
+            warned: Mutex::default(),
             declared: Mutex::new(None),
             analyser: Mutex::new(None),
             analysing: AtomicBool::new(false),
@@ -134,6 +138,12 @@ impl PlanContext {
             active_calls: AtomicUsize::new(0),
             deadline: AtomicU64::new(0),
         }
+    }
+
+    /// Whether the plan has not printed this warning before. A plan often attaches several instruments
+    /// to one selection.
+    pub(crate) fn is_new_warning(&self, warning: &str) -> bool {
+        self.warned.lock().insert(warning.to_owned())
     }
 
     fn elapsed(&self) -> u64 {

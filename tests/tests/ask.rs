@@ -299,6 +299,178 @@ fn durations_are_shown_and_values_end_after_a_number() -> Outcome {
     })
 }
 
+/// The words of a command about parcels, and parts of its output.
+const PARCELS: &[(&[&str], &[&str])] = &[
+    (
+        &["watch", "Parcels::pack(..)", "parcel", "round"],
+        &[
+            " main: parcel = Parcels$Parcel{id=7, state=PAID, pieces=3, fragile=true, price=12.50, \
+             key=00000000-0000-0001-0000-000000000002, day=2026-11-05, sent=2001-09-09T01:46:40.005Z, \
+             time=2024-02-29T23:59:01, items=ArrayList(2), stock=HashMap(1)",
+            " main: parcel = Parcels$Parcel{id=8, state=NEW, pieces=null, fragile=null, ",
+            " main: parcel = null, round = 3\n",
+        ],
+    ),
+    (
+        &[
+            "watch",
+            "Parcels::pack(..)",
+            "parcel.items.len",
+            "parcel.stock.size()",
+            "parcel.note.len",
+            "parcel.note",
+        ],
+        &[
+            "parcel.items.len = 2, parcel.stock.size() = 1, parcel.note.len = 3, ",
+            "parcel.items.len = 4, parcel.stock.size() = 2, parcel.note.len = -1, parcel.note = Parcels$Own@",
+            "parcel.items.len = 1, parcel.stock.size() = 0, parcel.note.len = 2, ",
+            "parcel.items.len = 0, parcel.stock.size() = 0, parcel.note.len = 0, parcel.note = null\n",
+        ],
+    ),
+    (
+        &[
+            "watch",
+            "Parcels::pack(..)",
+            "parcel.state",
+            "parcel.price",
+            "parcel.time",
+            "parcel.pieces + 1",
+        ],
+        &[
+            "parcel.state = PAID, parcel.price = 12.50, parcel.time = 2024-02-29T23:59:01, parcel.pieces + 1 = 4\n",
+            "parcel.price = -123456789012345678901234567.890, parcel.time = -1.500 s, parcel.pieces + 1 = 1\n",
+            "parcel.state = null, parcel.price = null, parcel.time = 1970-01-01T00:00:01.500Z, parcel.pieces + 1 = 3\n",
+        ],
+    ),
+    (
+        &[
+            "count",
+            "Parcels::pack(..)",
+            "--by",
+            "parcel.state",
+            "--by",
+            "parcel.day",
+            "--if",
+            "parcel.state == \"PAID\" && parcel.pieces > 2 && parcel.fragile",
+        ],
+        &["PAID  2026-11-05\n1 in 1 entries"],
+    ),
+    (
+        &[
+            "count",
+            "Parcels::pack(..)",
+            "--if",
+            "parcel.pieces == null",
+        ],
+        &["2 in 1 entries"],
+    ),
+    (
+        &[
+            "count",
+            "Parcels::pack(..)",
+            "--by",
+            "parcel.label()",
+            "--unsafe-calls",
+        ],
+        &["parcel 7\n", "parcel 9\n", "4 in 4 entries"],
+    ),
+    (
+        &[
+            "watch",
+            "Parcels::pack(..)",
+            "parcel",
+            "elapsed",
+            "--if",
+            "elapsed >= 0 && round == 2",
+            "-n",
+            "1",
+        ],
+        &[
+            "parcel = Parcels$Parcel{id=9, state=null, pieces=2, ",
+            "elapsed = 0.",
+        ],
+    ),
+];
+
+#[test]
+fn values_of_the_jdk_are_shown_without_calls_of_the_application() -> Outcome {
+    on_each_jdk_with("instruments", |programs| {
+        let mut live = Live::start(&programs.java("Parcels"))?;
+        live.say("run")?;
+        let sum = live.line("sum ")?;
+        let attached = |live: &Live| live.value("instruments().filter(|i| i.attached).len()");
+        for (words, expected) in PARCELS {
+            until("the end of a question", || attached(&live), |n| n == "0")?;
+            let measures_calls = words.contains(&"elapsed");
+            let instruments = if measures_calls { 2 } else { 1 };
+            let out = run_during_round(&mut live, words, &sum, &attached, instruments)?;
+            for part in *expected {
+                assert!(out.contains(part), "{words:?}: `{part}` is not in\n{out}");
+            }
+            let is_watch = words.first() == Some(&"watch");
+            for line in out.lines().filter(|_| is_watch) {
+                let time: Vec<&str> = line.split([':', '.', ' ']).take(4).collect();
+                let digits = time.iter().map(|part| part.len());
+                assert_eq!(digits.collect::<Vec<_>>(), [2, 2, 2, 3], "{line}");
+            }
+        }
+        let pid = live.pid().to_string();
+        let output = veneer()
+            .args(["count", &pid, "Parcels::pack(..)", "--by", "parcel.label()"])
+            .run()?;
+        assert_eq!(output.code, 1, "{output:?}");
+        assert!(
+            output.err.contains("allow its call by --unsafe-calls"),
+            "{output:?}"
+        );
+        let output = live.stop()?;
+        assert_eq!((output.code, output.err.as_str()), (0, ""));
+        Ok(())
+    })
+}
+
+#[test]
+fn each_watched_value_has_a_text_of_its_own_for_as_long_as_the_question_runs() -> Outcome {
+    on_each_jdk_with("instruments", |programs| {
+        let mut live = Live::start(&run(&[], &programs.java("Orders").args(["live"])))?;
+        live.say("run")?;
+        let sum = live.line("sum ")?;
+        let attached = |live: &Live| live.value("instruments().filter(|i| i.attached).len()");
+        let pid = live.pid().to_string();
+        let words = [
+            "watch",
+            &pid,
+            "Orders::handle(..)",
+            "order",
+            "--for",
+            "4",
+            "--every",
+            "0.1",
+        ];
+        let command = veneer().args(words);
+        let running = thread::spawn(move || command.run());
+        until("a question", || attached(&live), |n| *n == "1")?;
+        // More values than the table has strings.
+        for _ in 0..12 {
+            live.say("run")?;
+            assert_eq!(live.line("sum ")?, sum);
+        }
+        let output = running.join().map_err(|_| "the command's thread")??;
+        let out = output.succeeded("watch")?.out;
+        let last = out.lines().last().unwrap_or_default();
+        let end = "order = Orders$Order{user=Orders$User, total=999, weight=249.75, express=false, \
+            parts=int[4], tags=String[2], grade=b, small=2, middle=999, rate=1.5, match=null, number=9990}";
+        assert!(last.ends_with(end), "{last}");
+        assert!(
+            !out.contains("no room") && !out.contains("overwritten"),
+            "{out}"
+        );
+        let output = live.stop()?;
+        assert_eq!((output.code, output.err.as_str()), (0, ""));
+        Ok(())
+    })
+}
+
 #[test]
 fn a_question_without_a_point_ends_with_the_reason_and_code_one() -> Outcome {
     on_each_jdk_with("instruments", |programs| {
@@ -337,7 +509,20 @@ fn a_question_without_a_point_ends_with_the_reason_and_code_one() -> Outcome {
             (
                 &["time", &pid, "Order::handle(..)"],
                 1,
+                &[
+                    "Orders$Order has no method `handle`; it has <init>",
+                    "attached: 0 methods",
+                ],
+            ),
+            (
+                &["count", &pid, "Ordes.handle"],
+                1,
                 &["near it: Orders", "attached: 0 methods"],
+            ),
+            (
+                &["count", &pid, "Orders.handel"],
+                1,
+                &["Orders has no method `handel`; it has handle"],
             ),
             (
                 &["count", &pid, "Orders::handle(..)", "--at", "throws"],
@@ -366,6 +551,11 @@ fn a_question_without_a_point_ends_with_the_reason_and_code_one() -> Outcome {
             let warnings = output.err.matches("matches no method").count();
             assert!(warnings <= 1, "{words:?}: {}", output.err);
         }
+        // In plans too, and each warning once.
+        let twice = "for n in 0..2 { methods(\"Orders.handle\").before(counter()); }";
+        let output = live.exec(twice)?.succeeded("exec")?;
+        let hint = "did you mean `Orders::handle(..)`?";
+        assert_eq!(output.out.matches(hint).count(), 1, "{}", output.out);
         let output = live.stop()?;
         assert_eq!((output.code, output.err.as_str()), (0, ""));
         Ok(())

@@ -445,6 +445,18 @@ fn activations_that_began_before_the_agent_are_reported_as_unreachable() -> Outc
         let mut live = Live::start(&programs.java("Desk"))?;
         handle_orders(&mut live, 1)?;
         let counter = "methods(\"Desk::round()\").loops().before(counter()).hits()";
+        // Who names a class hears of it once, and who names more than that does not.
+        for (pattern, warns) in [("*..D*::*(..)", false), ("Desk", true), ("*..Desk", false)] {
+            let plan = format!("methods(\"{pattern}\").before(counter()); ()");
+            let output = live.exec(&plan)?.succeeded("exec")?;
+            assert_eq!(
+                output.out.contains("warning"),
+                warns,
+                "{pattern}: {}",
+                output.out
+            );
+            live.value("detach_all()")?;
+        }
         for _ in 0..2 {
             let output = live.exec(counter)?.succeeded("exec")?;
             let words = "warning: 1 activation of Desk::round began before the class was armed: it is not seen until the return";

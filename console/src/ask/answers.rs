@@ -11,12 +11,13 @@ use std::thread;
 use anyhow::Result;
 use serde_json::{Value, json};
 use veneer_client::{Client, ControlError};
+use veneer_instruments::table::format_count;
 use veneer_protocol::Reply;
 
 use super::args::{DEFAULT_ROWS, ParsedQuestion};
-use super::attachment::Attachment;
+use super::attachment::{Attachment, ControlText};
 use super::written_plan::{CONTROL, WrittenPlan};
-use super::{call_times, merge, plan_error};
+use super::{call_times, merge, plan_error, watched_value};
 use crate::cli::Question;
 use crate::exec::EXIT_PROGRAM_FAILED;
 use crate::exit_code::EXIT_REFUSED;
@@ -58,6 +59,8 @@ pub struct Answers {
     /// Whether the question names points inside methods.
     has_points: bool,
     is_watch: bool,
+    /// The expressions of `watch` as the user typed them.
+    values: Vec<String>,
     pattern: String,
     /// The warnings that were printed.
     warned: BTreeSet<String>,
@@ -96,6 +99,7 @@ impl Answers {
             rows: arguments.rows.unwrap_or(DEFAULT_ROWS) as usize,
             has_points: arguments.at.is_some(),
             is_watch,
+            values: asked.values.clone(),
             pattern: asked.pattern.clone(),
             warned: BTreeSet::new(),
             running_before: Vec::new(),
@@ -120,7 +124,7 @@ impl Answers {
         for (pid, message) in messages {
             match message {
                 JvmMessage::Text(text) => self.text(&mut stdout, pid, text)?,
-                JvmMessage::Control(text) => self.control(pid, &text),
+                JvmMessage::Control(text) => self.control(&mut stdout, pid, &text)?,
                 JvmMessage::Started => self.print_running_before(),
                 JvmMessage::Failed(message) => {
                     print_error(&plan_error::explain(&message, self.name, &self.plan));
@@ -156,12 +160,21 @@ impl Answers {
         EXIT_REFUSED
     }
 
-    /// Handles a text of the plan for this command. The first report of each JVM is printed, and a
-    /// later one if more methods match by then.
-    fn control(&mut self, pid: u32, text: &str) {
-        let Some(attached) = Attachment::read(text) else {
-            return;
-        };
+    /// Handles a text of the plan for this command.
+    fn control(&mut self, to: &mut impl Write, pid: u32, text: &str) -> Result<()> {
+        match ControlText::read(text) {
+            Some(ControlText::Attached(attached)) => self.attachment(pid, attached),
+            Some(ControlText::Lost(count)) => {
+                let count = format_count(count);
+                self.print_table(to, pid, &format!("… {count} more"))?;
+            }
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// Prints the first report of each JVM, and a later one if more methods match by then.
+    fn attachment(&mut self, pid: u32, attached: Attachment) {
         let before = self.attached.insert(pid, attached);
         if before != Some(attached) {
             let process = match self.mode {
@@ -199,7 +212,7 @@ impl Answers {
         }
         let prints_json = self.json || matches!(self.mode, OutputMode::Merged { .. });
         let mut object = None;
-        if prints_json || self.plan.prints_calls {
+        if prints_json || self.plan.prints_calls || self.plan.prints_values {
             // Text that is not JSON is no answer of the plan, but a message of the agent about the
             // plan.
             let Ok(value) = serde_json::from_str::<Value>(&text) else {
@@ -227,6 +240,9 @@ impl Answers {
             (_, Some(object)) if self.json => Ok(writeln!(to, "{object}")?),
             (_, object) => {
                 let text = match object {
+                    Some(row) if self.plan.prints_values => {
+                        watched_value::line(&row, &self.values).unwrap_or(text)
+                    }
                     Some(object) => {
                         let rows = object["rows"].as_array().cloned().unwrap_or_default();
                         let all = object["methods"].as_u64().unwrap_or(0) as usize;

@@ -15,20 +15,24 @@ pub struct Attachment {
     pub points: u64,
 }
 
-/// A text of the plan that this command does not print.
+/// A text of the plan for this command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-struct ControlText {
-    attached: Attachment,
+#[serde(rename_all = "snake_case")]
+pub enum ControlText {
+    /// The methods that the question was attached to.
+    Attached(Attachment),
+    /// The number of values that the table has lost before the next one.
+    Lost(u64),
+}
+
+impl ControlText {
+    /// Reads the JSON text of the plan.
+    pub fn read(text: &str) -> Option<ControlText> {
+        serde_json::from_str(text).ok()
+    }
 }
 
 impl Attachment {
-    /// Reads the JSON text of the plan.
-    pub fn read(text: &str) -> Option<Attachment> {
-        serde_json::from_str::<ControlText>(text)
-            .ok()
-            .map(|text| text.attached)
-    }
-
     /// One line for the user. `at`: whether the question names points inside methods.
     pub fn describe(self, at: bool) -> String {
         let Attachment {
@@ -72,7 +76,9 @@ mod tests {
     #[test]
     fn the_report_is_described_in_one_line() {
         let text = r#"{"attached":{"attached":true,"classes":7,"id":"i1","kind":"timer","matched":26,"methods":26,"points":26}}"#;
-        let found = Attachment::read(text).unwrap();
+        let Some(ControlText::Attached(found)) = ControlText::read(text) else {
+            panic!("{text} is no report");
+        };
         assert_eq!(found.describe(false), "attached: 26 methods in 7 classes");
         let one = Attachment {
             methods: 1,
@@ -96,6 +102,10 @@ mod tests {
             Attachment::default().describe(false),
             "attached: 0 methods in 0 classes"
         );
-        assert_eq!(Attachment::read("{}"), None);
+        assert_eq!(ControlText::read("{}"), None);
+        assert_eq!(
+            ControlText::read(r#"{"lost":7}"#),
+            Some(ControlText::Lost(7))
+        );
     }
 }

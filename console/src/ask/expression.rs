@@ -36,6 +36,18 @@ impl Translation {
     }
 }
 
+impl Translation {
+    /// The translation as an argument of `describe`, which shows objects as text.
+    pub fn described(self) -> Translation {
+        const BEGIN: &str = "describe(";
+        let marks = self.marks.into_iter();
+        Translation {
+            code: format!("{BEGIN}{})", self.code),
+            marks: marks.map(|(at, typed)| (at + BEGIN.len(), typed)).collect(),
+        }
+    }
+}
+
 /// Translates an expression for a plan whose point has the name `p`.
 pub fn to_plan_expression(text: &str) -> String {
     translate(text).code
@@ -283,6 +295,14 @@ mod tests {
         for (part, typed) in [("order", 0), ("user", 6), ("> ", 11), ("limit", 13)] {
             assert_eq!(translated.typed_column(column(part)), typed, "{part}");
         }
+    }
+
+    #[test]
+    fn a_described_expression_keeps_its_columns() {
+        let described = translate("order.user").described();
+        assert_eq!(described.code, "describe(p[\"order\"][\"user\"])");
+        let column = described.code.find("[\"user").unwrap();
+        assert_eq!(described.typed_column(column), 6);
     }
 
     #[test]

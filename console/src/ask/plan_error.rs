@@ -60,14 +60,22 @@ fn in_command(expression: &PlacedExpression) -> String {
     }
 }
 
+/// The end of an error about a method call, for plans and for this command.
+const ALLOW_CALLS: [&str; 2] = [
+    "the plan has to say before: unsafe_calls(true);",
+    "allow its call by --unsafe-calls",
+];
+
 /// Returns the message of a failed plan in the words of the user. `name` is the name of the plan.
 pub fn explain(message: &str, name: &str, plan: &WrittenPlan) -> String {
+    let [of_plans, of_commands] = ALLOW_CALLS;
+    let message = &message.replace(of_plans, of_commands);
     let first = message.lines().next().unwrap_or_default();
     let own = first
         .strip_prefix(name)
         .and_then(|text| text.strip_prefix(':'));
     let Some(outer) = own.and_then(positioned) else {
-        return message.to_owned();
+        return message.clone();
     };
     // An error of code at a point has a second position, that of the error in the code.
     let inner = outer.rest.match_indices(": ").find_map(|(at, _)| {
@@ -139,6 +147,13 @@ mod tests {
         assert!(
             incomplete.ends_with(&format!("\n    {}^", " ".repeat(24))),
             "{incomplete}"
+        );
+        // A refused call names the option of the command.
+        let message = "count:4:20: `pay` has no compiled form here. If it is a method of the object, the plan has to say before: unsafe_calls(true);";
+        let said = explain(message, "count", &plan());
+        assert!(
+            said.contains("If it is a method of the object, allow its call by --unsafe-calls\n"),
+            "{said}"
         );
         // An error of the parser has one position.
         let message = "count:4:20: expecting an operand\np[\"order\"] >";

@@ -54,6 +54,8 @@ pub struct WrittenPlan {
     /// Whether the plan prints `calls` in place of `rows`: the figures of calls and of self times
     /// apart, for `call_times.rs`.
     pub prints_calls: bool,
+    /// Whether the plan prints a row for each call, for `watched_value.rs`.
+    pub prints_values: bool,
 }
 
 /// Returns the text as a Rhai string literal.
@@ -62,21 +64,25 @@ pub fn literal(text: &str) -> String {
     format!("\"{}\"", escaped.replace('\n', "\\n"))
 }
 
-/// Returns the plan that answers the question. `terminal`: whether each table replaces the previous
-/// one. `json`: whether the plan prints rows as JSON.
+/// Returns the plan that answers the question. `terminal`: if each table replaces the previous one, the
+/// columns of the terminal. `json`: whether the plan prints rows as JSON.
 pub fn write(
     question: &Question,
     asked: &ParsedQuestion,
-    terminal: bool,
+    terminal: Option<usize>,
     json: bool,
 ) -> WrittenPlan {
     let mut writer = PlanWriter {
         question,
         asked,
         json,
+        width: terminal,
         plan: WrittenPlan::default(),
     };
     let arguments = question.arguments();
+    if arguments.unsafe_calls {
+        writer.add("unsafe_calls(true);\n");
+    }
     writer.add(&format!("let m = methods({});\n", literal(&asked.pattern)));
     let show = writer.attach();
     let shown = writer.show(&show);
@@ -90,7 +96,7 @@ pub fn write(
         (_, Some(seconds), _) => Some(seconds),
         (Show::Stream, ..) => Some(WATCH_INTERVAL_SECONDS),
         // In a file only the last table is needed. `--for` prints that table.
-        (_, None, Some(_)) if !terminal => None,
+        (_, None, Some(_)) if terminal.is_none() => None,
         _ => Some(1.0),
     };
     if let Some(every) = every {
@@ -123,6 +129,8 @@ struct PlanWriter<'a> {
     question: &'a Question,
     asked: &'a ParsedQuestion,
     json: bool,
+    /// The columns of the terminal that shows the tables.
+    width: Option<usize>,
     plan: WrittenPlan,
 }
 
@@ -135,6 +143,8 @@ struct ExitValue {
     part: String,
     /// Whether the part depends on the end of the call.
     at_exit: bool,
+    /// Whether an object is shown as text.
+    is_described: bool,
 }
 
 /// An expression whose value is kept from the entry to the exits.
@@ -143,6 +153,8 @@ struct KeptValue {
     typed: String,
     offset: usize,
     part: String,
+    /// Whether an object is kept as text.
+    is_described: bool,
 }
 
 /// The code that measures a call which has ended.
@@ -188,8 +200,18 @@ impl PlanWriter<'_> {
             if n > 0 {
                 self.add(",");
             }
-            self.add_expression(option, (typed, 0), translate(typed));
+            let translation = translate(typed);
+            let translation = match option.is_empty() && self.describes() {
+                true => translation.described(),
+                false => translation,
+            };
+            self.add_expression(option, (typed, 0), translation);
         }
+    }
+
+    /// Whether the values of the question are printed one by one, with objects as text.
+    fn describes(&self) -> bool {
+        matches!(self.question, Question::Watch(_))
     }
 
     /// The keys and values of the question with their options.
@@ -231,7 +253,10 @@ impl PlanWriter<'_> {
         let (table, give, show) = match self.question {
             Question::Count(_) if stacks => (format!("tally({MAX_KEYS})"), "t.count", Show::Stacks),
             Question::Count(_) => (format!("tally({MAX_KEYS})"), "t.count", Show::Table("t")),
-            Question::Watch(_) => ("last(1000)".into(), "t.put", Show::Stream),
+            Question::Watch(_) => {
+                self.plan.prints_values = true;
+                ("last(1000)".into(), "t.put", Show::Stream)
+            }
             _ => ("histogram(100)".into(), "t.add", Show::Bars),
         };
         self.add(&format!("let t = {table};\n"));
@@ -368,7 +393,12 @@ try {{
 
     fn add_kept(&mut self, value: &KeptValue) {
         let typed = (value.typed.as_str(), value.offset);
-        self.add_expression(value.option, typed, translate(&value.part));
+        let translation = translate(&value.part);
+        let translation = match value.is_described {
+            true => translation.described(),
+            false => translation,
+        };
+        self.add_expression(value.option, typed, translation);
     }
 
     /// Adds the code that pops the kept values.
@@ -445,6 +475,7 @@ try {{
                 offset,
                 part: part.to_owned(),
                 at_exit: reads_exit(part),
+                is_described: false,
             });
         }
         let inputs = self.inputs().into_iter().map(|(option, typed)| ExitValue {
@@ -453,6 +484,7 @@ try {{
             offset: 0,
             part: typed.clone(),
             at_exit: reads_exit(typed),
+            is_described: self.describes(),
         });
         (conditions, inputs.collect())
     }
@@ -461,7 +493,10 @@ try {{
     fn show(&self, show: &Show) -> String {
         let rows = self.question.arguments().rows.unwrap_or(DEFAULT_ROWS);
         match (show, self.json) {
-            (Show::Table(of), false) => format!("print({of}.table({rows}));"),
+            (Show::Table(of), false) => match self.width {
+                Some(width) => format!("print({of}.table({rows}, {width}));"),
+                None => format!("print({of}.table({rows}));"),
+            },
             (Show::Table(of), true) => format!("print(#{{rows: {of}.rows()}}.to_json());"),
             (Show::Stacks, false) => format!("print(t.stacks({rows}));"),
             (Show::Stacks | Show::Bars, true) => "print(#{rows: t.rows()}.to_json());".into(),
@@ -495,32 +530,22 @@ try {{
         }
     }
 
-    /// Returns plan code that prints the rows of `last(…)` that were not printed before. Unless the
-    /// output is JSON, the code also prints how many rows were lost in between.
+    /// Returns plan code that prints the rows of `last(…)` that were not printed before, as JSON. Unless
+    /// the output is JSON too, the code also tells this command how many rows were lost in between.
     fn stream(&self, json: bool) -> String {
-        let print = if json {
-            "print(row.to_json());".to_string()
-        } else {
-            let names = self.asked.values.iter().enumerate();
-            let values = names.map(|(n, name)| {
-                let name = name.replace('`', "'").replace("${", "$ {");
-                format!("{name} = ${{row.values[{n}]}}")
-            });
-            let values = values.collect::<Vec<_>>().join(", ");
-            format!("print(`${{row.time_ns / 1000000}} ms, thread ${{row.thread_id}}: {values}`);")
-        };
         let lost = match json {
             true => "",
             false => {
-                "let lost = row.number - seen[0] - 1; if lost > 0 { print(`… ${lost} more`); }"
+                "let lost = row.number - seen[0] - 1; if lost > 0 { print(\"\\u0004\" + #{lost: lost}.to_json()); }"
             }
         };
+        let print = "row.unix_time = start + row.time_ns.to_float() / 1e9; print(row.to_json());";
         let body = format!("if row.number > seen[0] {{ {lost} seen[0] = row.number; {print} }}");
         match self.question.arguments().number {
-            None => format!("for row in t.rows() {{ {body} }}"),
+            None => format!("let start = start_time(); for row in t.rows() {{ {body} }}"),
             // The plan goes on until the command sees the end, and prints nothing more.
             Some(most) => format!(
-                "for row in t.rows() {{ if seen.len() <= {most} {{ {} }} }} if seen.len() > {most} {{ found.call(); print(\"\\u0004\"); }}",
+                "let start = start_time(); for row in t.rows() {{ if seen.len() <= {most} {{ {} }} }} if seen.len() > {most} {{ found.call(); print(\"\\u0004\"); }}",
                 body.replace(
                     "seen[0] = row.number;",
                     "seen[0] = row.number; seen.push(0);"
@@ -547,22 +572,31 @@ type ExitExpression = (&'static str, String, usize, Translation);
 fn translated(all: &[ExitValue], kept: &mut Vec<KeptValue>) -> Vec<ExitExpression> {
     let mut out = Vec::new();
     for value in all {
-        let mut keep = |part: &str, offset: usize| {
+        let mut keep = |part: &str, offset: usize, is_described: bool| {
             kept.push(KeptValue {
                 option: value.option,
                 typed: value.typed.clone(),
                 offset: value.offset + offset,
                 part: part.to_owned(),
+                is_described,
             });
             format!("v{}", kept.len() - 1)
         };
         let translation = if value.at_exit {
-            translate_at_exit(&value.part, &mut |path| {
+            let translation = translate_at_exit(&value.part, &mut |path| {
                 let before = value.part.find(path).and_then(|at| value.part.get(..at));
-                keep(path, before.map_or(0, |before| before.chars().count()))
-            })
+                keep(
+                    path,
+                    before.map_or(0, |before| before.chars().count()),
+                    false,
+                )
+            });
+            match value.is_described {
+                true => translation.described(),
+                false => translation,
+            }
         } else {
-            let code = keep(&value.part, 0);
+            let code = keep(&value.part, 0, value.is_described);
             Translation {
                 code,
                 marks: vec![(0, 0)],

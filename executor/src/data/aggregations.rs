@@ -19,15 +19,20 @@
 //!   header of the strings  offset 0   number of slots
 //!                                 8   the most strings
 //!                                16   strings
+//!                                24   in `last` tables, bytes of a slot for characters
 //!
 //!   entry                  state(8) tags of the keys(8) key(8) × 4  value…
-//!   entry of last, sample  state(8) tags(8) recorded value(8) × 4  time(8) thread(8)
+//!   entry of last, sample  state(8) tags(8) recorded value(8) × 4  time(8) thread(8) thread name(8)
 //!   string                 state(8) length(4) is UTF-16(4)  64 characters of 1 or 2 bytes
 //! ```
 //!
 //! The state of an entry is 0 if the slot is free, 1 while a thread writes the entry, and otherwise
 //! a hash of the keys. In `last` and `sample` tables the hash is replaced by the sequence number of
 //! the recorded combination plus 2. The state of a string has the same first two values.
+//!
+//! The strings of a `last` table are a ring of [`STRINGS_OF_OCCURRENCE`] strings for each entry, because
+//! each combination may have strings of its own. The state of a string is then its number plus 1, and
+//! its number decides its slot.
 //!
 //! | kind | first auxiliary word | second auxiliary word |
 //! | --- | --- | --- |
@@ -82,8 +87,18 @@ const VALUES: u64 = runtime_table::VALUES as u64;
 const PAGE_BYTES: u64 = 4096;
 /// The most characters of a string that are stored.
 const STRING_CHARS: u64 = runtime_table::TABLE_TEXT as u64;
+/// Bytes of the state and the length of a string.
+const STRING_HEADER: u64 = 16;
 /// Bytes of a string.
-const STRING_BYTES: u64 = 16 + 2 * STRING_CHARS;
+const STRING_BYTES: u64 = STRING_HEADER + 2 * STRING_CHARS;
+/// Slots for strings for each entry of a `last` table: the four values and the name of the thread, and
+/// room for strings of threads that are delayed before they write their entry.
+const STRINGS_OF_OCCURRENCE: u64 = 8;
+/// Bytes of a string in a `last` table of at most [`SMALL_RING_ENTRIES`] entries.
+const RING_STRING_BYTES: u64 = 256;
+/// The most entries of a `last` table with long strings. Larger tables have strings of
+/// [`STRING_BYTES`], so that the largest one still fits into the file.
+const SMALL_RING_ENTRIES: u64 = 2_048;
 /// Bytes of a pair of cells.
 const CELL_PAIR_BYTES: u64 = 16;
 
@@ -92,6 +107,8 @@ const RECORDED: u64 = runtime_table::TABLE_GIVEN as u64;
 /// Header offset of the position of the thread-local parts. `VeneerThreads.keep` stores another
 /// number there, in the tables of objects that threads keep.
 const PARTS: u64 = runtime_table::TABLE_PARTS as u64;
+/// Offset in the header of the strings of a `last` table: the bytes of a slot for characters.
+const RING_TEXT: u64 = runtime_table::TABLE_RING_TEXT as u64;
 /// Header offset of the first auxiliary word.
 const AUX_0: u64 = runtime_table::TABLE_FIRST as u64;
 /// Header offset of the second auxiliary word.
@@ -108,6 +125,8 @@ struct TableLayout {
     /// Offset of the strings in the file.
     strings: u64,
     string_slots: u64,
+    /// Bytes of a string.
+    string_bytes: u64,
     /// The row of `VeneerTexts.SEEN` by which strings are recognised by identity; 0 for none.
     string_row: u64,
 }
@@ -121,6 +140,7 @@ impl TableLayout {
             slots: 0,
             strings: 0,
             string_slots: 0,
+            string_bytes: STRING_BYTES,
             string_row: 0,
         }
     }
@@ -248,8 +268,10 @@ pub struct Tallies {
 /// Returns the number of slots of a table with this many entries, and the most strings it stores.
 fn capacity(kind: TallyKind, entries: u64) -> (u64, u64) {
     match kind {
-        // A ring of entries. Strings of overwritten entries stay, so there is room for more.
-        TallyKind::Last => (entries.next_power_of_two(), (4 * entries).max(10_000)),
+        TallyKind::Last => {
+            let slots = entries.next_power_of_two();
+            (slots, STRINGS_OF_OCCURRENCE * slots)
+        }
         // Of N combinations, n + n·ln(N/n) are drawn into a sample of n; 20 n is enough for N
         // about 10⁸ times as large as n.
         TallyKind::Sample => (entries, (20 * entries).clamp(10_000, 100_000)),
@@ -295,10 +317,14 @@ impl Tallies {
         let mut list = self.list();
         let entries = u64::from(entries.clamp(1, MAX_ENTRIES));
         let (slots, max_strings) = capacity(kind, entries);
-        let string_slots = (max_strings * 4 / 3 + 1).next_power_of_two();
+        let (string_slots, string_bytes) = match kind {
+            TallyKind::Last if slots <= SMALL_RING_ENTRIES => (max_strings, RING_STRING_BYTES),
+            TallyKind::Last => (max_strings, STRING_BYTES),
+            _ => ((max_strings * 4 / 3 + 1).next_power_of_two(), STRING_BYTES),
+        };
         let entry_bytes = VALUES + 8 * kind.value_words();
         let table_bytes = HEADER + (slots + 1) * entry_bytes;
-        let all_bytes = table_bytes + HEADER + string_slots * STRING_BYTES;
+        let all_bytes = table_bytes + HEADER + string_slots * string_bytes;
         let all_bytes = all_bytes.next_multiple_of(PAGE_BYTES);
         let offset = list.free.take(all_bytes)?;
         if self.file.claim(offset, all_bytes).is_err() {
@@ -312,6 +338,9 @@ impl Tallies {
         };
         set(strings, string_slots);
         set(strings + 8, max_strings);
+        if kind == TallyKind::Last {
+            set(strings + RING_TEXT, string_bytes - STRING_HEADER);
+        }
         set(offset, slots);
         set(offset + 8, entry_bytes);
         set(offset + 16, entries);
@@ -341,6 +370,7 @@ impl Tallies {
             slots,
             strings,
             string_slots,
+            string_bytes,
             string_row: 0,
         };
         Some(list.add(layout, all_bytes, parts))

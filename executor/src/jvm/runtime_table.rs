@@ -48,7 +48,7 @@ const fn reader(class: RuntimeClass) -> RuntimeClass {
 
 /// The runtime classes, in the order in which the agent defines them: a class is defined before the
 /// first use of any method that names it. `VeneerAgent`, which the agent calls, is the last one.
-pub const CLASSES: [RuntimeClass; 29] = [
+pub const CLASSES: [RuntimeClass; 30] = [
     named(class("VeneerFrame")),
     class("VeneerReserve"),
     class("VeneerBound"),
@@ -69,6 +69,7 @@ pub const CLASSES: [RuntimeClass; 29] = [
     named(class("VeneerThreads")),
     class("VeneerObjects"),
     class("VeneerClasses"),
+    class("VeneerValues"),
     named(class("VeneerProbe")),
     class("VeneerWalk"),
     class("VeneerBacktrace"),
@@ -176,6 +177,9 @@ java_constants! {
     TABLE_SECOND: i32 = 56;
     /// Limit for the characters that a table keeps of a string.
     TABLE_TEXT: i32 = 64;
+    /// Offset in the head of the strings of a table of the latest values: the bytes that a place has for
+    /// the characters of a string.
+    TABLE_RING_TEXT: i32 = 24;
     /// In the word of a key that is an object: the object is a string, whose number is in the lower
     /// half of the word.
     STRINGS: i64 = 1 << 32;

@@ -13,9 +13,11 @@ mod recording;
 mod tables;
 
 use crate::agent::Agent;
+use crate::data::monotonic::monotonic;
 use crate::jvm::jni::Env;
 use crate::observation::subscriptions::Subscriber;
 use crate::plans::thread_bound::ThreadBound;
+use std::time::SystemTime;
 use veneer_instruments::{
     ArmedClass, ArmedMethod, AttachError, AttachSummary, EditSpec, EditSummary, Graph,
     InstrumentId, InstrumentSpec, InstrumentSummary, LogEvent, MethodPattern, PatchId,
@@ -145,6 +147,12 @@ impl Runtime for RuntimeHandle {
 
     fn stale_activation_count(&self) -> u64 {
         self.agent.methods.stale_count(self.agent, self.env())
+    }
+
+    fn start_time(&self) -> f64 {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let age = monotonic().saturating_sub(self.agent.nano_began);
+        now.unwrap_or_default().as_secs_f64() - age as f64 / 1e9
     }
 
     fn print(&self, text: &str) {

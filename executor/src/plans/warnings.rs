@@ -3,35 +3,62 @@
 use crate::agent::Agent;
 use crate::jvm::jni::Env;
 use crate::plans::instrument_registry::{Instrument, InstrumentTable};
-use veneer_instruments::{InstrumentSpec, MethodPattern, nearest};
+use veneer_instruments::{InstrumentSpec, MeantMethod, MethodPattern, nearest};
 use veneer_names::java_form;
 
 /// The most class names that a warning suggests.
 const MAX_SUGGESTIONS: usize = 3;
 
-/// Returns the names of loaded classes that are similar to a pattern.
-pub fn similar_classes(agent: &Agent, env: Env, pattern: &MethodPattern) -> Vec<String> {
-    let mut names = Vec::new();
+/// The loaded classes that a warning can suggest.
+struct Candidates {
+    /// The names of all loaded classes.
+    names: Vec<String>,
+    /// The classes that the pattern can mean, with the names of their methods.
+    meant: Vec<(String, Vec<String>)>,
+}
+
+fn candidates(agent: &Agent, env: Env, meant: Option<&MeantMethod>) -> Candidates {
+    let mut found = Candidates {
+        names: Vec::new(),
+        meant: Vec::new(),
+    };
     for class in agent.tool.loaded(env) {
-        if let Some(name) = agent
-            .tool
-            .class_name(class)
-            .filter(|n| !veneer_fragmenter::anchor::is_anchor(n))
-        {
-            names.push(java_form(&name));
+        let name = agent.tool.class_name(class);
+        if let Some(name) = name.filter(|n| !veneer_fragmenter::anchor::is_anchor(n)) {
+            let name = java_form(&name);
+            let is_meant = meant.is_some_and(|meant| meant.may_be_in(&name));
+            if is_meant && found.meant.len() < MAX_SUGGESTIONS && agent.tool.is_prepared(class) {
+                let methods = agent.tool.method_names(class);
+                found.meant.push((name.clone(), methods));
+            }
+            found.names.push(name);
         }
         // SAFETY: `loaded` has made the local reference, which is not used again.
         unsafe { env.delete(class) };
     }
-    nearest(pattern, names.iter().map(String::as_str), MAX_SUGGESTIONS)
-        .into_iter()
-        .map(|s| s.to_string())
-        .collect()
+    found
 }
 
-/// Returns the end of a warning that suggests similar classes; empty if there are none.
+/// Returns the names of loaded classes that are similar to a pattern.
+pub fn similar_classes(agent: &Agent, env: Env, pattern: &MethodPattern) -> Vec<String> {
+    let names = candidates(agent, env, None).names;
+    nearest(pattern, names.iter().map(String::as_str), MAX_SUGGESTIONS)
+}
+
+/// Returns the end of a warning that suggests a pattern, methods or classes; empty if there are none.
 pub fn suggestion(agent: &Agent, env: Env, pattern: &MethodPattern) -> String {
-    let names = similar_classes(agent, env, pattern);
+    let meant = MeantMethod::of(pattern);
+    let Candidates {
+        names,
+        meant: classes,
+    } = candidates(agent, env, meant.as_ref());
+    // An abstract method, for example, is there, and cannot be selected.
+    let is_other = |hint: &String| !hint.contains(&format!("`{pattern}`"));
+    let hint = meant.and_then(|meant| meant.hint(&classes));
+    if let Some(hint) = hint.filter(is_other) {
+        return format!("; {hint}");
+    }
+    let names = nearest(pattern, names.iter().map(String::as_str), MAX_SUGGESTIONS);
     if names.is_empty() {
         String::new()
     } else {

@@ -27,6 +27,17 @@ pub struct MethodPattern {
     pub(super) except: Vec<ClassPattern>,
 }
 
+/// How many methods a pattern names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PatternBreadth {
+    /// The methods of one name in one class.
+    Method,
+    /// Methods of one class.
+    Class,
+    /// Methods of any number of classes.
+    Classes,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct NamePattern {
     pub(super) name: Glob,
@@ -172,6 +183,19 @@ impl MethodPattern {
     /// The text form of the method name; `None` if the pattern has no `::` part.
     pub fn method_text(&self) -> Option<&str> {
         self.method.as_ref().map(|method| method.name.text())
+    }
+
+    /// How many methods the pattern names, as far as its text says. A missing package counts as a name.
+    pub fn breadth(&self) -> PatternBreadth {
+        let class = self.class_text();
+        let class = class.strip_prefix("*..").unwrap_or(&class);
+        if self.needs_metadata() || class.contains('*') || class.contains("..") {
+            return PatternBreadth::Classes;
+        }
+        match self.method_text() {
+            Some(name) if !name.contains('*') => PatternBreadth::Method,
+            _ => PatternBreadth::Class,
+        }
     }
 
     pub(crate) fn class(&self) -> &ClassPattern {

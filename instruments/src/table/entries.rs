@@ -1,6 +1,6 @@
 //! Renders the entries of a table that probes fill.
 
-use super::foot::render_with_foot;
+use super::foot::{TABLE_WIDTH, render_with_foot};
 use super::text::format_count;
 use crate::{Tally, TallyEntry, TallyKind};
 use veneer_text::{ColumnFormat, TextTable};
@@ -43,7 +43,9 @@ fn value_cells(entry: &TallyEntry, kind: TallyKind) -> Vec<String> {
         TallyKind::Last | TallyKind::Sample => {
             let at = entry.at.unwrap_or_default();
             let ms = at.time_ns as f64 / 1e6;
-            vec![format!("{ms:.3}"), at.thread_id.to_string()]
+            let name = entry.thread_name.as_ref().filter(|name| !name.is_empty());
+            let thread = name.map_or_else(|| at.thread_id.to_string(), String::clone);
+            vec![format!("{ms:.3}"), thread]
         }
     }
 }
@@ -53,6 +55,17 @@ fn value_cells(entry: &TallyEntry, kind: TallyKind) -> Vec<String> {
 ///
 /// `titles` are names of columns from the left. The columns after them have the names of the kind.
 pub fn render_tally(tally: &Tally, kind: TallyKind, n: usize, titles: &[String]) -> String {
+    render_tally_within(tally, kind, n, titles, TABLE_WIDTH)
+}
+
+/// Renders as [`render_tally`] does, within `width` columns of a terminal.
+pub fn render_tally_within(
+    tally: &Tally,
+    kind: TallyKind,
+    n: usize,
+    titles: &[String],
+    width: usize,
+) -> String {
     let entries = &tally.entries;
     let keys = entries.iter().map(|e| e.keys.len()).max().unwrap_or(0);
     let shown = if kind.has_occurrences() {
@@ -103,6 +116,6 @@ pub fn render_tally(tally: &Tally, kind: TallyKind, n: usize, titles: &[String])
     if entries.is_empty() {
         foot
     } else {
-        render_with_foot(table, &foot)
+        render_with_foot(table, &foot, width)
     }
 }

@@ -1,6 +1,6 @@
 //! Renders the events of a value log as a table.
 
-use super::foot::render_with_foot;
+use super::foot::{TABLE_WIDTH, render_with_foot};
 use super::place::{fragment_or_edge, line};
 use super::text::{format_count, format_duration};
 use crate::{LogEvent, Measurement, PointRow};
@@ -54,6 +54,6 @@ pub fn render_events(rows: &[PointRow], events: &[LogEvent], n: usize) -> String
     if shown.is_empty() {
         foot
     } else {
-        render_with_foot(table, &foot)
+        render_with_foot(table, &foot, TABLE_WIDTH)
     }
 }

@@ -11,7 +11,7 @@
 //! class name is shortened in the middle, so that the top package and the simple name remain
 //! readable.
 
-use super::foot::render_with_foot;
+use super::foot::{TABLE_WIDTH, render_with_foot};
 use super::place::{fragment_or_edge, line};
 use super::text::{self, format_count, format_duration};
 use crate::{Measurement, PointRow};
@@ -21,6 +21,11 @@ use veneer_text::{ColumnFormat, TextTable};
 /// and, except for timers, the total of all rows. The kind of the data determines the columns; rows of different kinds get separate
 /// tables.
 pub fn render_rows(rows: &[PointRow], n: usize) -> String {
+    render_rows_within(rows, n, TABLE_WIDTH)
+}
+
+/// Renders as [`render_rows`] does, within `width` columns of a terminal.
+pub fn render_rows_within(rows: &[PointRow], n: usize, width: usize) -> String {
     let mut tables = Vec::new();
     for same in [is_count, is_time, is_log] {
         let mut chosen: Vec<&PointRow> = rows.iter().filter(|row| same(&row.data)).collect();
@@ -31,7 +36,7 @@ pub fn render_rows(rows: &[PointRow], n: usize) -> String {
             let heavier = b.data.weight().cmp(&a.data.weight());
             heavier.then_with(|| place_key(a).cmp(&place_key(b)))
         });
-        tables.push(table(&chosen, n));
+        tables.push(table(&chosen, n, width));
     }
     if tables.is_empty() {
         return "no points yet: no loaded class has a point that matches".to_owned();
@@ -65,7 +70,7 @@ fn place_key(row: &PointRow) -> impl Ord + '_ {
 }
 
 /// Renders a table of rows of one kind. `rows` is sorted and not empty.
-fn table(rows: &[&PointRow], n: usize) -> String {
+fn table(rows: &[&PointRow], n: usize, width: usize) -> String {
     let figures: &[(&str, ColumnFormat)] = match rows.first().map(|row| &row.data) {
         Some(Measurement::Time { .. }) => &[
             ("total", ColumnFormat::Right),
@@ -116,7 +121,7 @@ fn table(rows: &[&PointRow], n: usize) -> String {
     if rows.len() > n {
         foot.push_str(&format!(", of which {} are shown", format_count(n as u64)));
     }
-    render_with_foot(table, &foot)
+    render_with_foot(table, &foot, width)
 }
 
 fn value_cells(data: &Measurement, total: u64) -> Vec<String> {

@@ -1,5 +1,6 @@
 //! Compiles calls of functions.
 
+use super::value::may_be_collection;
 use super::{Compiler, ProbeResult, helper_descriptor, refuse};
 use crate::error::Reason;
 use crate::function::{self, COUNTED_PER_CALL_SITE, ParameterType, unknown_function};
@@ -33,6 +34,11 @@ impl Compiler<'_> {
         }
         if let ("as_a", [value, class]) = (name, values) {
             return self.cast(value, class);
+        }
+        match (name, values) {
+            ("describe", [value]) => return self.describe(value),
+            ("size", [value]) => return self.size(value),
+            _ => {}
         }
         let Some(function) = function::find(name, values.len()) else {
             return refuse(place, unknown_function(name));
@@ -74,6 +80,23 @@ impl Compiler<'_> {
         let given = format!("({words}){}", helper_descriptor(&gives));
         self.helper(function.helper, given, pops, gives.words());
         Ok(gives)
+    }
+
+    /// Compiles `size(value)`: the number of elements of a string, an array or a collection of the JDK.
+    fn size(&mut self, value: &Expr) -> ProbeResult<Ty> {
+        let found = self.value(value)?;
+        match &found {
+            Ty::Array(_) => self.length(&found),
+            ty if ty.is_text() => self.length(&found),
+            Ty::Object(class) if may_be_collection(class) => {
+                self.helper("size", "(Ljava/lang/Object;)J", 1, 2);
+            }
+            _ => {
+                let wanted = "a collection of the JDK".to_string();
+                return refuse(value.place, Reason::Type { wanted, found });
+            }
+        }
+        Ok(Ty::Long)
     }
 
     /// Compiles `as_a(value, "a.b.C")`: the object if it is an instance of the class, otherwise

@@ -1,10 +1,11 @@
 //! Compiles unary and binary operators.
 
+use super::boxed::is_box;
 use super::opcode::*;
 use super::{Compiler, ProbeResult, refuse};
 use crate::error::Reason;
 use crate::step::ProbeStep;
-use crate::tree::{Expr, Operator, SourcePosition};
+use crate::tree::{Expr, ExprKind, Operator, SourcePosition};
 use crate::ty::Ty;
 
 impl Compiler<'_> {
@@ -34,7 +35,17 @@ impl Compiler<'_> {
     ) -> ProbeResult<Ty> {
         use Operator::*;
         let left = self.value(a)?;
+        // A box is compared with null as an object.
+        let compares_null =
+            [Equal, NotEqual].contains(&operator) && [&a.kind, &b.kind].contains(&&ExprKind::Null);
+        let left = match compares_null {
+            true => left,
+            false => self.unboxed(left),
+        };
         let mut right = self.value(b)?;
+        if !compares_null && is_box(&right) {
+            right = self.unboxed(right);
+        }
         // If one operand is an integer and the other is floating-point, the integer is converted.
         let widened = left == Ty::Long && right == Ty::Double;
         if widened {
@@ -95,7 +106,7 @@ impl Compiler<'_> {
             self.step(ProbeStep::Plain(opcode), 3, 2);
             return Ok(Ty::Long);
         }
-        let name = match operator {
+        let mut name = match operator {
             Equal => "equal",
             NotEqual => "differ",
             Less => "less",
@@ -109,7 +120,16 @@ impl Compiler<'_> {
             (Ty::Long, Ty::Long) => "J",
             (Ty::Double, Ty::Double) => "D",
             (Ty::Bool, Ty::Bool) if !ordered => "Z",
-            (a, b) if a.is_reference() && b.is_reference() && !ordered => "Ljava/lang/Object;",
+            (a, b) if a.is_reference() && b.is_reference() && !ordered => {
+                // An enum or another value that has a text is equal to this text.
+                let one_text = a.is_text() != b.is_text() && *a != Ty::Null && *b != Ty::Null;
+                match (one_text, operator) {
+                    (true, Equal) => name = "equalText",
+                    (true, _) => name = "differText",
+                    _ => {}
+                }
+                "Ljava/lang/Object;"
+            }
             _ => return refused(left, right),
         };
         let words = both.words();

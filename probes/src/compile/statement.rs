@@ -169,7 +169,7 @@ impl Compiler<'_> {
         self.step(ProbeStep::Long(0), 0, 2);
         let mut tag = 0;
         for (n, key) in hoisted[..keys].iter().enumerate() {
-            tag |= (self.key(table, key)? as i64) << (4 * n);
+            tag |= (self.key(table, key, helper == "put")? as i64) << (4 * n);
         }
         for _ in keys..MAX_TABLE_KEYS {
             self.step(ProbeStep::Long(0), 0, 2);
@@ -185,7 +185,8 @@ impl Compiler<'_> {
                 self.step(ProbeStep::BindLabel(end), 0, 0);
             }
             (Some(value), _) => {
-                match self.value(value)? {
+                let found = self.value(value)?;
+                match self.unboxed(found) {
                     Ty::Double => self.helper("round", "(D)J", 2, 2),
                     found => self.fit(&Ty::Long, found, value.place)?,
                 }
@@ -236,8 +237,9 @@ impl Compiler<'_> {
         check_object(found, e.place)
     }
 
-    /// Emits the steps that push a key as one word. Returns the type of the word.
-    fn key(&mut self, table: u32, key: &Expr) -> ProbeResult<KeyTag> {
+    /// Emits the steps that push a key as one word. Returns the type of the word. `latest`: whether the
+    /// table keeps the latest values, which has its strings in a ring.
+    fn key(&mut self, table: u32, key: &Expr, latest: bool) -> ProbeResult<KeyTag> {
         Ok(match self.value(key)? {
             Ty::Long => KeyTag::Integer,
             Ty::Stack => KeyTag::Stack,
@@ -252,13 +254,15 @@ impl Compiler<'_> {
             ty if ty.is_text() => {
                 // The table has a number for each string.
                 self.step(ProbeStep::Table(table), 0, 2);
-                self.helper("text", "(Ljava/lang/Object;J)J", 3, 2);
+                let name = if latest { "latestText" } else { "text" };
+                self.helper(name, "(Ljava/lang/Object;J)J", 3, 2);
                 KeyTag::Text
             }
             _ => {
-                // At run time the object may still be a string.
+                // At run time the object may still be a string or another value with a text.
                 self.step(ProbeStep::Table(table), 0, 2);
-                self.helper("object", "(Ljava/lang/Object;J)J", 3, 2);
+                let name = if latest { "latestObject" } else { "object" };
+                self.helper(name, "(Ljava/lang/Object;J)J", 3, 2);
                 KeyTag::Object
             }
         })

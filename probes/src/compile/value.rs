@@ -171,6 +171,14 @@ impl Compiler<'_> {
             Ty::Object(class) => self.scope.field(class, name),
             _ => None,
         };
+        if let Ty::Object(class) = &of
+            && found.is_none()
+            && ["len", "size"].contains(&name)
+            && may_be_collection(class)
+        {
+            self.helper("size", "(Ljava/lang/Object;)J", 1, 2);
+            return Ok(Ty::Long);
+        }
         let ty = found
             .as_ref()
             .and_then(|f| Ty::from_descriptor(&f.descriptor));
@@ -261,9 +269,14 @@ impl Compiler<'_> {
     }
 }
 
+/// Whether objects of a class (internal name) can be collections of the JDK.
+pub(super) fn may_be_collection(class: &str) -> bool {
+    class.starts_with("java/util/") || ["java/lang/Iterable", veneer_names::OBJECT].contains(&class)
+}
+
 /// Returns the helper that reads a field, given the object and the offset. A field of null reads as
 /// zero or null.
-fn getter(descriptor: &str) -> &'static str {
+pub(super) fn getter(descriptor: &str) -> &'static str {
     match descriptor.as_bytes().first() {
         Some(b'Z') => "booleanIn",
         Some(b'B') => "byteIn",

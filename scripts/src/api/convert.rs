@@ -41,3 +41,8 @@ pub(super) fn optional(value: Option<impl Into<Dynamic>>) -> Dynamic {
 pub(super) fn row_limit(n: INT) -> ApiResult<usize> {
     number("number of rows: write 0 or more", n)
 }
+
+/// Converts a number of columns of a terminal.
+pub(super) fn table_width(columns: INT) -> ApiResult<usize> {
+    number("number of columns: write 0 or more", columns)
+}

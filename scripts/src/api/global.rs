@@ -1,5 +1,5 @@
 //! Global functions that need no handle: `refusals()`, `instruments()`, `stale()`, `names()`,
-//! `now()`, `pid()`, `param()`, `unsafe_calls()` and `detach_all()`.
+//! `now()`, `start_time()`, `pid()`, `param()`, `unsafe_calls()` and `detach_all()`.
 
 use super::convert::{ApiResult, api_error, int};
 use crate::context::PlanContext;
@@ -120,6 +120,10 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<PlanContext>) {
             veneer_probes::function::hash_of_method(&format!("{class}::{method}"))
         },
     );
+    let plan = context.clone();
+    engine.register_fn("start_time", move || {
+        plan.with_runtime(|runtime| runtime.start_time()) as FLOAT
+    });
     engine.register_fn("pid", || int(std::process::id()));
     let plan = context.clone();
     engine.register_fn("detach_all", move || detach_all(&plan));

@@ -1,6 +1,6 @@
 //! The handle of an attached instrument: its data, and detaching it.
 
-use super::convert::{ApiResult, api_error, int, optional, row_limit};
+use super::convert::{ApiResult, api_error, int, optional, row_limit, table_width};
 use crate::context::PlanContext;
 use crate::ownership::Attachment;
 use rhai::{Array, Dynamic, Engine, INT, ImmutableString, Map};
@@ -20,12 +20,12 @@ pub(super) struct InstrumentHandle {
 const DEFAULT_ROWS: usize = 20;
 
 impl InstrumentHandle {
-    fn table(&self, runtime: &dyn Runtime, n: usize) -> String {
+    fn table(&self, runtime: &dyn Runtime, n: usize, width: usize) -> String {
         let rows = runtime.rows(self.id);
         if self.log {
             table::render_events(&rows, &runtime.events(self.id, n), n)
         } else {
-            table::render_rows(&rows, n)
+            table::render_rows_within(&rows, n, width)
         }
     }
 
@@ -130,12 +130,20 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<PlanContext>) {
         "table",
         move |handle: &mut InstrumentHandle, n: INT| -> ApiResult<String> {
             let n = row_limit(n)?;
-            Ok(plan.with_runtime(|runtime| handle.table(runtime, n)))
+            Ok(plan.with_runtime(|runtime| handle.table(runtime, n, table::TABLE_WIDTH)))
+        },
+    );
+    let plan = context.clone();
+    engine.register_fn(
+        "table",
+        move |handle: &mut InstrumentHandle, n: INT, width: INT| -> ApiResult<String> {
+            let (n, width) = (row_limit(n)?, table_width(width)?);
+            Ok(plan.with_runtime(|runtime| handle.table(runtime, n, width)))
         },
     );
     let plan = context.clone();
     engine.register_fn("table", move |handle: &mut InstrumentHandle| {
-        plan.with_runtime(|runtime| handle.table(runtime, DEFAULT_ROWS))
+        plan.with_runtime(|runtime| handle.table(runtime, DEFAULT_ROWS, table::TABLE_WIDTH))
     });
     let plan = context.clone();
     engine.register_fn("rows", move |handle: &mut InstrumentHandle| {

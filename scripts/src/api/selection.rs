@@ -207,6 +207,9 @@ fn attach(
         .ownership
         .record_attached(context.instance, &context.name, thing);
     for warning in &attached.warnings {
+        if !context.is_new_warning(warning) {
+            continue;
+        }
         let place = context.place(position);
         context.with_runtime(|runtime| runtime.print(&format!("{place}: warning: {warning}")));
     }

@@ -1,6 +1,6 @@
 //! `tally()`, `sums()`, `histogram()` …: the tables that probes fill, and their functions.
 
-use super::convert::{ApiResult, api_error, downcast_element, int, number, row_limit};
+use super::convert::{ApiResult, api_error, downcast_element, int, number, row_limit, table_width};
 use super::tally_row::{RowScope, row_map};
 use crate::context::PlanContext;
 use crate::json;
@@ -332,19 +332,27 @@ fn register_renderings(engine: &mut Engine, context: &Arc<PlanContext>) {
             Ok(table.clone())
         },
     );
-    let text = |table: &TableHandle, plan: &Arc<PlanContext>, n: usize| {
+    let text = |table: &TableHandle, plan: &Arc<PlanContext>, n: usize, width: usize| {
         let now = plan.with_runtime(|runtime| table.read(runtime));
-        table::render_tally(&now, table.kind, n, &table.own.titles.lock())
+        let titles = table.own.titles.lock();
+        table::render_tally_within(&now, table.kind, n, &titles, width)
     };
     let plan = context.clone();
     engine.register_fn("table", move |table: &mut TableHandle| {
-        text(table, &plan, DEFAULT_ROWS)
+        text(table, &plan, DEFAULT_ROWS, table::TABLE_WIDTH)
     });
     let plan = context.clone();
     engine.register_fn(
         "table",
         move |table: &mut TableHandle, n: INT| -> ApiResult<String> {
-            Ok(text(table, &plan, row_limit(n)?))
+            Ok(text(table, &plan, row_limit(n)?, table::TABLE_WIDTH))
+        },
+    );
+    let plan = context.clone();
+    engine.register_fn(
+        "table",
+        move |table: &mut TableHandle, n: INT, width: INT| -> ApiResult<String> {
+            Ok(text(table, &plan, row_limit(n)?, table_width(width)?))
         },
     );
     let plan = context.clone();

@@ -41,6 +41,8 @@ pub(super) fn row_map(entry: TallyEntry, kind: TallyKind, scope: RowScope) -> Ma
         put("number", int(at.number).into());
         put("time_ns", int(at.time_ns).into());
         put("thread_id", at.thread_id.into());
+        let name = entry.thread_name.map_or(Dynamic::UNIT, Dynamic::from);
+        put("thread_name", name);
         return map;
     }
     put("keys", keys.into());

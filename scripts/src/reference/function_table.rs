@@ -345,15 +345,15 @@ pub(super) const GROUPS: &[Group] = &[
         functions: &[
             Function {
                 name: "table",
-                usage: "handle.table() or handle.table(rows), or table.table() or table.table(rows)",
+                usage: "handle.table(), handle.table(rows) or handle.table(rows, columns), or the same of a table",
                 returns: "string",
-                description: "The heaviest rows (default 20) as text, 100 columns wide.",
+                description: "The heaviest rows (default 20) as text, at most 100 columns wide, or as many as given.",
             },
             Function {
                 name: "rows",
                 usage: "handle.rows() or table.rows()",
                 returns: "array of maps",
-                description: "The rows of a handle have `class`, `method`, `fragment`, `to`, `what` and `line`. Counters add `hits`; timers add `count`, `total_ns`, `min_ns` and `max_ns`; logs add `events` and `dropped`. The rows of a table have `keys` and `count` and, depending on its kind, `sum`, `avg`, `min`, `max`, `buckets`, `below`, `above`, `per_second`, `seconds`, `distinct` and `error`. The rows of a last() or sample() have `values`, `number`, `time_ns` and `thread_id` instead.",
+                description: "The rows of a handle have `class`, `method`, `fragment`, `to`, `what` and `line`. Counters add `hits`; timers add `count`, `total_ns`, `min_ns` and `max_ns`; logs add `events` and `dropped`. The rows of a table have `keys` and `count` and, depending on its kind, `sum`, `avg`, `min`, `max`, `buckets`, `below`, `above`, `per_second`, `seconds`, `distinct` and `error`. The rows of a last() or sample() have `values`, `number`, `time_ns`, `thread_id` and `thread_name` instead.",
             },
             Function {
                 name: "hits",
@@ -634,6 +634,12 @@ pub(super) const GROUPS: &[Group] = &[
                 usage: "now()",
                 returns: "float",
                 description: "Seconds since the plan began.",
+            },
+            Function {
+                name: "start_time",
+                usage: "start_time()",
+                returns: "float",
+                description: "The time from which `time_ns` counts, in seconds since 1970: when the agent was loaded.",
             },
         ],
     },

@@ -1,7 +1,7 @@
 //! The content of a table: reading and clearing its entries while application threads write to it.
 
 use super::{
-    AUX_1, HEADER, MAX_TABLE_KEYS, RECORDED, STRING_BYTES, STRING_CHARS, TableLayout, Tallies,
+    AUX_1, HEADER, MAX_TABLE_KEYS, RECORDED, STRING_CHARS, STRING_HEADER, TableLayout, Tallies,
     VALUES,
 };
 use crate::data::shards::Shards;
@@ -168,6 +168,7 @@ impl Tallies {
                 time_ns: (self.word(at + VALUES) as u64).saturating_sub(began),
                 thread_id: self.word(at + VALUES + 8),
             }),
+            thread_name: self.string(layout, self.word(at + VALUES + 16) as i32),
             ..TallyEntry::default()
         })
     }
@@ -223,8 +224,8 @@ impl Tallies {
             _ => 0,
         };
         match u64::try_from(number.wrapping_sub(1)) {
-            Ok(n) if n < layout.string_slots => {
-                let at = layout.strings + HEADER + n * STRING_BYTES;
+            Ok(n) if n < layout.string_slots && layout.kind != TallyKind::Last => {
+                let at = layout.strings + HEADER + n * layout.string_bytes;
                 [self.word(at) as u64, self.word(at + 8) as u64]
             }
             _ => [0, 0],
@@ -236,28 +237,49 @@ impl Tallies {
     fn string(&self, layout: &TableLayout, number: i32) -> Option<String> {
         match number {
             0 => None,
+            n if n > 0 && layout.kind == TallyKind::Last => self.ring_string(layout, n as u64),
             n if n > 0 => self.stored_string(layout, n as u64 - 1),
             _ => Some("(a string for which there was no room)".into()),
         }
     }
 
+    /// The string of a `last` table with this number. The ring may have another string there by now.
+    fn ring_string(&self, layout: &TableLayout, number: u64) -> Option<String> {
+        let slot = (number - 1) % layout.string_slots.max(1);
+        let state = layout.strings + HEADER + slot * layout.string_bytes;
+        let expected = i64::try_from(number + 1).ok();
+        let has_string = || Some(self.word(state)) == expected;
+        let text = has_string().then(|| self.characters(layout, slot));
+        match text.filter(|_| has_string()) {
+            Some(text) => Some(text),
+            None => Some("(a string that was overwritten)".into()),
+        }
+    }
+
     fn stored_string(&self, layout: &TableLayout, slot: u64) -> Option<String> {
-        if slot >= layout.string_slots {
-            return None;
-        }
-        let at = layout.strings + HEADER + slot * STRING_BYTES;
+        (slot < layout.string_slots).then(|| self.characters(layout, slot))
+    }
+
+    /// The characters in a slot for strings.
+    fn characters(&self, layout: &TableLayout, slot: u64) -> String {
+        let at = layout.strings + HEADER + slot * layout.string_bytes;
         let form = self.word(at + 8) as u64;
-        let length = (form & 0xffff_ffff).min(STRING_CHARS) as usize;
-        if form >> 32 == 0 {
+        let is_wide = form >> 32 != 0;
+        let most = match layout.kind {
+            TallyKind::Last => (layout.string_bytes - STRING_HEADER) >> u32::from(is_wide),
+            _ => STRING_CHARS,
+        };
+        let length = (form & 0xffff_ffff).min(most) as usize;
+        if !is_wide {
             // ISO 8859-1: a byte is the number of its character.
-            let bytes = self.file.copy(at + 16, length);
-            return Some(bytes.iter().map(|b| char::from(*b)).collect());
+            let bytes = self.file.copy(at + STRING_HEADER, length);
+            return bytes.iter().map(|b| char::from(*b)).collect();
         }
-        let bytes = self.file.copy(at + 16, 2 * length);
+        let bytes = self.file.copy(at + STRING_HEADER, 2 * length);
         let units: Vec<u16> = bytes
             .chunks_exact(2)
             .map(|b| u16::from_ne_bytes([b[0], b[1]]))
             .collect();
-        Some(String::from_utf16_lossy(&units))
+        String::from_utf16_lossy(&units)
     }
 }

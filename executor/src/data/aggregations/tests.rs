@@ -459,6 +459,43 @@ fn the_latest_values_are_numbered_from_the_last_clear() {
 }
 
 #[test]
+fn strings_of_the_latest_values_are_long_and_know_whether_they_were_overwritten() {
+    let fixture = Fixture::new();
+    let table = fixture.table(TallyKind::Last, 4);
+    let strings = table.header(32) - fixture.tallies.file.address() - table.offset as i64;
+    let strings = strings as u64;
+    // 4 entries have 32 strings of 256 bytes.
+    assert_eq!([0, 24].map(|n| table.header(strings + n)), [32, 240]);
+    // The string number 34 is in slot 1.
+    let at = strings + 64 + 256;
+    for word in 0..30 {
+        table.set(at + 16 + 8 * word, i64::from_ne_bytes(*b"abcdefgh"));
+    }
+    table.set(at + 8, 1_000);
+    table.set(at, 34 + 1);
+    table.set_value(1, 2, 34);
+    table.write(1, 2, 4 | 4 << 4, &[34, 2]);
+    table.set(24, 1);
+    let read = table.read();
+    let long = "abcdefgh".repeat(30);
+    assert_eq!(
+        read.entries[0].keys,
+        [
+            TallyKey::Text(Some(long.clone())),
+            TallyKey::Text(Some("(a string that was overwritten)".into()))
+        ]
+    );
+    assert_eq!(read.entries[0].thread_name.as_ref(), Some(&long));
+    // The largest table fits into the file.
+    assert!(
+        fixture
+            .tallies
+            .create_table(&fixture.shards, TallyKind::Last, MAX_ENTRIES)
+            .is_some()
+    );
+}
+
+#[test]
 fn a_sample_counts_the_combinations_that_were_not_drawn() {
     let fixture = Fixture::new();
     let (one, two) = (

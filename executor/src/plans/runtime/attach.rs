@@ -172,7 +172,7 @@ impl RuntimeHandle {
         let (agent, env) = (self.agent, self.env());
         let is_late = agent.filter.only_plans.load(Ordering::Relaxed);
         if is_late {
-            let obsolete = agent.obsolete_frames.warnings(
+            let obsolete = agent.obsolete_frames.warning(
                 agent.tool,
                 env,
                 &agent.registry,

@@ -164,7 +164,8 @@ final class VeneerAgent {
      */
     static void prepare() {
         Class<?>[] called = {
-            VeneerProbe.class, VeneerTables.class, VeneerFrequentKeys.class, VeneerTexts.class, VeneerThreads.class, VeneerObjects.class};
+            VeneerProbe.class, VeneerValues.class, VeneerTables.class, VeneerFrequentKeys.class, VeneerTexts.class, VeneerThreads.class,
+            VeneerObjects.class};
         for (Class<?> one : called) {
             U.ensureClassInitialized(one);
         }

@@ -8,7 +8,8 @@ import jdk.internal.vm.annotation.ForceInline;
  * to {@link VeneerTables}, and keep values of threads in {@link VeneerThreads}.
  *
  * <p>Emitted code calls the public methods, so their names and descriptors are fixed. None of them
- * takes a lock, calls the application, or allocates, except for {@link #set}, once for an object.
+ * takes a lock or calls the application. None of them allocates, except for {@link #set}, once for
+ * an object, and for texts of numbers, dates and descriptions (see {@link VeneerValues}).
  * Every property of null, and every element that an array does not have, is zero, false or null.
  */
 public final class VeneerProbe {
@@ -248,6 +249,66 @@ public final class VeneerProbe {
         return false;
     }
 
+    /** See {@link VeneerValues#size}. */
+    public static long size(Object o) {
+        return VeneerValues.size(o);
+    }
+
+    /** The integer in a box; 0 for null. */
+    public static long integer(Object o) {
+        return VeneerValues.integer(o);
+    }
+
+    /** The floating-point number in a box; 0 for null. */
+    public static double real(Object o) {
+        return VeneerValues.real(o);
+    }
+
+    /** The truth value in a box; false for null. */
+    @ForceInline
+    public static boolean truth(Object o) {
+        return o instanceof Boolean b && b;
+    }
+
+    // ---- descriptions ---------------------------------------------------------------------------
+
+    /** Begins the description of an object. Calls of {@code member} and {@code described} follow. */
+    public static Object describe(Object o) {
+        return VeneerValues.begin(o);
+    }
+
+    /** Adds a field to a description, and returns the description. */
+    public static Object member(Object description, Object name, long value) {
+        VeneerValues.member(description, name, value);
+        return description;
+    }
+
+    public static Object member(Object description, Object name, double value) {
+        VeneerValues.member(description, name, value);
+        return description;
+    }
+
+    public static Object member(Object description, Object name, boolean value) {
+        VeneerValues.member(description, name, value ? "true" : "false");
+        return description;
+    }
+
+    public static Object member(Object description, Object name, Object value) {
+        VeneerValues.member(description, name, VeneerValues.brief(value));
+        return description;
+    }
+
+    /** Adds the UTF-16 code unit of a field of type {@code char}. */
+    public static Object letter(Object description, Object name, long value) {
+        VeneerValues.letter(description, name, (char) value);
+        return description;
+    }
+
+    /** The text of a description. {@code more}: whether the object has more fields than were added. */
+    public static Object described(Object description, Object o, boolean more) {
+        return VeneerValues.end(description, o, more);
+    }
+
     // ---- values ---------------------------------------------------------------------------------
 
     /** Whether a loop over this number of elements continues at an index. */
@@ -286,6 +347,15 @@ public final class VeneerProbe {
     @ForceInline
     public static boolean equal(Object a, Object b) {
         return a == b || a instanceof String s && b instanceof String t && s.equals(t);
+    }
+
+    /** Compares the texts of two values: that of an enum is its name. */
+    public static boolean equalText(Object a, Object b) {
+        return equal(VeneerValues.text(a), VeneerValues.text(b));
+    }
+
+    public static boolean differText(Object a, Object b) {
+        return !equalText(a, b);
     }
 
     @ForceInline
@@ -384,14 +454,29 @@ public final class VeneerProbe {
     }
 
     /**
-     * The word of a key that is an object: its identity hash, or, for a string, its number with a
-     * mark.
+     * The word of a key that is an object: its identity hash, or, for a string or another value with
+     * a text, the number of the text with a mark.
      */
     @ForceInline
     public static long object(Object o, long table) {
-        return o instanceof String s
-                ? VeneerTables.STRINGS | VeneerTexts.number(table, s) & 0xffff_ffffL
-                : System.identityHashCode(o);
+        String s = o instanceof String t ? t : VeneerValues.text(o);
+        return s == null
+                ? System.identityHashCode(o)
+                : VeneerTables.STRINGS | VeneerTexts.number(table, s) & 0xffff_ffffL;
+    }
+
+    /** {@link #text} for a table of the latest values. */
+    @ForceInline
+    public static long latestText(Object o, long table) {
+        return o instanceof String s ? VeneerTexts.next(table, s) : 0;
+    }
+
+    /** {@link #object} for a table of the latest values. */
+    public static long latestObject(Object o, long table) {
+        String s = VeneerValues.text(o);
+        return s == null
+                ? System.identityHashCode(o)
+                : VeneerTables.STRINGS | VeneerTexts.next(table, s) & 0xffff_ffffL;
     }
 
     @ForceInline

@@ -373,27 +373,33 @@ public final class VeneerTables {
             return;
         }
         long place = table + HEAD + (n + 1) * U.getLong(table + 8);
+        long thread = VeneerTexts.number(table, Thread.currentThread().getName());
         long state = settled(place);
         while (state != 1 && state < number + 2) {
             if (U.compareAndSetLong(null, place, state, 1)) {
-                write(place, number, tags, a, b, c, d);
+                write(place, number, thread, tags, a, b, c, d);
                 return;
             }
             state = settled(place);
         }
     }
 
-    /** Writes values, time, thread and then the state to a place whose state is 1. */
-    private static void write(long place, long number, long tags, long a, long b, long c, long d) {
+    /**
+     * Writes values, time, thread and then the state to a place whose state is 1. {@code thread} is
+     * the number of the string with the thread's name.
+     */
+    private static void write(long place, long number, long thread, long tags, long a, long b, long c, long d) {
         give(place, tags, a, b, c, d);
         U.putLong(place + VALUES, System.nanoTime());
         U.putLong(place + VALUES + 8, U.getLong(Thread.currentThread(), TID));
+        U.putLong(place + VALUES + 16, thread);
         U.putLongRelease(null, place, number + 2);
     }
 
     /**
      * Puts the next of the latest values into the table, which is a ring. A place: state (0 empty,
-     * 1 being written, else 2 plus the value's number), tags, values, time, thread. If another
+     * 1 being written, else 2 plus the value's number), tags, values, time, thread, and the number of
+     * the string with the thread's name. If another
      * thread is still writing to the place, which is one round late, the value is counted in the
      * rest only.
      */
@@ -401,12 +407,13 @@ public final class VeneerTables {
         long places = U.getLong(table);
         long number = U.getAndAddLong(null, table + VeneerLayout.TABLE_GIVEN, 1);
         long place = table + HEAD + ((number & places - 1) + 1) * U.getLong(table + 8);
+        long thread = VeneerTexts.next(table, Thread.currentThread().getName());
         long state = U.getLongAcquire(null, place);
         if (state == 1 || !U.compareAndSetLong(null, place, state, 1)) {
             U.getAndAddLong(null, table + HEAD + VALUES, 1);
             return;
         }
-        write(place, number, tags, a, b, c, d);
+        write(place, number, thread, tags, a, b, c, d);
     }
 
     /** Raises a word to a value, compared without signs. */

@@ -11,6 +11,10 @@ import jdk.internal.vm.annotation.Stable;
  * strings, number of strings, and from {@link #HEAD} on the places. A place: state (0 free, 1 being
  * written, else a hash), length of the string in the lower half and its coder in the upper half of
  * a word, and {@link #TEXT} characters. Coder 0 has one byte for a character, and coder 1 has two.
+ *
+ * <p>In a table of the latest values, the strings are a ring, because each value may bring another
+ * string: see {@link #next}. The fourth word of the head is then the number of bytes that a place has
+ * for the characters.
  */
 final class VeneerTexts {
     private VeneerTexts() {}
@@ -119,6 +123,35 @@ final class VeneerTexts {
             }
         }
         return find(VeneerTables.strings(table), s, seen);
+    }
+
+    // ---- strings of the latest values -----------------------------------------------------------
+
+    private static final int RING_TEXT = VeneerLayout.TABLE_RING_TEXT;
+    /** The numbers of strings begin anew after 2³⁰ of them, which is a multiple of the places. */
+    private static final long NUMBERS = 0x3fff_ffffL;
+
+    /**
+     * Writes a string to the next place of the ring, and returns its number, from 1. The state of the
+     * place is then the number plus one, so a reader notices that a later string has its place. The
+     * ring is longer than all strings of the table's values. {@link #NO_ROOM} if another thread is
+     * still writing to the place.
+     */
+    static long next(long table, String s) {
+        long strings = VeneerTables.strings(table);
+        byte[] value = (byte[]) U.getReference(s, VALUE);
+        int coder = U.getByte(s, CODER);
+        long bytes = U.getLong(strings + RING_TEXT);
+        long number = 1 + (U.getAndAddLong(null, strings + 16, 1) & NUMBERS);
+        long place = strings + HEAD + (number - 1 & U.getLong(strings) - 1) * (16 + bytes);
+        long state = U.getLongAcquire(null, place);
+        if (state == 1 || !U.compareAndSetLong(null, place, state, 1)) {
+            return NO_ROOM;
+        }
+        U.putLong(place + 8, (long) coder << 32 | value.length >> coder);
+        U.copyMemory(value, BYTES, null, place + 16, Math.min(value.length, bytes));
+        U.putLongRelease(null, place, number + 1);
+        return number;
     }
 
     // ---- strings by content -------------------------------------------------------------
