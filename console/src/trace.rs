@@ -18,6 +18,7 @@ mod show;
 mod summary;
 mod text;
 mod trace_directory;
+mod tree_json;
 
 pub use filter_file::read_rules;
 pub use run_recording::{RunRecording, traces};

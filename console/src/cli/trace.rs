@@ -41,9 +41,13 @@ Examples:
   veneer trace show t --thread worker-1 --depth 5
   veneer trace show t --longer 0.01            calls of more than 10 ms
   veneer trace show t | less
+  veneer trace show t --json
 
 Calls in a row with the same tree below are one line, with the sum of their times. `× 40` is a
 number of repetitions; `⟳ × 40` is a sequence of calls that repeats.
+
+`corrected` is the time without the cost of observing, `unexplained` the part of that cost which is
+not certain. Both are shown if the cost is at least 1 % of the time, and always with --json.
 
 Exit codes: 0 success, 2 the trace could not be read.";
 
@@ -54,6 +58,7 @@ Examples:
   veneer trace query t 'calls(\"shop..*Dao\").under(\"shop.Desk::serve(..)\").by(\"method\")'
   veneer trace query t 'calls().when(wall > 5 ms && cpu < 1 ms).show(\"method\", \"start\", \"wall\")'
   veneer trace query t 'events(\"wait\", \"contended\").by(\"caller\")' --format csv
+  veneer trace query t 'calls().by(\"method\").show(\"method\", \"sum(self)\", \"sum(corrected_self)\")'
 
 A query begins with calls(PATTERN…) or events(KIND…). Steps are under, directly_under, without
 (patterns), longer, shorter (a duration), thread (names or numbers), between (two times), when (a
@@ -63,7 +68,8 @@ Columns: thread thread_name node parent depth kind class method descriptor calle
 end wall cpu self self_cpu corrected corrected_self unexplained allocated children below omitted
 owner ended values.
 
-Times are in nanoseconds in CSV and JSON.
+Times are in nanoseconds in CSV and JSON. `corrected` and `corrected_self` are without the cost of
+observing; `unexplained` is the part of that cost which is not certain.
 
 Exit codes: 0 success, 2 the trace could not be read or the query is malformed.";
 
@@ -148,6 +154,9 @@ pub struct TraceShowArguments {
     /// Show calls of at least this many seconds.
     #[arg(long, value_name = "SECONDS", value_parser = super::call_seconds)]
     pub longer: Option<f64>,
+    /// Print one JSON object per thread; times are in nanoseconds.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// The form of a query's result.

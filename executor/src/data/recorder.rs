@@ -11,7 +11,8 @@
 //! Its writer is not on the fast path, because compiled Java code cannot contain it: an event is
 //! stored by `VeneerTrace`, from the position that the track holds. The writer maps segments, and
 //! writes the events that do not fit into one word or into the segment. `context_tracks.rs` has the
-//! trees of contexts, which have other words in the track.
+//! trees of contexts, which have other words in the track. `calibration.rs` has the files of empty
+//! calls, from which the cost of a recorded call is derived.
 //!
 //! | caller                                  | thread                                          |
 //! |-----------------------------------------|-------------------------------------------------|
@@ -28,6 +29,7 @@
 //! just storing a word. The plan thread detaches the memory of a segment from the file instead
 //! ([`ThreadWriter::close`]). A name is in the names file before an event can use it.
 
+pub mod calibration;
 mod context_track;
 mod context_tracks;
 pub mod jvm_tracks;
@@ -128,6 +130,8 @@ struct Recording {
     filter: TraceFilter,
     /// The source of processor times.
     source: ProcessorTime,
+    /// The probe form of the recorded methods; 0 if its cost is unknown.
+    probe: u32,
     /// The number of methods that the filter leaves out.
     excluded: u64,
     /// The methods that have a name in the trace.
@@ -213,6 +217,7 @@ impl Recorder {
             names: TraceNames::new(names),
             filter: spec.filter,
             source,
+            probe: 0,
             excluded: 0,
             named: HashSet::new(),
             is_over: false,
@@ -288,7 +293,7 @@ impl Recorder {
             name: name.into(),
             descriptor: descriptor.into(),
             line: method.line.map_or(0, u32::from),
-            probe: 0,
+            probe: recording.probe,
         }));
     }
 
@@ -361,10 +366,12 @@ impl Recorder {
         os_id: u64,
     ) -> Option<(Track, ProcessorTime)> {
         let mut latest = self.latest.lock();
-        let recording = latest
-            .as_mut()
-            .filter(|one| one.number == number && !one.is_over)?;
-        let writer = recording.create_file(thread, os_id)?;
+        let recording = latest.as_mut().filter(|one| !one.is_over)?;
+        let writer = match number {
+            calibration::NUMBER => recording.create_calibration_file()?,
+            _ if number == recording.number => recording.create_file(thread, os_id)?,
+            _ => return None,
+        };
         let track = Track::new(writer, number);
         Some((track, recording.source))
     }

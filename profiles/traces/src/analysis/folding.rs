@@ -71,7 +71,7 @@ impl CorrectedTimes {
 }
 
 /// A node, or nodes with the same tree.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct FoldedNode {
     /// The text of the method.
     pub text: String,
