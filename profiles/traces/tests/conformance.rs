@@ -75,6 +75,33 @@ fn small(ring: Option<SegmentRing>) -> WriterOptions {
     }
 }
 
+/// Writes a ring that has grown, whose segments are not in the order of their places.
+fn write_flight() {
+    let directory = create("flight", ClockRecord::default());
+    let ring = SegmentRing {
+        segments: 8,
+        keep: 400,
+    };
+    let mut writer = ThreadWriter::create(&directory, 1, small(Some(ring))).unwrap();
+    let mut now = 0;
+    writer.entry(now, 3);
+    // The thread is slow, then fast, then slow and fast again.
+    for step in [100, 3, 60, 4] {
+        for n in 0..150 {
+            now += step;
+            writer.entry(now, 1 + n % 2);
+            writer.exit(now + step / 2);
+        }
+    }
+    let places = fs::read(directory.join("thread-1.events")).unwrap();
+    let sequences: Vec<u8> = places.chunks(512).map(|segment| segment[24]).collect();
+    assert!(!sequences.is_sorted(), "{sequences:?}");
+    let oldest = sequences.iter().min().unwrap();
+    let at = sequences.iter().position(|n| n == oldest).unwrap();
+    let rotated = sequences[at..].iter().chain(&sequences[..at]);
+    assert!(!rotated.is_sorted(), "{sequences:?}");
+}
+
 /// Writes a trace with several probe forms, whose calls are much longer than their costs.
 fn write_costs() {
     let clock = ClockRecord {
@@ -168,9 +195,13 @@ fn write_corpus() {
         write_events(&mut writer, 10 * u64::from(thread));
     }
     let directory = create("ring", ClockRecord::default());
-    let ring = Some(SegmentRing { segments: 3 });
+    let ring = Some(SegmentRing {
+        segments: 3,
+        keep: u64::MAX,
+    });
     let mut writer = ThreadWriter::create(&directory, 1, small(ring)).unwrap();
     write_events(&mut writer, 80);
+    write_flight();
     write_costs();
     damaged("truncated", |bytes| bytes.truncate(1100));
     damaged("header", |bytes| bytes[512 + 20] ^= 1);
@@ -258,7 +289,7 @@ fn corpus() -> Vec<(PathBuf, String)> {
         (path, text)
     };
     let all: Vec<_> = directories.map(expected).collect();
-    assert!(all.len() >= 8, "{}", all.len());
+    assert!(all.len() >= 9, "{}", all.len());
     all
 }
 

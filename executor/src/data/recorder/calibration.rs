@@ -11,7 +11,6 @@
 
 use super::{Recorder, Recording, SEGMENT_BYTES};
 use crate::data::processor_clock::ProcessorTime;
-use crate::jvm::runtime_table;
 use std::fs::{self, DirBuilder};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
@@ -22,8 +21,6 @@ use veneer_traces::format::events_file;
 use veneer_traces::format::names::ProbeRecord;
 use veneer_traces::writer::{SegmentRing, ThreadWriter, WriterOptions};
 
-/// The number of the recording of empty calls.
-pub(super) const NUMBER: u32 = runtime_table::CALIBRATION as u32;
 /// The name of the directory inside that of the trace.
 const DIRECTORY: &str = "calibration";
 /// The number of the thread that makes empty calls.
@@ -90,7 +87,10 @@ impl Recording {
     pub(super) fn create_calibration_file(&self) -> Option<ThreadWriter> {
         let options = WriterOptions {
             segment_bytes: SEGMENT_BYTES,
-            ring: Some(SegmentRing { segments: 2 }),
+            ring: Some(SegmentRing {
+                segments: 2,
+                keep: u64::MAX,
+            }),
         };
         ThreadWriter::create(&self.directory.join(DIRECTORY), THREAD, options).ok()
     }

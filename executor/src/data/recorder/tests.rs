@@ -359,3 +359,40 @@ fn empty_calls_give_the_recorded_methods_a_cost() {
     assert_eq!(ended(directory, 1), [(9, 0)]);
     assert_eq!(trace.threads.len(), 1);
 }
+
+#[test]
+#[cfg_attr(miri, ignore = "Miri maps no shared files")]
+fn a_trace_of_the_last_seconds_overwrites_and_removes_what_is_older() {
+    let scratch = ScratchDirectory::new();
+    let recorder = Recorder::default();
+    let rules = "keep_last 0.02";
+    let number = begin(&recorder, &scratch.join("1"), rules).expect("a recording");
+    let named = |name: &str, java_id| RecordedThread {
+        java_id,
+        ..thread(name)
+    };
+    recorder.open(1, number, named("ended", 21));
+    recorder.write(1, kind::ENTRY, 1, 5);
+    recorder.thread_ends(1);
+    recorder.open(2, number, named("busy", 22));
+    // 20 segments of 32,760 events, which are 1 µs apart: the last 20 ms are less than a segment.
+    let events = 20 * 32_760;
+    for n in 0..events / 2 {
+        recorder.write(2, kind::ENTRY, 1, 2_000 * n);
+        recorder.write(2, kind::EXIT, 0, 2_000 * n + 1_000);
+    }
+    std::thread::sleep(Duration::from_millis(30));
+    recorder.open(3, number, named("new", 23));
+    recorder.write(3, kind::ENTRY, 1, 5);
+    recorder.end(INSTRUMENT);
+    let summary = recorder.summary(INSTRUMENT).expect("a summary");
+    assert_eq!((summary.threads, &summary.problem), (2, &None));
+    let directory = Path::new(&summary.directory);
+    let trace = Trace::open(directory).expect("a trace");
+    let numbers: Vec<u32> = trace.threads.iter().map(|thread| thread.number).collect();
+    assert_eq!(numbers, [2, 3], "the file of the ended thread is removed");
+    let length = std::fs::metadata(directory.join(events_file(2))).expect("the file");
+    assert!(length.len() <= 3 * u64::from(SEGMENT_BYTES), "{length:?}");
+    let calls = ended(directory, 2);
+    assert!((10_000..50_000).contains(&calls.len()), "{}", calls.len());
+}

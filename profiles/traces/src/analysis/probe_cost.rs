@@ -204,7 +204,10 @@ mod tests {
         let scratch = tempfile::tempdir().expect("a directory");
         let options = WriterOptions {
             segment_bytes: 512,
-            ring: Some(SegmentRing { segments: 2 }),
+            ring: Some(SegmentRing {
+                segments: 2,
+                keep: u64::MAX,
+            }),
         };
         let mut writer = ThreadWriter::create(scratch.path(), 1, options).expect("a file");
         let mut now = 1_000;
