@@ -19,6 +19,7 @@ mod summary;
 mod text;
 mod trace_directory;
 mod tree_json;
+mod trigger;
 
 pub use filter_file::read_rules;
 pub use run_recording::{RunRecording, traces};

@@ -158,7 +158,7 @@ fn a_reading_of_the_clock_at_each_event_has_a_higher_cost() -> Outcome {
     on_each_jdk_with(PACKAGE, |programs| {
         let mut costs = Vec::new();
         for source in ["none", "clock"] {
-            let trace = programs.classes().join(format!("costs-{source}"));
+            let trace = programs.classes().join(&format!("costs-{source}"));
             let errors = record(programs, &trace, &format!("processor_time {source}"))?;
             assert!(
                 errors.contains(&format!("processor time {source} and ")),

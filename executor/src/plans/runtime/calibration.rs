@@ -6,7 +6,7 @@
 use super::RuntimeHandle;
 use crate::agent::Agent;
 use crate::data::monotonic::monotonic;
-use crate::data::processor_clock::ProcessorTime;
+use crate::data::processor_clock::{ProcessorTime, thread_clock};
 use crate::data::recorder::calibration::Calibration;
 use crate::jvm::jni::Env;
 use crate::jvm::threads;
@@ -20,10 +20,14 @@ use veneer_traces::format::names::ProbeRecord;
 const CALLS: i32 = 64;
 /// The number of calls of Java code between two looks at the time.
 const ROUND: u32 = 16;
-/// The shortest time, in which the JIT compiler usually compiles the code.
+/// The shortest processor time, in which the JIT compiler usually compiles the code.
 const MIN_TIME: Duration = Duration::from_millis(60);
-/// The longest time.
+/// The longest processor time.
 const MAX_TIME: Duration = Duration::from_millis(300);
+/// The longest time if other threads need the processors.
+const MAX_ELAPSED: Duration = Duration::from_secs(2);
+/// The number of rounds of compiled code that are necessary. They fill half of the ring of segments.
+const COMPILED_ROUNDS: u32 = 16;
 /// A call takes at most this many readings of the clock if its code is compiled. It needs two.
 const MAX_READINGS: u32 = 6;
 /// The time for which the plan thread waits for the result.
@@ -54,12 +58,13 @@ impl RuntimeHandle {
     }
 }
 
-/// Records empty calls until their code is compiled, and returns their cost.
+/// Records empty calls until enough of them ran compiled code, and returns their cost.
 fn measure(agent: &'static Agent, env: Env, calibration: &Calibration) -> Option<ProbeRecord> {
     let addresses = (agent.recorder.address(), agent.shards.address());
     let mark = agent.recorder.mark();
     let compiled = reading_time() * MAX_READINGS;
-    let begin = Instant::now();
+    let (begin, begin_cpu) = (Instant::now(), processor_time());
+    let mut compiled_rounds = 0;
     loop {
         let round = Instant::now();
         for _ in 0..ROUND {
@@ -72,12 +77,19 @@ fn measure(agent: &'static Agent, env: Env, calibration: &Calibration) -> Option
             }
         }
         let call = round.elapsed() / (ROUND * CALLS.unsigned_abs());
-        let is_compiled = call <= compiled || calibration.source() == ProcessorTime::Clock;
-        let elapsed = begin.elapsed();
-        if elapsed >= MAX_TIME || (elapsed >= MIN_TIME && is_compiled) {
+        let is_slow_form = calibration.source() == ProcessorTime::Clock;
+        compiled_rounds += u32::from(is_slow_form || call <= compiled);
+        let used = processor_time().saturating_sub(begin_cpu);
+        let has_enough = used >= MIN_TIME && compiled_rounds >= COMPILED_ROUNDS;
+        if has_enough || used >= MAX_TIME || begin.elapsed() >= MAX_ELAPSED {
             return calibration.read_cost();
         }
     }
+}
+
+/// The processor time of the current thread.
+fn processor_time() -> Duration {
+    Duration::from_nanos(thread_clock())
 }
 
 /// The time that a reading of the clock takes.
