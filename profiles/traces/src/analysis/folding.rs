@@ -43,7 +43,7 @@ impl Default for FoldingOptions {
 /// Times without the cost of observing, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CorrectedTimes {
-    /// The duration.
+    /// The duration of the calls.
     pub wall_ns: u64,
     /// The duration without children.
     pub self_ns: u64,
