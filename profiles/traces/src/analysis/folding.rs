@@ -88,7 +88,7 @@ pub struct FoldedNode {
     /// Children that were left out because of a limit.
     pub left_out: u64,
     /// Identifies the tree: equal trees have equal shapes.
-    shape: u64,
+    pub shape: u64,
 }
 
 /// A node or a block of nodes, and how often it repeats.
