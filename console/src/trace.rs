@@ -18,6 +18,8 @@ mod show;
 mod summary;
 mod text;
 mod trace_directory;
+mod tree_json;
+mod trigger;
 
 pub use filter_file::read_rules;
 pub use run_recording::{RunRecording, traces};

@@ -6,7 +6,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
@@ -19,12 +21,14 @@ import java.util.zip.CRC32;
  * <pre>java TraceReader.java DIRECTORY</pre>
  *
  * The program prints one line per node, in the order of their ends: thread, number, parent or -, depth, kind,
- * id, start and end in ticks, self ticks, processor time in nanoseconds or -, and the ending.
+ * id, start and end in ticks, self ticks, processor time in nanoseconds or -, the duration and the self time
+ * without the cost of observing, the unexplained time, all three in nanoseconds, and the ending.
  */
 public final class TraceReader {
     private static final int HEADER_BYTES = 64;
     private static final int VERSION = 1;
     private static final long MAX_DECLARED_DEPTH = 1 << 16;
+    private static final BigInteger MAX_NUMBER = new BigInteger("18446744073709551615");
 
     /** A node that has not ended. */
     private static final class OpenNode {
@@ -34,6 +38,49 @@ public final class TraceReader {
         long start;
         long inside;
         Long cpu;
+        /** Costs in picoseconds: of omitted calls, of the nodes below, around the children; the uncertainty. */
+        long omittedCost;
+        long belowCost;
+        long outsideCost;
+        long spread;
+    }
+
+    /** The costs of a probe form in picoseconds: inside a call, outside it, and their uncertainty. */
+    private record Probe(long inside, long outside, long spread) {
+        static final Probe NONE = new Probe(0, 0, 0);
+    }
+
+    /** The content of the names file that the reader needs. */
+    private static final class Names {
+        long numerator = 1;
+        long denominator = 1;
+        final Map<Long, Probe> probes = new HashMap<>();
+        /** The probe form of each frame. */
+        final Map<Long, Long> frames = new HashMap<>();
+
+        void add(String[] fields) {
+            switch (fields[0]) {
+                case "clock" -> {
+                    numerator = Long.parseLong(fields[3]);
+                    denominator = Long.parseLong(fields[4]);
+                }
+                case "probe" -> {
+                    long spread = Long.parseLong(fields[5]);
+                    Probe probe = new Probe(Long.parseLong(fields[3]), Long.parseLong(fields[4]), spread);
+                    probes.put(Long.valueOf(fields[1]), probe);
+                }
+                case "frame" -> frames.put(Long.valueOf(fields[1]), Long.valueOf(fields[7]));
+                default -> { }
+            }
+        }
+
+        Probe probe(long number) {
+            return probes.getOrDefault(number, Probe.NONE);
+        }
+
+        Probe ofNode(OpenNode node) {
+            return node.kind == 1 ? probe(frames.getOrDefault(node.id, 0L)) : Probe.NONE;
+        }
     }
 
     /** A segment: its words begin at `offset`. */
@@ -41,18 +88,16 @@ public final class TraceReader {
 
     private final StringBuilder output = new StringBuilder();
     private final int thread;
-    private final long numerator;
-    private final long denominator;
+    private final Names names;
     private final List<OpenNode> open = new ArrayList<>();
     private long nextNumber;
     private long now;
     private long readingTicks;
     private Long reading;
 
-    private TraceReader(int thread, long numerator, long denominator) {
+    private TraceReader(int thread, Names names) {
         this.thread = thread;
-        this.numerator = numerator;
-        this.denominator = denominator;
+        this.names = names;
     }
 
     private static long crc(byte[] bytes, int from, int length) {
@@ -61,9 +106,9 @@ public final class TraceReader {
         return sum.getValue();
     }
 
-    /** The rate of the last clock record: numerator and denominator. */
-    private static long[] readRate(Path directory) throws IOException {
-        long[] rate = {1, 1};
+    /** Reads the clock, the frames and the probe forms. The last record of each counts. */
+    private static Names readNames(Path directory) throws IOException {
+        Names names = new Names();
         boolean isTrace = false;
         String text = Files.readString(directory.resolve("names"), StandardCharsets.ISO_8859_1);
         for (String line : text.split("\n", -1)) {
@@ -77,14 +122,14 @@ public final class TraceReader {
             String[] fields = line.substring(9).split("\t", -1);
             if (fields[0].equals("trace")) {
                 isTrace = Integer.parseInt(fields[1]) <= VERSION;
-            } else if (fields[0].equals("clock")) {
-                rate = new long[] {Long.parseLong(fields[3]), Long.parseLong(fields[4])};
+            } else {
+                names.add(fields);
             }
         }
         if (!isTrace) {
             throw new IOException(directory + " is not a trace of version " + VERSION);
         }
-        return rate;
+        return names;
     }
 
     private static TreeMap<Long, Segment> segments(byte[] data, ByteBuffer buffer, int thread) {
@@ -115,17 +160,47 @@ public final class TraceReader {
         if (reading == null) {
             return null;
         }
-        BigInteger ticks = new BigInteger(Long.toUnsignedString(ticksSince(readingTicks)));
-        BigInteger since = ticks.multiply(BigInteger.valueOf(numerator)).divide(BigInteger.valueOf(denominator));
-        return reading + since.longValue();
+        return reading + nanoseconds(ticksSince(readingTicks));
     }
 
-    private void begin(int kind, long id) {
+    /** A duration in nanoseconds, an unsigned number like the ticks. */
+    private long nanoseconds(long ticks) {
+        BigInteger product = new BigInteger(Long.toUnsignedString(ticks)).multiply(BigInteger.valueOf(names.numerator));
+        return product.divide(BigInteger.valueOf(names.denominator)).min(MAX_NUMBER).longValue();
+    }
+
+    /** A time without a cost in picoseconds, in nanoseconds. */
+    private long corrected(long ticks, long cost) {
+        long raw = nanoseconds(ticks);
+        return Long.compareUnsigned(raw, cost / 1000) < 0 ? 0 : raw - cost / 1000;
+    }
+
+    /** The part of a cost in nanoseconds that exceeds the time. */
+    private long excess(long ticks, long cost) {
+        long raw = nanoseconds(ticks);
+        return Long.compareUnsigned(raw, cost / 1000) < 0 ? cost / 1000 - raw : 0;
+    }
+
+    /** Calls that the recorder left out inside the innermost node. */
+    private void omit(long probe, long count) {
+        if (!open.isEmpty()) {
+            OpenNode node = open.get(open.size() - 1);
+            Probe cost = names.probe(probe);
+            node.omittedCost += count * (cost.inside() + cost.outside());
+        }
+    }
+
+    private OpenNode node(int kind, long id) {
         OpenNode node = new OpenNode();
         node.number = nextNumber++;
         node.kind = kind;
         node.id = id;
         node.start = now;
+        return node;
+    }
+
+    private void begin(int kind, long id) {
+        OpenNode node = node(kind, id);
         node.cpu = kind == 0 ? null : cpu();
         open.add(node);
     }
@@ -136,20 +211,33 @@ public final class TraceReader {
         }
         OpenNode node = open.remove(open.size() - 1);
         long ticks = ticksSince(node.start);
+        Probe probe = names.ofNode(node);
+        long own = probe.inside() + node.omittedCost;
+        long cost = own + node.belowCost;
+        long spread = probe.spread() + node.spread;
         if (!open.isEmpty()) {
-            open.get(open.size() - 1).inside += ticks;
+            OpenNode parent = open.get(open.size() - 1);
+            parent.inside += ticks;
+            parent.belowCost += cost + probe.outside();
+            parent.outsideCost += probe.outside();
+            parent.spread += spread;
         }
+        long self = Math.max(ticks - node.inside, 0);
+        long[] times = {
+            corrected(ticks, cost), corrected(self, own + node.outsideCost), spread / 1000 + excess(ticks, cost),
+        };
         Long until = cpu();
         Long cpu = node.cpu == null || until == null ? null : Long.valueOf(Math.max(until - node.cpu, 0));
-        print(node.number, node.kind, node.id, node.start, Math.max(ticks - node.inside, 0), cpu, ending);
+        print(node, self, cpu, times, ending);
     }
 
-    private void print(long number, int kind, long id, long start, long self, Long cpu, String ending) {
+    private void print(OpenNode node, long self, Long cpu, long[] times, String ending) {
         Object parent = open.isEmpty() ? "-" : (Object) open.get(open.size() - 1).number;
         Object time = cpu == null ? "-" : (Object) cpu;
         for (Object field : new Object[] {
-            thread, number, parent, open.size(), kind, id, Long.toUnsignedString(start),
-            Long.toUnsignedString(now), self, time,
+            thread, node.number, parent, open.size(), node.kind, node.id, Long.toUnsignedString(node.start),
+            Long.toUnsignedString(now), self, time, Long.toUnsignedString(times[0]), Long.toUnsignedString(times[1]),
+            Long.toUnsignedString(times[2]),
         }) {
             output.append(field).append(' ');
         }
@@ -180,8 +268,10 @@ public final class TraceReader {
             setDepth(counts[1], counts[2]);
         } else if (kind > 0x40 && kind < 0x50) {
             end(kind == 0x42 ? "throw" : "exit");
-        } else if (kind != 0x2a && kind != 0x2b) {
-            print(nextNumber++, kind, id, now, 0, null, "exit");
+        } else if (kind == 0x2b) {
+            omit(id, counts[0]);
+        } else if (kind != 0x2a) {
+            print(node(kind, id), 0, null, new long[3], "exit");
         }
     }
 
@@ -202,13 +292,15 @@ public final class TraceReader {
             long id = kind < 0x40 ? (word >>> 8) & 0xffffff : 0;
             long[] counts = new long[3];
             int count = 0;
+            Long high = null;
             while (at + 8 <= segment.end() && (buffer.get(at) & 0x80) != 0) {
                 long argument = buffer.getLong(at);
                 switch ((int) argument & 0xff) {
                     case 0x80 -> id = argument >>> 8;
                     case 0x81 -> {
                         if (count < counts.length) {
-                            counts[count++] = argument >>> 8;
+                            long number = high == null ? argument >> 8 : high | argument >>> 8;
+                            counts[count++] = Math.max(number, 0);
                         }
                     }
                     case 0x89 -> {
@@ -217,6 +309,7 @@ public final class TraceReader {
                     }
                     default -> { }
                 }
+                high = ((int) argument & 0xff) == 0x82 ? Long.valueOf(argument >>> 8 << 56) : null;
                 at += 8;
             }
             if (kind != 0x40) {
@@ -248,7 +341,7 @@ public final class TraceReader {
     /** Prints the nodes of all threads. */
     public static void main(String[] arguments) throws IOException {
         Path directory = Path.of(arguments[0]);
-        long[] rate = readRate(directory);
+        Names names = readNames(directory);
         TreeSet<Integer> threads = new TreeSet<>();
         try (var files = Files.list(directory)) {
             for (Path file : (Iterable<Path>) files::iterator) {
@@ -259,7 +352,7 @@ public final class TraceReader {
             }
         }
         for (int thread : threads) {
-            TraceReader reader = new TraceReader(thread, rate[0], rate[1]);
+            TraceReader reader = new TraceReader(thread, names);
             reader.read(directory.resolve("thread-" + thread + ".events"));
             System.out.write(reader.output.toString().getBytes(StandardCharsets.UTF_8));
         }

@@ -395,7 +395,6 @@ fn stacks_and_trees_of_shipped_plans_have_one_root() -> Outcome {
         ],
     );
     assert!(left > 0 && leaf > 0, "{tree}");
-    drop(exported);
     let output = live.stop()?;
     assert_eq!((output.code, output.err.as_str()), (0, ""));
     Ok(())

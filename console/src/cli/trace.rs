@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::event_list::parse_events;
-use super::values::{pid, seconds};
+use super::values::{pid, seconds, seconds_with_unit};
 use veneer_instruments::VmEventKinds;
 
 const TRACE: &str = "\
@@ -13,6 +13,7 @@ Examples:
   veneer trace 4711 'shop..*' -o t                       for 10 seconds
   veneer trace 4711 'shop..*' --for 60 --filter shop.jpmt -o t
   veneer trace 4711 'shop..*' --events contended,wait,gc -o t
+  veneer trace 4711 'shop..*' --last 5s --trigger 'elapsed > 50 ms' --keep 2s -o t
   veneer trace show t
   veneer trace query t 'calls(\"shop..*Dao::*(..)\").longer(5 ms).by(\"method\")'
   veneer trace diff before after
@@ -28,11 +29,15 @@ any text. The first line that matches a method decides. It is read from configur
 With --events, the trace also has events of the JVM: contended, wait, thread_start, thread_end, gc,
 class_load, class_unload, compile, or all. A filter asks for them with `observe_gc`, and so on.
 
+With --last, older events are overwritten, so the recording can run for days. With --trigger, it ends
+when a call has fulfilled the condition, which reads `elapsed` (the duration of the call) and the
+parameters of the method. --trigger-on names the methods that are tested.
+
 The other commands need no JVM. docs/traces.md describes the format of traces, and what is not
 recorded.
 
-Exit codes: 0 success (`diff`: the traces do the same), 1 the agent refused the recording, or
-`diff`: the traces differ, 2 a JVM could not be reached, a trace could not be read or written, or a
+Exit codes: 0 success (`diff`: the traces do the same), 1 the agent refused the recording, the trigger
+did not fire, or `diff`: the traces differ, 2 a JVM could not be reached, a trace could not be read or written, or a
 query is malformed.";
 
 const SHOW: &str = "\
@@ -41,9 +46,13 @@ Examples:
   veneer trace show t --thread worker-1 --depth 5
   veneer trace show t --longer 0.01            calls of more than 10 ms
   veneer trace show t | less
+  veneer trace show t --json
 
 Calls in a row with the same tree below are one line, with the sum of their times. `× 40` is a
 number of repetitions; `⟳ × 40` is a sequence of calls that repeats.
+
+`corrected` is the time without the cost of observing, `unexplained` the part of that cost which is
+not certain. Both are shown if the cost is at least 1 % of the time, and always with --json.
 
 Exit codes: 0 success, 2 the trace could not be read.";
 
@@ -54,6 +63,7 @@ Examples:
   veneer trace query t 'calls(\"shop..*Dao\").under(\"shop.Desk::serve(..)\").by(\"method\")'
   veneer trace query t 'calls().when(wall > 5 ms && cpu < 1 ms).show(\"method\", \"start\", \"wall\")'
   veneer trace query t 'events(\"wait\", \"contended\").by(\"caller\")' --format csv
+  veneer trace query t 'calls().by(\"method\").show(\"method\", \"sum(self)\", \"sum(corrected_self)\")'
 
 A query begins with calls(PATTERN…) or events(KIND…). Steps are under, directly_under, without
 (patterns), longer, shorter (a duration), thread (names or numbers), between (two times), when (a
@@ -63,7 +73,8 @@ Columns: thread thread_name node parent depth kind class method descriptor calle
 end wall cpu self self_cpu corrected corrected_self unexplained allocated children below omitted
 owner ended values.
 
-Times are in nanoseconds in CSV and JSON.
+Times are in nanoseconds in CSV and JSON. `corrected` and `corrected_self` are without the cost of
+observing; `unexplained` is the part of that cost which is not certain.
 
 Exit codes: 0 success, 2 the trace could not be read or the query is malformed.";
 
@@ -107,9 +118,21 @@ pub struct TraceRecordArguments {
     /// Patterns of the recorded methods [default: *..*].
     #[arg(value_name = "PATTERN")]
     pub patterns: Vec<String>,
-    /// Record for this many seconds.
-    #[arg(long = "for", value_name = "SECONDS", value_parser = seconds, default_value = "10")]
-    pub seconds: f64,
+    /// Record for this many seconds [default: 10; with --trigger, until the trigger fires].
+    #[arg(long = "for", value_name = "SECONDS", value_parser = seconds)]
+    pub seconds: Option<f64>,
+    /// Keep the last seconds only: older events are overwritten.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds_with_unit)]
+    pub last: Option<f64>,
+    /// End the recording after a call that fulfils this condition.
+    #[arg(long, value_name = "COND", requires = "last")]
+    pub trigger: Option<String>,
+    /// The methods whose calls are tested [default: all recorded methods].
+    #[arg(long, value_name = "PATTERN", requires = "trigger")]
+    pub trigger_on: Option<String>,
+    /// After the trigger, record for this many seconds more.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds_with_unit, requires = "trigger")]
+    pub keep: Option<f64>,
     /// Leave methods out by the rules in this file.
     #[arg(long, value_name = "FILE")]
     pub filter: Option<PathBuf>,
@@ -148,6 +171,9 @@ pub struct TraceShowArguments {
     /// Show calls of at least this many seconds.
     #[arg(long, value_name = "SECONDS", value_parser = super::call_seconds)]
     pub longer: Option<f64>,
+    /// Print one JSON object per thread; times are in nanoseconds.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// The form of a query's result.
@@ -250,6 +276,9 @@ mod tests {
             "veneer trace 4711",
             "veneer trace x -o t",
             "veneer trace 4711 a..* --for x -o t",
+            "veneer trace 4711 a..* --last x -o t",
+            "veneer trace 4711 a..* --trigger elapsed>5 -o t",
+            "veneer trace 4711 a..* --last 5s --keep 2s -o t",
             "veneer trace show",
             "veneer trace show t --longer x",
             "veneer trace query t",

@@ -49,6 +49,17 @@ pub(super) fn seconds(text: &str) -> Result<f64, ValueError> {
     }
 }
 
+/// Reads a number of seconds with or without the unit: `5`, `5s` or `500ms`.
+pub(super) fn seconds_with_unit(text: &str) -> Result<f64, ValueError> {
+    let (number, divisor) = match (text.strip_suffix("ms"), text.strip_suffix('s')) {
+        (Some(number), _) => (number, 1000.0),
+        (None, Some(number)) => (number, 1.0),
+        (None, None) => (text, 1.0),
+    };
+    let number: f64 = number.trim().parse().map_err(|_| ValueError::NoSeconds)?;
+    seconds(&(number / divisor).to_string())
+}
+
 /// Reads the duration of a call in seconds, which may be of any length.
 pub(super) fn call_seconds(text: &str) -> Result<f64, ValueError> {
     let seconds: f64 = text.parse().map_err(|_| ValueError::NoSeconds)?;

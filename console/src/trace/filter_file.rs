@@ -9,6 +9,11 @@ use veneer_traces::analysis::TraceFilter;
 
 use crate::output::print_error;
 
+/// The line of a filter by which the trace keeps its last seconds only.
+pub fn keep_last_line(seconds: f64) -> String {
+    format!("keep_last {seconds}")
+}
+
 /// The lines of the recorder's filter: the rules of the filter file, and the events of the file and
 /// of `events`. Other lines of a JPMT configuration are reported.
 pub fn read_rules(path: Option<&Path>, events: VmEventKinds) -> Result<String> {
@@ -39,9 +44,12 @@ pub fn read_rules(path: Option<&Path>, events: VmEventKinds) -> Result<String> {
     });
     let source = filter.processor_time.iter();
     let source = source.map(|source| format!("processor_time {source}"));
+    let kept = filter.keep_last.iter();
+    let kept = kept.map(|time| keep_last_line(time.as_secs_f64()));
     let lines = observed_lines(filter.events().union(events)).into_iter();
     Ok(lines
         .chain(source)
+        .chain(kept)
         .chain(rules)
         .collect::<Vec<_>>()
         .join("\n"))
@@ -61,14 +69,13 @@ mod tests {
     #[test]
     fn the_lines_have_the_events_of_the_file_and_of_the_option() {
         let file = tempfile::NamedTempFile::new().expect("a file");
-        let text =
-            "observe_monitor_contention\nobserve_object_allocation\nexcludemethod * <init>\n";
+        let text = "observe_monitor_contention\nobserve_object_allocation\nkeep_last 2.50\nexcludemethod * <init>\n";
         fs::write(file.path(), text).expect("it is written");
         let events = VmEventKinds::from_iter([VmEventKind::Collection]);
         let rules = read_rules(Some(file.path()), events).expect("rules");
         assert_eq!(
             rules,
-            "observe_contended\nobserve_gc\nexcludemethod * <init>"
+            "observe_contended\nobserve_gc\nkeep_last 2.5\nexcludemethod * <init>"
         );
         assert_eq!(read_rules(None, events).expect("rules"), "observe_gc");
     }

@@ -11,6 +11,7 @@
 
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
+use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -21,12 +22,14 @@ use veneer_client::{Client, ControlError, Target};
 use veneer_instruments::{Measurement, MethodPattern, RecordingSummary, RefusalRow};
 use veneer_protocol::{DetachTarget, Reply, Report, Request, WireError};
 
-use super::filter_file::read_rules;
+use super::filter_file::{keep_last_line, read_rules};
 use super::summary::{self, LeftOut};
 use super::trace_directory::{self, TraceDirectory};
+use super::trigger::{FIRED, trigger_code};
 use crate::ask::literal;
 use crate::cli::TraceRecordArguments;
 use crate::exec::EXIT_PROGRAM_FAILED;
+use crate::exit_code::EXIT_REFUSED;
 use crate::output::print_error;
 use crate::remote::{LEASE_MILLIS, RENEWAL_INTERVAL};
 
@@ -36,6 +39,10 @@ pub const EVERY_METHOD: &str = "*..*";
 pub const MAX_METHODS: u32 = 5_000_000;
 /// Interval between two looks at whether the JVM is alive.
 const LOOK_INTERVAL: Duration = Duration::from_millis(500);
+/// The time of a recording without a trigger, in seconds.
+const DEFAULT_SECONDS: f64 = 10.0;
+/// The longest time from the call that fires the trigger to the end of the recording, without `--keep`.
+const TRIGGER_DELAY_SECONDS: f64 = 1.0;
 /// Why nothing was recorded.
 #[derive(Debug, Error)]
 enum RecordError {
@@ -50,6 +57,24 @@ struct Attached {
     directory: PathBuf,
 }
 
+/// The end of a recording.
+enum Outcome {
+    /// The recorder was detached.
+    Detached(LeftOut),
+    /// The JVM ended before.
+    JvmEnded,
+}
+
+/// The time at which a recording ends.
+struct RecordingEnd {
+    /// The end without a trigger.
+    deadline: Option<Instant>,
+    /// The time for which the recording goes on after the trigger has fired.
+    keep: Duration,
+    /// Whether a trigger is attached.
+    has_trigger: bool,
+}
+
 /// Records, and returns the exit code.
 pub fn run(arguments: &TraceRecordArguments) -> Result<u8> {
     let patterns = match arguments.patterns.is_empty() {
@@ -58,11 +83,11 @@ pub fn run(arguments: &TraceRecordArguments) -> Result<u8> {
     };
     let parsed = patterns.iter().map(|pattern| MethodPattern::parse(pattern));
     let parsed = parsed.collect::<Result<Vec<_>, _>>()?;
-    let rules = read_rules(arguments.filter.as_deref(), arguments.events)?;
+    let program = program(arguments, &patterns)?;
     let place = trace_directory::free_place(&arguments.output)?;
     let target = Target::inspect(arguments.pid)?;
     let mut holder = veneer_client::connect(arguments.pid)?;
-    let (attached, warnings) = match attach(&mut holder, &patterns, &rules) {
+    let (attached, warnings) = match attach(&mut holder, program) {
         Ok(attached) => attached,
         Err(ControlError::Refused(message)) => {
             print_error(&message);
@@ -77,50 +102,82 @@ pub fn run(arguments: &TraceRecordArguments) -> Result<u8> {
     holder.keep_renewing(RENEWAL_INTERVAL)?;
     let recorded = TraceDirectory::of_jvm(&target, &attached.directory);
     let client = veneer_client::connect(arguments.pid)?;
+    let end = RecordingEnd::of(arguments);
+    let until = match &arguments.trigger {
+        Some(condition) => format!("until {condition}"),
+        None => format!("for {} s", arguments.seconds.unwrap_or(DEFAULT_SECONDS)),
+    };
     eprintln!(
-        "veneer: recording the calls of {} in process {} for {} s",
+        "veneer: recording the calls of {} in process {} {until}",
         patterns.join(", "),
-        arguments.pid,
-        arguments.seconds
+        arguments.pid
     );
-    let left_out = wait_and_detach(client, &attached.id, arguments.seconds)?;
-    drop(holder);
+    let closer = holder.closer()?;
+    let (has_fired, outcome) = end.wait_and_detach(holder, client, &attached.id)?;
+    closer.close();
     recorded.move_to(&place)?;
-    let Some(mut left_out) = left_out else {
-        print_error(&format_args!(
-            "process {} has ended; the trace has all its events until then, and the calls that were not recorded are unknown",
-            arguments.pid
-        ));
-        return summarise(
-            arguments,
-            &LeftOut {
-                warnings,
-                ..LeftOut::default()
-            },
-        );
+    let mut left_out = match outcome {
+        Outcome::Detached(left_out) => left_out,
+        Outcome::JvmEnded => {
+            print_error(&format_args!(
+                "process {} has ended; the trace has all its events until then, and the calls that were not recorded are unknown",
+                arguments.pid
+            ));
+            LeftOut::default()
+        }
     };
     let is_selected = |row: &RefusalRow| parsed.iter().any(|p| p.matches_class(&row.class));
     left_out.refusals.retain(is_selected);
     left_out.warnings = warnings;
-    summarise(arguments, &left_out)
+    summarise(arguments, &left_out)?;
+    if has_fired == Some(false) {
+        print_error(&"the trigger did not fire; the trace has the last seconds of the recording");
+        return Ok(EXIT_REFUSED);
+    }
+    Ok(0)
+}
+
+/// The program that attaches the recorder, and the trigger if there is one.
+fn program(arguments: &TraceRecordArguments, patterns: &[String]) -> Result<String> {
+    let mut rules = read_rules(arguments.filter.as_deref(), arguments.events)?;
+    if let Some(seconds) = kept_seconds(arguments) {
+        rules = format!("{}\n{rules}", keep_last_line(seconds));
+    }
+    let patterns: Vec<String> = patterns.iter().map(|pattern| literal(pattern)).collect();
+    let recorded = patterns.join(", ");
+    let mut program = format!(
+        "let r = methods([{recorded}]).limit({MAX_METHODS}).around(recorder({}));\n",
+        literal(&rules)
+    );
+    if let Some(condition) = &arguments.trigger {
+        let tested = match &arguments.trigger_on {
+            Some(pattern) => literal(pattern),
+            None => recorded,
+        };
+        program += &format!("let m = methods([{tested}]).limit({MAX_METHODS});\n");
+        program += &trigger_code(condition)?;
+    }
+    Ok(program + "print(#{ id: r.id(), directory: r.recording().directory }.to_json());")
+}
+
+/// The last seconds that the trace must have at its end: those before the trigger, those after it, and the
+/// time until the command knows that it has fired.
+fn kept_seconds(arguments: &TraceRecordArguments) -> Option<f64> {
+    let last = arguments.last?;
+    Some(match arguments.trigger {
+        Some(_) => last + arguments.keep.unwrap_or(0.0) + TRIGGER_DELAY_SECONDS,
+        None => last,
+    })
 }
 
 /// Attaches the recorder. Returns the line of the program about it, and the warnings.
 fn attach(
     holder: &mut Client,
-    patterns: &[String],
-    rules: &str,
+    program: String,
 ) -> Result<(Option<Attached>, Vec<String>), ControlError> {
-    let patterns: Vec<String> = patterns.iter().map(|pattern| literal(pattern)).collect();
-    let source = format!(
-        "let r = methods([{}]).limit({MAX_METHODS}).around(recorder({}));\n\
-         print(#{{ id: r.id(), directory: r.recording().directory }}.to_json());",
-        patterns.join(", "),
-        literal(rules)
-    );
     let mut attached = None;
     let mut warnings = Vec::new();
-    for line in execute(holder, source, Some(LEASE_MILLIS))? {
+    for line in execute(holder, program, Some(LEASE_MILLIS))? {
         match (serde_json::from_str(&line), line.split_once("warning: ")) {
             (Ok(found), _) => attached = Some(found),
             (_, Some((_, text))) => warnings.push(text.to_owned()),
@@ -130,23 +187,65 @@ fn attach(
     Ok((attached, warnings))
 }
 
-/// Waits until the time is over, and detaches the recorder. Returns `None` if the JVM ended before.
-fn wait_and_detach(mut client: Client, id: &str, seconds: f64) -> Result<Option<LeftOut>> {
-    let end = Instant::now() + Duration::from_secs_f64(seconds);
-    let outcome = loop {
-        let left = end.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            break detach(&mut client, id);
+impl RecordingEnd {
+    fn of(arguments: &TraceRecordArguments) -> RecordingEnd {
+        let seconds = match arguments.trigger {
+            Some(_) => arguments.seconds,
+            None => arguments.seconds.or(Some(DEFAULT_SECONDS)),
+        };
+        let deadline = seconds.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds));
+        RecordingEnd {
+            deadline,
+            keep: Duration::from_secs_f64(arguments.keep.unwrap_or(0.0)),
+            has_trigger: arguments.trigger.is_some(),
         }
-        thread::sleep(left.min(LOOK_INTERVAL));
-        if let Err(error) = client.status() {
-            break Err(error);
+    }
+
+    /// Waits until the recording ends, and detaches the recorder. The first result is whether the
+    /// trigger has fired, if there is one.
+    fn wait_and_detach(
+        self,
+        holder: Client,
+        mut client: Client,
+        id: &str,
+    ) -> Result<(Option<bool>, Outcome)> {
+        let (send, fired) = channel();
+        thread::spawn(move || read_prints(holder, &send));
+        let mut has_fired = self.has_trigger.then_some(false);
+        let mut deadline = self.deadline;
+        let outcome = loop {
+            let left = deadline.map(|end| end.saturating_duration_since(Instant::now()));
+            if left.is_some_and(|left| left.is_zero()) {
+                break detach(&mut client, id);
+            }
+            let pause = left.map_or(LOOK_INTERVAL, |left| left.min(LOOK_INTERVAL));
+            match has_fired {
+                Some(false) if fired.recv_timeout(pause).is_ok() => {
+                    has_fired = Some(true);
+                    deadline = Some(Instant::now() + self.keep);
+                }
+                Some(false) => {}
+                _ => thread::sleep(pause),
+            }
+            if let Err(error) = client.status() {
+                break Err(error);
+            }
+        };
+        let outcome = match outcome {
+            Ok(left_out) => Outcome::Detached(left_out),
+            Err(error) if has_ended(&error) => Outcome::JvmEnded,
+            Err(error) => return Err(error.into()),
+        };
+        Ok((has_fired, outcome))
+    }
+}
+
+/// Reads what the plan prints, until the connection is closed. Sends a message when the trigger fires.
+fn read_prints(mut holder: Client, fired: &Sender<()>) {
+    while let Ok(reply) = holder.receive() {
+        if matches!(reply, Reply::Print(line) if line == FIRED) {
+            let _ = fired.send(());
         }
-    };
-    match outcome {
-        Ok(left_out) => Ok(Some(left_out)),
-        Err(error) if has_ended(&error) => Ok(None),
-        Err(error) => Err(error.into()),
     }
 }
 
@@ -189,11 +288,11 @@ fn unrecorded_calls(report: &Report, id: &str) -> Vec<(String, u64)> {
 }
 
 /// Prints the summary of the trace.
-fn summarise(arguments: &TraceRecordArguments, left_out: &LeftOut) -> Result<u8> {
+fn summarise(arguments: &TraceRecordArguments, left_out: &LeftOut) -> Result<()> {
     let mut to = BufWriter::new(io::stdout().lock());
     summary::write(&mut to, &arguments.output, left_out)?;
     to.flush()?;
-    Ok(0)
+    Ok(())
 }
 
 /// Whether the error says that the JVM has closed the connection.

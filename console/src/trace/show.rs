@@ -1,14 +1,21 @@
-//! `veneer trace show`: the folded tree of each thread.
+//! `veneer trace show`: the folded tree of each thread, as text or JSON.
 
 use std::io::{self, BufWriter, Write};
 
 use anyhow::{Context, Result, bail};
 use veneer_traces::Trace;
-use veneer_traces::analysis::{FoldedItem, FoldedNode, FoldingOptions, fold_thread};
+use veneer_traces::analysis::{
+    CorrectedTimes, FoldedItem, FoldedNode, FoldingOptions, fold_thread,
+};
 
 use super::text::{clean, duration, findings};
+use super::tree_json::thread_json;
 use crate::cli::TraceShowArguments;
 use crate::output::Style;
+
+/// Corrected times are shown if the cost of observing or the unexplained time is at least this part of
+/// the raw time.
+const SHOWN_PART: u64 = 100;
 
 /// Prints the trees and returns the exit code.
 pub fn run(arguments: &TraceShowArguments) -> Result<u8> {
@@ -31,10 +38,15 @@ pub fn run(arguments: &TraceShowArguments) -> Result<u8> {
         let thread = trace.thread(thread.number)?;
         let tree = fold_thread(&thread, &trace.names, options)
             .with_context(|| format!("{} cannot be read", arguments.directory.display()))?;
-        if shown > 0 {
+        shown += 1;
+        if arguments.json {
+            let found = &thread.index.findings;
+            writeln!(to, "{}", thread_json(thread.thread, &name, found, &tree))?;
+            continue;
+        }
+        if shown > 1 {
             writeln!(to)?;
         }
-        shown += 1;
         let title = format!(
             "{} ({}), {}",
             clean(&name),
@@ -81,6 +93,9 @@ fn write_item(to: &mut impl Write, item: &FoldedItem, level: usize) -> io::Resul
             if let Some(cpu) = node.cpu_ns {
                 write!(to, ", cpu {}", duration(cpu))?;
             }
+            if let Some(corrected) = shown_correction(node) {
+                write_correction(to, node, corrected)?;
+            }
             writeln!(to)?;
             write_items(to, node, level + 1)
         }
@@ -89,5 +104,81 @@ fn write_item(to: &mut impl Write, item: &FoldedItem, level: usize) -> io::Resul
             let mut inner = item.block.iter();
             inner.try_for_each(|inner| write_item(to, inner, level + 1))
         }
+    }
+}
+
+/// The corrected times of a node, if they differ enough from the raw ones.
+fn shown_correction(node: &FoldedNode) -> Option<CorrectedTimes> {
+    let cost = |times: &CorrectedTimes| {
+        let wall = node.wall_ns.saturating_sub(times.wall_ns);
+        wall.max(times.unexplained_ns)
+    };
+    let is_shown = |times: &CorrectedTimes| cost(times) >= node.wall_ns / SHOWN_PART;
+    node.corrected.filter(is_shown)
+}
+
+fn write_correction(
+    to: &mut impl Write,
+    node: &FoldedNode,
+    times: CorrectedTimes,
+) -> io::Result<()> {
+    write!(to, "; corrected {}", duration(times.wall_ns))?;
+    if !node.items.is_empty() {
+        write!(to, ", self {}", duration(times.self_ns))?;
+    }
+    write!(to, "; unexplained {}", duration(times.unexplained_ns))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn node(wall_ns: u64, corrected: Option<(u64, u64)>) -> FoldedNode {
+        let times = |(wall_ns, unexplained_ns)| CorrectedTimes {
+            wall_ns,
+            self_ns: 7,
+            unexplained_ns,
+        };
+        FoldedNode {
+            text: "a.B::m".into(),
+            wall_ns,
+            corrected: corrected.map(times),
+            ..FoldedNode::default()
+        }
+    }
+
+    fn line(node: FoldedNode) -> String {
+        let item = FoldedItem {
+            count: 2,
+            block: Vec::new(),
+            node: Some(node),
+        };
+        let mut to = Vec::new();
+        write_item(&mut to, &item, 0).unwrap();
+        String::from_utf8(to).unwrap()
+    }
+
+    #[test]
+    fn corrected_times_are_shown_if_they_differ() {
+        assert_eq!(line(node(1_000, None)), "a.B::m  × 2  1.00 µs\n");
+        assert_eq!(line(node(1_000, Some((991, 9)))), "a.B::m  × 2  1.00 µs\n");
+        assert_eq!(
+            line(node(1_000, Some((940, 3)))),
+            "a.B::m  × 2  1.00 µs; corrected 940 ns; unexplained 3 ns\n"
+        );
+        // The cost exceeds the raw time.
+        assert_eq!(
+            line(node(20, Some((0, 14)))),
+            "a.B::m  × 2  20 ns; corrected 0 ns; unexplained 14 ns\n"
+        );
+        let mut outer = node(1_000, Some((940, 3)));
+        outer.items.push(FoldedItem {
+            count: 1,
+            block: Vec::new(),
+            node: Some(node(500, None)),
+        });
+        let text = line(outer);
+        let expected = "1.00 µs, self 0 ns; corrected 940 ns, self 7 ns; unexplained 3 ns\n";
+        assert!(text.contains(expected), "{text}");
     }
 }

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use anyhow::Result;
 use veneer_instruments::RefusalRow;
-use veneer_traces::Trace;
+use veneer_traces::format::names::ProbeRecord;
+use veneer_traces::{Names, Trace};
 
 use super::text::{clean, duration};
 
@@ -53,8 +54,33 @@ pub fn write(to: &mut impl Write, directory: &Path, left_out: &LeftOut) -> Resul
             writeln!(to, "  {count} {name}")?;
         }
     }
+    write_costs(to, &trace.names)?;
     write_left_out(to, left_out)?;
     Ok(())
+}
+
+/// Writes what a recorded call costs.
+fn write_costs(to: &mut impl Write, names: &Names) -> io::Result<()> {
+    let ns = |picoseconds: u64| format!("{:.1} ns", picoseconds as f64 / 1000.0);
+    let mut probes: Vec<&ProbeRecord> = names.probes.values().collect();
+    probes.sort_by_key(|probe| probe.id);
+    for probe in &probes {
+        writeln!(
+            to,
+            "  cost of observing: {} in a {} and {} around it, ± {}",
+            ns(probe.inside_ps),
+            clean(&probe.name),
+            ns(probe.outside_ps),
+            ns(probe.spread_ps)
+        )?;
+    }
+    match probes.is_empty() {
+        true => writeln!(
+            to,
+            "  cost of observing: not measured, so times are not corrected"
+        ),
+        false => Ok(()),
+    }
 }
 
 fn write_left_out(to: &mut impl Write, left_out: &LeftOut) -> io::Result<()> {

@@ -284,7 +284,7 @@ impl Watch {
 }
 
 /// The processor time of the current thread in nanoseconds.
-fn thread_clock() -> u64 {
+pub fn thread_clock() -> u64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }

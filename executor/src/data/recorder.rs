@@ -11,7 +11,8 @@
 //! Its writer is not on the fast path, because compiled Java code cannot contain it: an event is
 //! stored by `VeneerTrace`, from the position that the track holds. The writer maps segments, and
 //! writes the events that do not fit into one word or into the segment. `context_tracks.rs` has the
-//! trees of contexts, which have other words in the track.
+//! trees of contexts, which have other words in the track. `calibration.rs` has the files of empty
+//! calls, from which the cost of a recorded call is derived.
 //!
 //! | caller                                  | thread                                          |
 //! |-----------------------------------------|-------------------------------------------------|
@@ -28,6 +29,7 @@
 //! just storing a word. The plan thread detaches the memory of a segment from the file instead
 //! ([`ThreadWriter::close`]). A name is in the names file before an event can use it.
 
+pub mod calibration;
 mod context_track;
 mod context_tracks;
 pub mod jvm_tracks;
@@ -48,7 +50,7 @@ use crate::data::recorder::track::Track;
 use crate::data::thread_age::since_boot;
 use crate::jvm::runtime_table;
 use parking_lot::Mutex;
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -60,13 +62,20 @@ use veneer_instruments::{InstrumentId, RecordingForm, RecordingSummary, VmEventK
 use veneer_names::CounterSlot;
 use veneer_protocol::data::ShardLayout;
 use veneer_traces::analysis::TraceFilter;
+use veneer_traces::format::events_file;
 use veneer_traces::format::names::{ClockRecord, FrameKind, FrameRecord};
-use veneer_traces::writer::{NamesWriter, ThreadWriter, WriterOptions, WriterPosition};
+use veneer_traces::writer::{
+    NamesWriter, SegmentRing, ThreadWriter, WriterOptions, WriterPosition,
+};
 use veneer_traces::{NameRecord, TraceError};
 
 /// The size of a segment. A segment of 256 KiB has 32,760 events; the thread waits some tens of
 /// microseconds for the next one.
 const SEGMENT_BYTES: u32 = 1 << 18;
+/// The most segments of a thread whose trace keeps its last seconds: 256 MiB.
+const MAX_RING_SEGMENTS: u32 = 1024;
+/// The number of the recording of empty calls. Other recordings have smaller numbers.
+const CALIBRATION: u32 = runtime_table::CALIBRATION as u32;
 /// The most directories with the traces of one process.
 const MAX_TRACES: u32 = 10_000;
 
@@ -128,10 +137,15 @@ struct Recording {
     filter: TraceFilter,
     /// The source of processor times.
     source: ProcessorTime,
+    /// The probe form of the recorded methods; 0 if its cost is unknown.
+    probe: u32,
     /// The number of methods that the filter leaves out.
     excluded: u64,
     /// The methods that have a name in the trace.
     named: HashSet<CounterSlot>,
+    /// The threads that have ended while the trace keeps its last seconds, the oldest first: the time
+    /// and the number.
+    ended: VecDeque<(u64, u32)>,
     is_over: bool,
 }
 
@@ -213,8 +227,10 @@ impl Recorder {
             names: TraceNames::new(names),
             filter: spec.filter,
             source,
+            probe: 0,
             excluded: 0,
             named: HashSet::new(),
+            ended: VecDeque::new(),
             is_over: false,
         });
         let signed = number as i32;
@@ -288,7 +304,7 @@ impl Recorder {
             name: name.into(),
             descriptor: descriptor.into(),
             line: method.line.map_or(0, u32::from),
-            probe: 0,
+            probe: recording.probe,
         }));
     }
 
@@ -361,10 +377,12 @@ impl Recorder {
         os_id: u64,
     ) -> Option<(Track, ProcessorTime)> {
         let mut latest = self.latest.lock();
-        let recording = latest
-            .as_mut()
-            .filter(|one| one.number == number && !one.is_over)?;
-        let writer = recording.create_file(thread, os_id)?;
+        let recording = latest.as_mut().filter(|one| !one.is_over)?;
+        let writer = match number {
+            CALIBRATION => recording.create_calibration_file()?,
+            _ if number == recording.number => recording.create_file(thread, os_id)?,
+            _ => return None,
+        };
         let track = Track::new(writer, number);
         Some((track, recording.source))
     }
@@ -444,8 +462,19 @@ impl Recorder {
 
     /// Completes the file of a track.
     fn complete(&self, mut track: Track) {
+        self.note_end(&track);
         if let Err(error) = with_file_size_signal_blocked(|| track.writer.close()) {
             self.note(track.recording, &error.to_string());
+        }
+    }
+
+    /// Remembers that a thread has ended, if its events file is not kept for ever.
+    fn note_end(&self, track: &Track) {
+        let mut latest = self.latest.lock();
+        let recording = latest.as_mut().filter(|one| one.number == track.recording);
+        if let Some(recording) = recording.filter(|one| one.filter.keep_last.is_some()) {
+            let ended = (monotonic(), track.writer.thread());
+            recording.ended.push_back(ended);
         }
     }
 
@@ -478,10 +507,15 @@ impl Recorder {
 impl Recording {
     /// Creates the events file of a thread, and writes the thread's name.
     fn create_file(&mut self, thread: RecordedThread, os_id: u64) -> Option<ThreadWriter> {
+        let keep = self.filter.keep_last.map(nanoseconds);
+        if let Some(keep) = keep {
+            self.remove_ended(monotonic().saturating_sub(keep));
+        }
         let number = self.names.thread_with_file(thread, os_id);
+        let segments = MAX_RING_SEGMENTS;
         let options = WriterOptions {
             segment_bytes: SEGMENT_BYTES,
-            ring: None,
+            ring: keep.map(|keep| SegmentRing { segments, keep }),
         };
         match ThreadWriter::create(&self.directory, number, options) {
             Ok(writer) => Some(writer),
@@ -492,6 +526,24 @@ impl Recording {
             }
         }
     }
+
+    /// Removes the events files of threads that ended before a time.
+    fn remove_ended(&mut self, before: u64) {
+        while let Some((time, number)) = self.ended.front().copied()
+            && time < before
+        {
+            self.ended.pop_front();
+            // A file that remains is a part of the trace.
+            if std::fs::remove_file(self.directory.join(events_file(number))).is_ok() {
+                self.names.withdraw_file(number);
+            }
+        }
+    }
+}
+
+/// A duration in nanoseconds.
+fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// Creates the directory `‹data›-trace-1`, or one with the next free number.

@@ -66,6 +66,7 @@ pub struct Library {
     forget: Static,
     begin_trace: Static,
     end_trace: Static,
+    calibrate_trace: Static,
 }
 
 /// Defines the runtime classes in the boot loader, and returns the last one, `VeneerAgent`.
@@ -173,6 +174,7 @@ impl Library {
             forget: find(c"forget", c"(II)V")?,
             begin_trace: env.static_method(&trace, c"begin", c"(JJIJ)V")?,
             end_trace: env.static_method(&trace, c"end", c"()V")?,
+            calibrate_trace: env.static_method(&trace, c"calibrate", c"(JJJI)J")?,
         })
     }
 
@@ -470,6 +472,25 @@ impl Library {
     pub fn end_trace(&self, env: Env) -> Result<(), JvmError> {
         // SAFETY: `end()V` has no parameters.
         unsafe { env.void(&self.end_trace, &[], || "ending a trace".into()) }
+    }
+
+    /// Records calls that do nothing on the current thread. Returns their number, which is 0 if they
+    /// cannot be recorded.
+    ///
+    /// # Safety
+    /// As for [`Library::begin_trace`], and nothing may be recorded.
+    pub unsafe fn calibrate_trace(
+        &self,
+        env: Env,
+        (tracks, shards): (i64, i64),
+        mark: u64,
+        calls: i32,
+    ) -> Result<i64, JvmError> {
+        let arguments = [j(tracks), j(shards), j(mark as i64), i(calls)];
+        let what = || "recording empty calls".into();
+        // SAFETY: `calibrate(JJJI)J` takes three longs and an int; the caller vouches for the
+        // addresses.
+        unsafe { env.long(&self.calibrate_trace, &arguments, what) }
     }
 
     // ---- classes that probes name --------------------------------------------------------------

@@ -246,6 +246,8 @@ java_constants! {
     NODE_DEPTH: i32 = 56;
     /// Binary logarithm of the distance of two counter shards in bytes.
     SHARD_SHIFT: i32 = 22;
+    /// The number of the recording of empty calls. Other recordings have smaller numbers.
+    CALIBRATION: i32 = i32::MAX;
     /// Kind of an event in a trace: a call begins.
     TRACE_ENTRY: i32 = 0x01;
     /// Kind of an event in a trace: the innermost call ends.

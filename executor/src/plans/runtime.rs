@@ -6,6 +6,7 @@
 //! changed methods). Only the plan thread calls them, and it holds no lock when it does.
 
 mod attach;
+mod calibration;
 mod edit;
 mod method_updates;
 mod queries;

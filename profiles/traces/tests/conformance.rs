@@ -12,7 +12,8 @@ use std::process::Command;
 
 use support::{Collected, write_names};
 use veneer_tests::skip::{Need, SkippedInCi, skip};
-use veneer_traces::format::names::ClockRecord;
+use veneer_traces::NameRecord;
+use veneer_traces::format::names::{ClockRecord, FrameKind, FrameRecord, ProbeRecord};
 use veneer_traces::format::word::kind;
 use veneer_traces::reader::{Ending, Trace};
 use veneer_traces::writer::{ArgumentValue, SegmentRing, ThreadWriter, WriterOptions};
@@ -74,6 +75,101 @@ fn small(ring: Option<SegmentRing>) -> WriterOptions {
     }
 }
 
+/// Writes a ring that has grown, whose segments are not in the order of their places.
+fn write_flight() {
+    let directory = create("flight", ClockRecord::default());
+    let ring = SegmentRing {
+        segments: 8,
+        keep: 400,
+    };
+    let mut writer = ThreadWriter::create(&directory, 1, small(Some(ring))).unwrap();
+    let mut now = 0;
+    writer.entry(now, 3);
+    // The thread is slow, then fast, then slow and fast again.
+    for step in [100, 3, 60, 4] {
+        for n in 0..150 {
+            now += step;
+            writer.entry(now, 1 + n % 2);
+            writer.exit(now + step / 2);
+        }
+    }
+    let places = fs::read(directory.join("thread-1.events")).unwrap();
+    let sequences: Vec<u8> = places.chunks(512).map(|segment| segment[24]).collect();
+    assert!(!sequences.is_sorted(), "{sequences:?}");
+    let oldest = sequences.iter().min().unwrap();
+    let at = sequences.iter().position(|n| n == oldest).unwrap();
+    let rotated = sequences[at..].iter().chain(&sequences[..at]);
+    assert!(!rotated.is_sorted(), "{sequences:?}");
+}
+
+/// Writes a trace with several probe forms, whose calls are much longer than their costs.
+fn write_costs() {
+    let clock = ClockRecord {
+        numerator: 1000,
+        denominator: 2400,
+        ..ClockRecord::default()
+    };
+    let directory = create("costs", clock);
+    let probe = |id, inside_ps, spread_ps| {
+        NameRecord::Probe(ProbeRecord {
+            id,
+            name: format!("form {id}"),
+            inside_ps,
+            outside_ps: 2 * inside_ps,
+            spread_ps,
+        })
+    };
+    let frame = |id, probe| {
+        NameRecord::Frame(FrameRecord {
+            id,
+            kind: FrameKind::Method,
+            class: "a.C".into(),
+            name: format!("m{id}"),
+            descriptor: "()V".into(),
+            line: 0,
+            probe,
+        })
+    };
+    // The last record of a number counts. The form 7 has no record.
+    let records = [
+        probe(2, 1, 1),
+        probe(2, 2_500_700, 80_300),
+        frame(4, 2),
+        frame(5, 0),
+        frame(6, 7),
+    ];
+    let lines: String = records.iter().map(NameRecord::line).collect();
+    let names = directory.join("names");
+    fs::write(&names, fs::read_to_string(&names).unwrap() + &lines).unwrap();
+    let mut writer = ThreadWriter::create(&directory, 1, small(None)).unwrap();
+    let mut now = 1_000;
+    for n in 0..12u64 {
+        // 1 is cheap, 4 is expensive, and the costs of 5, 6 and 9 are unknown.
+        for frame in [1, 4, 5, 6, 9].into_iter().cycle().skip(n as usize).take(5) {
+            writer.entry(now, frame);
+            now += 30_000;
+        }
+        let omitted = ArgumentValue::Int(if n == 5 { -4 } else { n as i64 });
+        writer.event_with(
+            kind::OMITTED,
+            now,
+            1 + n % 3,
+            &[omitted, ArgumentValue::Int(7)],
+        );
+        if n == 9 {
+            // A cost that exceeds the raw time.
+            let omitted = ArgumentValue::Int(1 << 40);
+            writer.event_with(kind::OMITTED, now, 2, &[omitted]);
+        }
+        for _ in 0..5 {
+            now += 100 * n * n;
+            writer.exit(now);
+        }
+    }
+    writer.entry(now, 4);
+    writer.event(kind::MARK, now + 9_000, 4);
+}
+
 /// Writes a trace of one thread, and changes the bytes of its events file.
 fn damaged(name: &str, change: impl FnOnce(&mut Vec<u8>)) {
     let directory = create(name, ClockRecord::default());
@@ -99,9 +195,14 @@ fn write_corpus() {
         write_events(&mut writer, 10 * u64::from(thread));
     }
     let directory = create("ring", ClockRecord::default());
-    let ring = Some(SegmentRing { segments: 3 });
+    let ring = Some(SegmentRing {
+        segments: 3,
+        keep: u64::MAX,
+    });
     let mut writer = ThreadWriter::create(&directory, 1, small(ring)).unwrap();
     write_events(&mut writer, 80);
+    write_flight();
+    write_costs();
     damaged("truncated", |bytes| bytes.truncate(1100));
     damaged("header", |bytes| bytes[512 + 20] ^= 1);
     damaged("words", |bytes| {
@@ -158,7 +259,7 @@ fn nodes(directory: &Path) -> String {
             };
             writeln!(
                 text,
-                "{} {} {} {} {} {} {} {} {} {} {ending}",
+                "{} {} {} {} {} {} {} {} {} {} {} {} {} {ending}",
                 thread.thread,
                 node.number,
                 optional(node.parent),
@@ -169,6 +270,9 @@ fn nodes(directory: &Path) -> String {
                 node.end,
                 node.self_ticks,
                 optional(node.cpu_ns),
+                node.corrected_ns(&trace.names),
+                node.corrected_self_ns(&trace.names),
+                node.unexplained_ns(&trace.names),
             )
             .unwrap();
         }
@@ -185,7 +289,7 @@ fn corpus() -> Vec<(PathBuf, String)> {
         (path, text)
     };
     let all: Vec<_> = directories.map(expected).collect();
-    assert!(all.len() >= 7, "{}", all.len());
+    assert!(all.len() >= 9, "{}", all.len());
     all
 }
 

@@ -6,12 +6,45 @@ mod support;
 use support::{Collected, write_names};
 use veneer_traces::format::names::ClockRecord;
 use veneer_traces::reader::Trace;
-use veneer_traces::writer::{ThreadWriter, WriterOptions};
+use veneer_traces::writer::{SegmentRing, ThreadWriter, WriterOptions};
 
 const FRAMES: [(&str, &str); 2] = [("a.A", "outer"), ("a.A", "inner")];
 const SEGMENT: u32 = 256;
 
+/// Both tests limit the size of files, so they run in one thread.
 #[test]
+fn a_full_disk() {
+    a_full_disk_loses_events_and_no_depth();
+    a_ring_that_cannot_grow_overwrites_its_oldest_segment();
+}
+
+fn a_ring_that_cannot_grow_overwrites_its_oldest_segment() {
+    let scratch = tempfile::tempdir().unwrap();
+    write_names(scratch.path(), &FRAMES, ClockRecord::default());
+    let ring = SegmentRing {
+        segments: 100,
+        keep: u64::MAX,
+    };
+    let options = WriterOptions {
+        segment_bytes: SEGMENT,
+        ring: Some(ring),
+    };
+    let mut writer = ThreadWriter::create(scratch.path(), 1, options).unwrap();
+    limit_file_size(3 * u64::from(SEGMENT));
+    for n in 0..1_000 {
+        writer.entry(10 * n, 1);
+        writer.exit(10 * n + 5);
+    }
+    limit_file_size(u64::MAX);
+    assert_eq!(writer.lost(), 0);
+    let trace = Trace::open(scratch.path()).unwrap();
+    let thread = trace.thread(1).unwrap();
+    assert_eq!(thread.index.segments.len(), 3);
+    let mut collected = Collected::default();
+    thread.read(&trace.names, &mut collected).unwrap();
+    assert_eq!(collected.nodes.last().map(|node| node.start), Some(9_990));
+}
+
 fn a_full_disk_loses_events_and_no_depth() {
     let scratch = tempfile::tempdir().unwrap();
     write_names(scratch.path(), &FRAMES, ClockRecord::default());

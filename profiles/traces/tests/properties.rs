@@ -281,10 +281,13 @@ proptest! {
     }
 
     #[test]
-    fn a_ring_has_the_last_nodes(actions in prop::collection::vec(action(), 0..600)) {
+    fn a_ring_has_the_last_nodes(
+        actions in prop::collection::vec(action(), 0..600),
+        keep in prop_oneof![Just(0), 0u64..50_000, Just(u64::MAX)],
+    ) {
         let scratch = tempfile::tempdir().unwrap();
         write_names(scratch.path(), &FRAMES, ClockRecord::default());
-        let options = WriterOptions { segment_bytes: 256, ring: Some(SegmentRing { segments: 4 }) };
+        let options = WriterOptions { segment_bytes: 256, ring: Some(SegmentRing { segments: 4, keep }) };
         let mut writer = ThreadWriter::create(scratch.path(), 1, options).unwrap();
         let expected = play(&actions, &mut writer).finish();
         let trace = Trace::open(scratch.path()).unwrap();

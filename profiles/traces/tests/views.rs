@@ -6,7 +6,7 @@ use std::path::Path;
 
 use support::write_names;
 use veneer_traces::analysis::{
-    CallContexts, FoldedItem, FoldingOptions, compare_methods, differential_stacks,
+    CallContexts, CorrectedTimes, FoldedItem, FoldingOptions, compare_methods, differential_stacks,
     first_difference, fold_thread,
 };
 use veneer_traces::format::names::ClockRecord;
@@ -72,6 +72,41 @@ fn repetitions_are_folded() {
             .sum();
         assert_eq!(total, 10 * (calls.len() as u64 - 1), "{calls}");
     }
+}
+
+#[test]
+fn folded_calls_have_the_sum_of_their_corrected_times() {
+    let scratch = tempfile::tempdir().unwrap();
+    write_names(scratch.path(), &FRAMES, ClockRecord::default());
+    let options = WriterOptions::default();
+    let mut writer = ThreadWriter::create(scratch.path(), 1, options).unwrap();
+    // `main` of 3 µs calls `lock` three times for 500 ns each. A probe costs 20 ns inside a call and 10 ns
+    // around it, with an uncertainty of 1 ns.
+    writer.entry(0, 1);
+    for start in [300, 1_200, 2_100] {
+        writer.entry(start, 2);
+        writer.exit(start + 500);
+    }
+    writer.exit(3_000);
+    let trace = Trace::open(scratch.path()).unwrap();
+    let thread = trace.thread(1).unwrap();
+    let tree = fold_thread(&thread, &trace.names, FoldingOptions::default()).unwrap();
+    let main = tree.items[0].node.as_ref().unwrap();
+    assert_eq!((main.wall_ns, main.self_ns), (3_000, 1_500));
+    let corrected = CorrectedTimes {
+        wall_ns: 3_000 - 20 - 3 * 30,
+        self_ns: 1_500 - 20 - 3 * 10,
+        unexplained_ns: 4,
+    };
+    assert_eq!(main.corrected, Some(corrected));
+    assert_eq!(main.items[0].count, 3);
+    let lock = main.items[0].node.as_ref().unwrap();
+    let corrected = CorrectedTimes {
+        wall_ns: 3 * 480,
+        self_ns: 3 * 480,
+        unexplained_ns: 3,
+    };
+    assert_eq!((lock.wall_ns, lock.corrected), (1_500, Some(corrected)));
 }
 
 #[test]

@@ -314,3 +314,85 @@ fn a_thread_that_was_switched_out_writes_a_reading_of_its_clock() {
         );
     }
 }
+
+#[test]
+#[cfg_attr(miri, ignore = "Miri maps no shared files")]
+fn empty_calls_give_the_recorded_methods_a_cost() {
+    let scratch = ScratchDirectory::new();
+    let recorder = Recorder::default();
+    let number = begin(&recorder, &scratch.join("1"), "").expect("a recording");
+    let method = |slot| RecordedMethod {
+        slot: CounterSlot(slot),
+        class: "a.B",
+        label: "m()V",
+        line: None,
+    };
+    recorder.name_frame(&method(8));
+    let calibration = recorder.begin_calibration(INSTRUMENT).expect("files");
+    assert_eq!(calibration.read_cost(), None, "no calls");
+    let calls = runtime_table::CALIBRATION;
+    assert_ne!(recorder.open(3, calls, thread("veneer-calibration")), 0);
+    // More calls than a segment has room for, each of 30 ns, with 45 ns between two of them.
+    for n in 0..20_000 {
+        recorder.write(3, kind::ENTRY, 1, n * 75);
+        recorder.write(3, kind::EXIT, 0, n * 75 + 30);
+    }
+    let cost = calibration.read_cost().expect("a cost");
+    assert_eq!((cost.inside_ps, cost.outside_ps), (30_000, 45_000));
+    recorder.end_calibration(INSTRUMENT, Some(cost.clone()));
+    recorder.name_frame(&method(9));
+    // The next thread of the shard writes to a file of the recording.
+    recorder.thread_ends(3);
+    assert_ne!(recorder.open(3, number, thread("worker")), 0);
+    recorder.write(3, kind::ENTRY, 9, 5_000);
+    recorder.write(3, kind::EXIT, 0, 5_100);
+    recorder.end(INSTRUMENT);
+    let summary = recorder.summary(INSTRUMENT).expect("a summary");
+    assert_eq!((summary.threads, &summary.problem), (1, &None));
+    let directory = Path::new(&summary.directory);
+    assert!(!directory.join("calibration").exists());
+    let trace = Trace::open(directory).expect("a trace");
+    let names = &trace.names;
+    assert_eq!(names.probes.get(&cost.id), Some(&cost));
+    assert_eq!(names.probe_of(names.slot(8)), None, "named before");
+    assert_eq!(names.probe_of(names.slot(9)), Some(&cost));
+    assert_eq!(ended(directory, 1), [(9, 0)]);
+    assert_eq!(trace.threads.len(), 1);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "Miri maps no shared files")]
+fn a_trace_of_the_last_seconds_overwrites_and_removes_what_is_older() {
+    let scratch = ScratchDirectory::new();
+    let recorder = Recorder::default();
+    let rules = "keep_last 0.02";
+    let number = begin(&recorder, &scratch.join("1"), rules).expect("a recording");
+    let named = |name: &str, java_id| RecordedThread {
+        java_id,
+        ..thread(name)
+    };
+    recorder.open(1, number, named("ended", 21));
+    recorder.write(1, kind::ENTRY, 1, 5);
+    recorder.thread_ends(1);
+    recorder.open(2, number, named("busy", 22));
+    // 20 segments of 32,760 events, which are 1 µs apart: the last 20 ms are less than a segment.
+    let events = 20 * 32_760;
+    for n in 0..events / 2 {
+        recorder.write(2, kind::ENTRY, 1, 2_000 * n);
+        recorder.write(2, kind::EXIT, 0, 2_000 * n + 1_000);
+    }
+    std::thread::sleep(Duration::from_millis(30));
+    recorder.open(3, number, named("new", 23));
+    recorder.write(3, kind::ENTRY, 1, 5);
+    recorder.end(INSTRUMENT);
+    let summary = recorder.summary(INSTRUMENT).expect("a summary");
+    assert_eq!((summary.threads, &summary.problem), (2, &None));
+    let directory = Path::new(&summary.directory);
+    let trace = Trace::open(directory).expect("a trace");
+    let numbers: Vec<u32> = trace.threads.iter().map(|thread| thread.number).collect();
+    assert_eq!(numbers, [2, 3], "the file of the ended thread is removed");
+    let length = std::fs::metadata(directory.join(events_file(2))).expect("the file");
+    assert!(length.len() <= 3 * u64::from(SEGMENT_BYTES), "{length:?}");
+    let calls = ended(directory, 2);
+    assert!((10_000..50_000).contains(&calls.len()), "{}", calls.len());
+}

@@ -1,7 +1,7 @@
 //! The recording of an instrument of the kind `Recorder`: its beginning and its end.
 //!
 //! ```text
-//!   prepare_recording: files ─▶ install: names, versions ─▶ begin_recording: calls are recorded
+//!   prepare_recording: files, cost of a call ─▶ install: names, versions ─▶ begin_recording: calls are recorded
 //!   end_recording: calls are recorded no more, files are complete ─▶ the instrument is detached
 //! ```
 //!
@@ -17,7 +17,7 @@ use veneer_instruments::{AttachError, InstrumentId, RecorderSpec, VmEventKinds};
 use veneer_traces::analysis::TraceFilter;
 
 impl RuntimeHandle {
-    /// Creates the files of a recording, and returns its number.
+    /// Creates the files of a recording, measures what a call costs, and returns the recording's number.
     pub(super) fn prepare_recording(
         &self,
         id: InstrumentId,
@@ -38,10 +38,12 @@ impl RuntimeHandle {
             is_late: self.agent.is_running(),
         };
         let begun = recorder.begin(id, data, (&name, &version), spec);
-        begun.map_err(|error| AttachError::Vm {
+        let number = begun.map_err(|error| AttachError::Vm {
             action: "recording a trace".into(),
             detail: error.to_string(),
-        })
+        })?;
+        self.calibrate(id);
+        Ok(number)
     }
 
     /// Marks an instrument as detached that never had a point.

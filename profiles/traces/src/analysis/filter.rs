@@ -12,9 +12,13 @@
 //! matches any text, dots included. The source is Harkema et al., "Performance Monitoring of Java
 //! Applications" (WOSP 2002), section 4.2. Lines that begin with `#` are comments.
 
+use std::time::Duration;
+
 use thiserror::Error;
 use veneer_instruments::{VmEventKind, VmEventKinds};
 
+/// The longest time that a filter can ask to keep.
+const MAX_KEPT_SECONDS: f64 = 86_400.0;
 /// JPMT's name for the events of blocked threads.
 const MONITOR_CONTENTION: &str = "monitor_contention";
 /// JPMT's name for calls, which every recording has.
@@ -43,6 +47,8 @@ pub struct TraceFilter {
     pub observed: Vec<String>,
     /// The source of processor times: `rseq`, `clock` or `none`.
     pub processor_time: Option<String>,
+    /// The time before its end that the trace must have. What is older may be overwritten.
+    pub keep_last: Option<Duration>,
     /// Other words of the file, which have no effect here: `bytecode_rewriting`.
     pub ignored: Vec<String>,
 }
@@ -91,6 +97,9 @@ impl TraceFilter {
                 ["processor_time", source @ ("rseq" | "clock" | "none")] => {
                     filter.processor_time = Some((*source).into());
                 }
+                ["keep_last", seconds] if parse_seconds(seconds).is_some() => {
+                    filter.keep_last = parse_seconds(seconds);
+                }
                 [word, ..] => match word.strip_prefix("observe_") {
                     Some(event) => filter.observed.push(event.into()),
                     None => filter.ignored.push(text.trim().into()),
@@ -120,6 +129,13 @@ impl TraceFilter {
             .find(|rule| glob(&rule.class, class) && glob(&rule.method, method));
         rule.is_none_or(|rule| rule.is_include)
     }
+}
+
+/// A number of seconds above 0 and of at most [`MAX_KEPT_SECONDS`].
+fn parse_seconds(text: &str) -> Option<Duration> {
+    let seconds: f64 = text.parse().ok()?;
+    let is_valid = seconds > 0.0 && seconds <= MAX_KEPT_SECONDS;
+    is_valid.then(|| Duration::from_secs_f64(seconds))
 }
 
 /// The kind of event of this name.
@@ -199,6 +215,23 @@ excludemethod * *
         let source = |text| TraceFilter::parse(text).expect("a filter").processor_time;
         assert_eq!(source("processor_time clock").as_deref(), Some("clock"));
         assert_eq!(source("processor_time sundial"), None);
+    }
+
+    #[test]
+    fn the_kept_time_is_a_number_of_seconds() {
+        let kept = |text| TraceFilter::parse(text).expect("a filter").keep_last;
+        assert_eq!(kept("keep_last 5"), Some(Duration::from_secs(5)));
+        assert_eq!(kept("keep_last 0.25"), Some(Duration::from_millis(250)));
+        for text in [
+            "keep_last",
+            "keep_last x",
+            "keep_last 0",
+            "keep_last 1e9",
+            "keep_last NaN",
+        ] {
+            let filter = TraceFilter::parse(text).expect("a filter");
+            assert_eq!((filter.keep_last, &*filter.ignored[0]), (None, text));
+        }
     }
 
     #[test]

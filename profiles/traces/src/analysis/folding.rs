@@ -40,8 +40,38 @@ impl Default for FoldingOptions {
     }
 }
 
+/// Times without the cost of observing, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CorrectedTimes {
+    /// The duration of the calls.
+    pub wall_ns: u64,
+    /// The duration without children.
+    pub self_ns: u64,
+    /// The part of the correction that is not certain.
+    pub unexplained_ns: u64,
+}
+
+impl CorrectedTimes {
+    /// The times of a node; `None` if its cost is unknown or 0.
+    fn of(node: &Node, names: &Names) -> Option<CorrectedTimes> {
+        (node.cost_ps > 0).then(|| CorrectedTimes {
+            wall_ns: node.corrected_ns(names),
+            self_ns: node.corrected_self_ns(names),
+            unexplained_ns: node.unexplained_ns(names),
+        })
+    }
+
+    fn plus(self, other: CorrectedTimes) -> CorrectedTimes {
+        CorrectedTimes {
+            wall_ns: self.wall_ns.saturating_add(other.wall_ns),
+            self_ns: self.self_ns.saturating_add(other.self_ns),
+            unexplained_ns: self.unexplained_ns.saturating_add(other.unexplained_ns),
+        }
+    }
+}
+
 /// A node, or nodes with the same tree.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct FoldedNode {
     /// The text of the method.
     pub text: String,
@@ -51,12 +81,14 @@ pub struct FoldedNode {
     pub self_ns: u64,
     /// The sum of the processor times in nanoseconds, if all are known.
     pub cpu_ns: Option<u64>,
+    /// The sums of the times without the cost of observing; `None` if the cost is unknown or 0.
+    pub corrected: Option<CorrectedTimes>,
     /// The folded children.
     pub items: Vec<FoldedItem>,
     /// Children that were left out because of a limit.
     pub left_out: u64,
     /// Identifies the tree: equal trees have equal shapes.
-    shape: u64,
+    pub shape: u64,
 }
 
 /// A node or a block of nodes, and how often it repeats.
@@ -99,6 +131,8 @@ impl FoldedItem {
                 .cpu_ns
                 .zip(others.cpu_ns)
                 .map(|(a, b)| a.saturating_add(b));
+            let corrected = mine.corrected.zip(others.corrected);
+            mine.corrected = corrected.map(|(a, b)| a.plus(b));
             mine.left_out = mine.left_out.saturating_add(others.left_out);
             for (mine, others) in mine.items.iter_mut().zip(&others.items) {
                 mine.add(others);
@@ -139,6 +173,7 @@ pub fn fold_thread(
         wall_ns,
         self_ns: 0,
         cpu_ns: None,
+        corrected: None,
         items: top.items,
         left_out: top.left_out,
         shape: 0,
@@ -253,6 +288,7 @@ impl Folder<'_> {
             wall_ns,
             self_ns: clock.nanoseconds(node.self_ticks),
             cpu_ns: node.cpu_ns,
+            corrected: CorrectedTimes::of(node, self.names),
             items: children.items,
             left_out: children.left_out,
             shape,

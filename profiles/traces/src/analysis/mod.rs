@@ -1,13 +1,16 @@
-//! Views of whole traces: filters, call contexts, folded trees, and the comparison of two traces.
+//! Views of whole traces: filters, call contexts, folded trees, the comparison of two traces, and the
+//! cost of probes.
 
 mod call_contexts;
 mod filter;
 mod first_difference;
 mod folding;
+mod probe_cost;
 mod significance;
 
 pub use call_contexts::{CallContext, CallContexts, differential_stacks};
 pub use filter::{FilterError, FilterRule, TraceFilter};
 pub use first_difference::{Difference, DifferenceSide, first_difference};
-pub use folding::{FoldedItem, FoldedNode, FoldingOptions, fold_thread};
+pub use folding::{CorrectedTimes, FoldedItem, FoldedNode, FoldingOptions, fold_thread};
+pub use probe_cost::{EmptyCall, empty_calls, probe_cost};
 pub use significance::{MethodComparison, MethodTimes, compare_methods};

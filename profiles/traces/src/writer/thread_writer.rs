@@ -13,6 +13,7 @@
 //! counts the events that it drops, and tries again after 2, 4, 8 … of them. The first event after
 //! that is [`kind::LOST`].
 
+use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
@@ -33,11 +34,23 @@ const WORD: usize = 8;
 /// The most words of the event [`kind::LOST`].
 const LOST_WORDS: usize = 8;
 
-/// A ring of segments: the writer overwrites the oldest segment when all are full.
+/// A ring of segments: the writer overwrites the oldest segment if it is old enough, or if there are
+/// as many as the ring may have. The segments are not in the order of their places in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SegmentRing {
-    /// The number of segments; at least 2.
+    /// The most segments; at least 2.
     pub segments: u32,
+    /// A segment is old enough if its last event was more than this number of ticks ago.
+    pub keep: u64,
+}
+
+/// A segment of a ring. The writer keeps them in the order of their sequence numbers.
+#[derive(Clone, Copy, Debug)]
+struct KeptSegment {
+    /// The place in the file, in segments.
+    place: u64,
+    /// The time of the last event in ticks; unknown for the mapped segment.
+    last: u64,
 }
 
 /// How an events file is written.
@@ -95,6 +108,8 @@ pub struct ThreadWriter {
     thread: u32,
     /// The sequence number of the mapped segment.
     sequence: u64,
+    /// The segments of a ring, the oldest first. Their places are the numbers below their count.
+    kept: VecDeque<KeptSegment>,
     options: WriterOptions,
 }
 
@@ -141,6 +156,7 @@ impl ThreadWriter {
             lost: LostEvents::default(),
             thread,
             sequence: 0,
+            kept: VecDeque::new(),
             options,
         })
     }
@@ -280,10 +296,11 @@ impl ThreadWriter {
             .write(true)
             .custom_flags(libc::O_NOFOLLOW)
             .open(&self.path)?;
-        match self.options.ring {
-            // The other segments of a ring may be behind this one.
-            Some(_) => Ok(()),
-            None => file.set_len(length),
+        let place = |segment: &KeptSegment| segment.place;
+        match self.kept.iter().map(place).max() > self.kept.back().map(place) {
+            // Another segment of a ring is behind this one.
+            true => Ok(()),
+            false => file.set_len(length),
         }
     }
 
@@ -358,17 +375,43 @@ impl ThreadWriter {
         true
     }
 
-    /// The place in the file, in segments, of the segment with the sequence number after this one.
-    fn place(&self, sequence: u64) -> u64 {
-        match self.options.ring {
-            Some(ring) => sequence % u64::from(ring.segments.max(2)),
-            None => sequence,
+    /// The place in the file, in segments, of the next segment.
+    fn next_place(&self, now: u64) -> u64 {
+        let Some(ring) = self.options.ring else {
+            return self.sequence;
+        };
+        let count = self.kept.len() as u64;
+        match self.kept.front() {
+            Some(oldest) if count >= 2 => {
+                let is_old = now.saturating_sub(oldest.last) > ring.keep;
+                let is_full = count >= u64::from(ring.segments);
+                if is_old || is_full {
+                    oldest.place
+                } else {
+                    count
+                }
+            }
+            _ => count,
         }
     }
 
     /// The offset in the file of the mapped segment.
     fn segment_offset(&self) -> u64 {
-        self.place(self.sequence.saturating_sub(1)) * u64::from(self.options.segment_bytes)
+        let in_order = self.sequence.saturating_sub(1);
+        let place = self.kept.back().map_or(in_order, |segment| segment.place);
+        place * u64::from(self.options.segment_bytes)
+    }
+
+    /// The place of the next segment, whose blocks are reserved. A ring that cannot grow overwrites its
+    /// oldest segment.
+    fn reserve_place(&self, file: &File, now: u64) -> std::io::Result<u64> {
+        let size = u64::from(self.options.segment_bytes);
+        let place = self.next_place(now);
+        match (reserve_blocks(file, place * size, size), self.kept.front()) {
+            (Ok(()), _) => Ok(place),
+            (Err(_), Some(oldest)) if self.kept.len() >= 2 => Ok(oldest.place),
+            (Err(error), _) => Err(error),
+        }
     }
 
     /// Reserves, clears and maps the next segment. The header is written last, so that a reader
@@ -377,25 +420,34 @@ impl ThreadWriter {
         if self.is_closed {
             return Err(std::io::ErrorKind::BrokenPipe.into());
         }
-        let size = u64::from(self.options.segment_bytes);
-        let offset = self.place(self.sequence) * size;
+        if let Some(current) = self.kept.back_mut() {
+            current.last = self.last;
+        }
         let file = OpenOptions::new()
             .read(true)
             .write(true)
             .custom_flags(libc::O_NOFOLLOW)
             .open(&self.path)?;
-        reserve_blocks(&file, offset, size)?;
+        let place = self.reserve_place(&file, now)?;
         // SAFETY: the file was created by this writer and is private to it (mode 0600). No Rust
         // reference into the mapping exists besides the one in `self.map`.
         let mut map = unsafe {
             MmapOptions::new()
-                .offset(offset)
+                .offset(place * u64::from(self.options.segment_bytes))
                 .len(self.options.segment_bytes as usize)
                 .populate()
                 .map_mut(&file)?
         };
         if self.options.ring.is_some() {
             map.fill(0);
+            if self
+                .kept
+                .front()
+                .is_some_and(|oldest| oldest.place == place)
+            {
+                self.kept.pop_front();
+            }
+            self.kept.push_back(KeptSegment { place, last: 0 });
         }
         // After lost events the time of the segment is that of the next event.
         if self.sequence == 0 || self.lost.count > 0 {
@@ -449,5 +501,97 @@ fn reserve_blocks(file: &File, offset: u64, size: u64) -> std::io::Result<()> {
     match unsafe { libc::posix_fallocate(file.as_raw_fd(), offset, size) } {
         0 => Ok(()),
         error => Err(std::io::Error::from_raw_os_error(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SEGMENT: u32 = 256;
+    /// The events of a segment.
+    const EVENTS: u64 = (SEGMENT as u64 - HEADER_BYTES as u64) / WORD as u64;
+
+    fn ring(directory: &Path, segments: u32, keep: u64) -> ThreadWriter {
+        let options = WriterOptions {
+            segment_bytes: SEGMENT,
+            ring: Some(SegmentRing { segments, keep }),
+        };
+        ThreadWriter::create(directory, 1, options).expect("a file")
+    }
+
+    /// The number of segments in the file.
+    fn segments(writer: &ThreadWriter) -> u64 {
+        let length = std::fs::metadata(&writer.path).expect("the file").len();
+        length.div_ceil(SEGMENT.into())
+    }
+
+    /// Writes this number of calls, one each 10 ticks.
+    fn calls(writer: &mut ThreadWriter, from: u64, count: u64) -> u64 {
+        for n in 0..count {
+            writer.entry(from + 10 * n, 1);
+            writer.exit(from + 10 * n + 5);
+        }
+        from + 10 * count
+    }
+
+    #[test]
+    fn a_ring_grows_until_its_oldest_segment_is_old_enough() {
+        let scratch = tempfile::tempdir().expect("a directory");
+        // A segment has 12 calls, which take 120 ticks.
+        assert_eq!(EVENTS, 24);
+        let mut writer = ring(scratch.path(), 1_000, 500);
+        let now = calls(&mut writer, 0, 1_000);
+        // The last 500 ticks are in five segments; one is being written, one is just old enough.
+        let busy = segments(&writer);
+        assert!((6..=7).contains(&busy), "{busy}");
+        // A segment that was kept is not older than necessary.
+        let oldest = writer.kept.front().expect("a segment");
+        assert!(now - oldest.last <= 500 + 120 * 2, "{oldest:?} at {now}");
+        // A slower thread needs no more room.
+        for n in 0..1_000 {
+            writer.entry(now + 1_000 * n, 1);
+            writer.exit(now + 1_000 * n + 5);
+        }
+        assert_eq!(segments(&writer), busy);
+        // A faster one does.
+        let mut now = now + 1_000_000;
+        for _ in 0..1_000 {
+            now += 1;
+            writer.entry(now, 1);
+            writer.exit(now);
+        }
+        assert!(segments(&writer) > 3 * busy, "{}", segments(&writer));
+    }
+
+    #[test]
+    fn a_ring_has_a_largest_size() {
+        let scratch = tempfile::tempdir().expect("a directory");
+        for (segment_limit, expected) in [(0, 2), (2, 2), (5, 5)] {
+            let mut writer = ring(scratch.path(), segment_limit, u64::MAX);
+            calls(&mut writer, 0, 1_000);
+            assert_eq!(segments(&writer), expected);
+        }
+    }
+
+    #[test]
+    fn a_short_ring_ends_with_its_last_event() {
+        let scratch = tempfile::tempdir().expect("a directory");
+        // Only a segment of whole pages can be closed.
+        let segment_bytes = 1 << 16;
+        let options = WriterOptions {
+            segment_bytes,
+            ring: Some(SegmentRing {
+                segments: 9,
+                keep: u64::MAX,
+            }),
+        };
+        let mut writer = ThreadWriter::create(scratch.path(), 1, options).expect("a file");
+        let in_segment = (u64::from(segment_bytes) - HEADER_BYTES as u64) / (2 * WORD as u64);
+        calls(&mut writer, 0, in_segment + 1);
+        writer.close().expect("it is closed");
+        let length = std::fs::metadata(&writer.path).expect("the file").len();
+        // A full segment, and one with two events.
+        assert_eq!(length, u64::from(segment_bytes) + HEADER_BYTES as u64 + 16);
     }
 }

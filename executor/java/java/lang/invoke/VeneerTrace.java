@@ -38,6 +38,8 @@ public final class VeneerTrace {
     private static long shards;
     /** The value of a track's word of switches while the thread was not switched out. */
     private static long mark;
+    /** The number under which empty calls are recorded. It is a field because {@link #recording} is one. */
+    private static volatile int calibration = VeneerLayout.CALIBRATION;
 
     /** Begins a recording: all calls that begin from now on are recorded. Called by the agent. */
     static void begin(long tracks, long shards, int number, long mark) {
@@ -50,6 +52,31 @@ public final class VeneerTrace {
     /** Ends the recording. A thread that has just begun to write an event may still write it. */
     static void end() {
         recording = 0;
+    }
+
+    /**
+     * Records calls that do nothing, with the code of a recorded call. The agent derives the cost of
+     * recording from their times. Called by a thread of the agent while there is no recording.
+     * Returns the number of calls, which is 0 if those of this thread cannot be recorded.
+     */
+    static long calibrate(long tracks, long shards, long mark, int calls) {
+        VeneerTrace.mark = mark;
+        VeneerTrace.tracks = tracks;
+        VeneerTrace.shards = shards;
+        long own = VeneerRuntime.shard();
+        if (own <= 0 || U.getLong(track(own)) != calibration && openCurrent(own, calibration) == 0) {
+            return 0;
+        }
+        for (int i = 0; i < calls; i++) {
+            // A version looks for the shard in each call, too.
+            long shard = VeneerRuntime.shard();
+            int number = calibration;
+            long state = number == 0 ? 0 : enter(shard, 0, number);
+            if (state != 0) {
+                leave(shard, state, VeneerLayout.TRACE_EXIT, calibration);
+            }
+        }
+        return calls;
     }
 
     /**
@@ -80,7 +107,7 @@ public final class VeneerTrace {
         if (state < 0) {
             VeneerContexts.leave(shard, state, recording);
         } else if (state != 0) {
-            leave(shard, state, VeneerLayout.TRACE_EXIT);
+            leave(shard, state, VeneerLayout.TRACE_EXIT, recording);
         }
     }
 
@@ -90,7 +117,7 @@ public final class VeneerTrace {
         if (state < 0) {
             VeneerContexts.leave(shard, state, recording);
         } else if (state != 0) {
-            leave(shard, state, VeneerLayout.TRACE_THROW);
+            leave(shard, state, VeneerLayout.TRACE_THROW, recording);
         }
     }
 
@@ -132,10 +159,10 @@ public final class VeneerTrace {
         return (long) number << 32 | U.getLong(track + DEPTH) & DEPTH_MASK;
     }
 
-    private static void leave(long shard, long state, int kind) {
+    private static void leave(long shard, long state, int kind, int current) {
         int number = (int) (state >>> 32);
         long track = shard > 0 ? track(shard) : 0;
-        if (track == 0 || number != recording || U.getLong(track) != number) {
+        if (track == 0 || number != current || U.getLong(track) != number) {
             return;
         }
         long now = System.nanoTime();

@@ -1,0 +1,103 @@
+//! The measurement of what a recorded call costs, when a recorder is attached.
+//!
+//! A thread of its own records empty calls, because a thread keeps its counter shard until it ends. The
+//! plan thread waits for it.
+
+use super::RuntimeHandle;
+use crate::agent::Agent;
+use crate::data::monotonic::monotonic;
+use crate::data::processor_clock::{ProcessorTime, thread_clock};
+use crate::data::recorder::calibration::Calibration;
+use crate::jvm::jni::Env;
+use crate::jvm::threads;
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
+use veneer_instruments::InstrumentId;
+use veneer_traces::format::names::ProbeRecord;
+
+/// The calls of one call of Java code. The JIT compiler compiles a method with a loop after some
+/// hundred calls.
+const CALLS: i32 = 64;
+/// The number of calls of Java code between two looks at the time.
+const ROUND: u32 = 16;
+/// The shortest processor time, in which the JIT compiler usually compiles the code.
+const MIN_TIME: Duration = Duration::from_millis(60);
+/// The longest processor time.
+const MAX_TIME: Duration = Duration::from_millis(300);
+/// The longest time if other threads need the processors.
+const MAX_ELAPSED: Duration = Duration::from_secs(2);
+/// The number of rounds of compiled code that are necessary. They fill half of the ring of segments.
+const COMPILED_ROUNDS: u32 = 16;
+/// A call takes at most this many readings of the clock if its code is compiled. It needs two.
+const MAX_READINGS: u32 = 6;
+/// The time for which the plan thread waits for the result.
+const MAX_WAIT: Duration = Duration::from_secs(3);
+
+impl RuntimeHandle {
+    /// Measures the cost of a recorded call, and writes it to the trace. Without a result the trace has
+    /// no correction.
+    pub(super) fn calibrate(&self, id: InstrumentId) {
+        let agent = self.agent;
+        let Some(calibration) = agent.recorder.begin_calibration(id) else {
+            return;
+        };
+        let (send, receive) = channel();
+        let run = move |env| {
+            let _ = send.send(measure(agent, env, &calibration));
+        };
+        let started = threads::start(agent.tool, self.env(), "veneer-calibration", Box::new(run));
+        let cost = match started {
+            Ok(()) => receive.recv_timeout(MAX_WAIT).ok().flatten(),
+            Err(_) => None,
+        };
+        if cost.is_none() {
+            let problem = "the cost of observing could not be measured, so times are not corrected";
+            agent.report_problem("", problem);
+        }
+        agent.recorder.end_calibration(id, cost);
+    }
+}
+
+/// Records empty calls until enough of them ran compiled code, and returns their cost.
+fn measure(agent: &'static Agent, env: Env, calibration: &Calibration) -> Option<ProbeRecord> {
+    let addresses = (agent.recorder.address(), agent.shards.address());
+    let mark = agent.recorder.mark();
+    let compiled = reading_time() * MAX_READINGS;
+    let (begin, begin_cpu) = (Instant::now(), processor_time());
+    let mut compiled_rounds = 0;
+    loop {
+        let round = Instant::now();
+        for _ in 0..ROUND {
+            let library = &agent.library;
+            // SAFETY: the agent, and with it the tracks and the shards, are never dropped. The
+            // recording of this calibration has not begun, and there is no other one.
+            let calls = unsafe { library.calibrate_trace(env, addresses, mark, CALLS) };
+            if calls.ok()? == 0 {
+                return None;
+            }
+        }
+        let call = round.elapsed() / (ROUND * CALLS.unsigned_abs());
+        let is_slow_form = calibration.source() == ProcessorTime::Clock;
+        compiled_rounds += u32::from(is_slow_form || call <= compiled);
+        let used = processor_time().saturating_sub(begin_cpu);
+        let has_enough = used >= MIN_TIME && compiled_rounds >= COMPILED_ROUNDS;
+        if has_enough || used >= MAX_TIME || begin.elapsed() >= MAX_ELAPSED {
+            return calibration.read_cost();
+        }
+    }
+}
+
+/// The processor time of the current thread.
+fn processor_time() -> Duration {
+    Duration::from_nanos(thread_clock())
+}
+
+/// The time that a reading of the clock takes.
+fn reading_time() -> Duration {
+    const READINGS: u32 = 1000;
+    let begin = Instant::now();
+    for _ in 0..READINGS {
+        std::hint::black_box(monotonic());
+    }
+    begin.elapsed() / READINGS
+}
