@@ -367,7 +367,9 @@ fn stacks_and_trees_of_shipped_plans_have_one_root() -> Outcome {
     let pid = live.pid().to_string();
     let mut exported = |plan: &str, methods: &str, root: &str| -> Result<String, AnyError> {
         let file = folder.join(plan);
-        let words = ["export", &pid, "--plan", plan, "--set", methods];
+        let source = workspace().join("scripts/plans").join(plan);
+        let source = source.display().to_string();
+        let words = ["export", &pid, "--plan", &source, "--set", methods];
         let export = veneer()
             .args(words)
             .args(["--for", "2", "--format", "collapsed", "-o"]);

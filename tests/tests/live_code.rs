@@ -82,7 +82,7 @@ fn armed_bodies_and_versions_are_shown_and_written() -> Outcome {
         for kind in ["version for new calls", "version for running calls"] {
             assert!(version.contains(&format!("{title}, {kind}\n")), "{version}");
         }
-        assert!(version.contains("  line 31"), "{version}");
+        assert!(version.contains("lines 27-28"), "{version}");
 
         let folder = Folder::new("dump")?;
         let into = folder.path().display().to_string();
