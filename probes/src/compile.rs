@@ -19,7 +19,6 @@ mod statement;
 mod tag;
 mod value;
 
-pub use describe::MAX_DESCRIBED_FIELDS;
 pub use method::ProbeMethod;
 pub use tag::KeyTag;
 
@@ -29,7 +28,6 @@ use crate::step::{ComputationalType, HelperClass, Label, ProbeStep};
 use crate::tree::{ProbeCode, SourcePosition, Statement};
 use crate::ty::Ty;
 use opcode::{F2D, I2L, L2D};
-use value::getter;
 
 /// Limit for the iterations of a `for` loop at run time. The helper `more` in `VeneerProbe`
 /// enforces the limit.

@@ -395,7 +395,7 @@ const PARCELS: &[(&[&str], &[&str])] = &[
 #[test]
 fn values_of_the_jdk_are_shown_without_calls_of_the_application() -> Outcome {
     on_each_jdk_with("instruments", |programs| {
-        let mut live = Live::start(&programs.java("Parcels"))?;
+        let mut live = Live::start(&run(&[], &programs.java("Parcels")))?;
         live.say("run")?;
         let sum = live.line("sum ")?;
         let attached = |live: &Live| live.value("instruments().filter(|i| i.attached).len()");
@@ -552,7 +552,7 @@ fn a_question_without_a_point_ends_with_the_reason_and_code_one() -> Outcome {
             assert!(warnings <= 1, "{words:?}: {}", output.err);
         }
         // In plans too, and each warning once.
-        let twice = "for n in 0..2 { methods(\"Orders.handle\").before(counter()); }";
+        let twice = "for n in 0..2 { methods(\"Orders.handle\").before(counter()); } detach_all()";
         let output = live.exec(twice)?.succeeded("exec")?;
         let hint = "did you mean `Orders::handle(..)`?";
         assert_eq!(output.out.matches(hint).count(), 1, "{}", output.out);

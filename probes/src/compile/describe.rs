@@ -8,13 +8,14 @@
 //! Fields are read from memory, so no code of the application runs. Numbers, truth values and strings
 //! stay as they are.
 
-use super::{Compiler, ProbeResult, getter, helper_descriptor};
+use super::value::getter;
+use super::{Compiler, ProbeResult, helper_descriptor};
 use crate::step::ProbeStep;
 use crate::tree::Expr;
 use crate::ty::Ty;
 
 /// Limit for the fields in a description.
-pub const MAX_DESCRIBED_FIELDS: usize = 12;
+const MAX_DESCRIBED_FIELDS: usize = 12;
 
 /// Packages whose classes are shown without fields: their fields say little about the value.
 const WITHOUT_FIELDS: [&str; 5] = ["java/", "javax/", "jdk/", "sun/", "com/sun/"];

@@ -510,7 +510,9 @@ final class VeneerValues {
             }
             boolean whole = to.length() < DESCRIPTION && !more;
             if (to.length() > DESCRIPTION) {
-                to.setLength(DESCRIPTION);
+                // The last field would be cut in its middle.
+                int last = to.lastIndexOf(", ");
+                to.setLength(last > 0 ? last : DESCRIPTION);
             }
             return to.append(whole ? "}" : ", ...}").toString();
         } catch (Throwable e) {
