@@ -32,7 +32,7 @@ enum Expected {
 const ANSWERS: [Expected; 10] = [
     Expected::AnyLine(&["shop.Prices", "discount(Order)"]),
     Expected::FirstRow("total", &["eve"]),
-    Expected::FirstRow("count", &["SELECT amount FROM stock WHERE item = ?"]),
+    Expected::FirstRow("executions", &["SELECT amount FROM stock WHERE item = ?"]),
     Expected::AnyLine(&["worker-", "shop.Prices"]),
     Expected::AnyLine(&["shop.Desk.serve:63"]),
     Expected::AnyLine(&["order.customer = eve", "total = ", "discount = 5"]),
