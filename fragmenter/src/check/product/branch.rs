@@ -41,7 +41,7 @@ impl<'x> Product<'x, '_> {
             self.pop(r)?;
             let mut other = r.clone();
             other.emitted_at = taken;
-            self.run(from, other)?;
+            self.run_after_branch(from, other)?;
             r.emitted_at += 1;
             return Ok(true);
         }

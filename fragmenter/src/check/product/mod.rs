@@ -214,9 +214,19 @@ impl<'x, 'c> Product<'x, 'c> {
         self.progress()
     }
 
-    /// Executes the emitted side until control flow merges, branches or ends.
-    fn run(&mut self, from: Option<u32>, mut r: Run) -> Result<(), Failure> {
-        let mut first = true;
+    /// Executes the emitted side until control flow merges, branches or ends. It does not merge at
+    /// the first instruction, which is that of a node or of the entry.
+    fn run(&mut self, from: Option<u32>, r: Run) -> Result<(), Failure> {
+        self.run_from(from, r, true)
+    }
+
+    /// Executes the emitted side after a branch. If the target is in the branch's own loop, the run
+    /// merges there; without this, each round would begin a run inside the run before.
+    fn run_after_branch(&mut self, from: Option<u32>, r: Run) -> Result<(), Failure> {
+        self.run_from(from, r, false)
+    }
+
+    fn run_from(&mut self, from: Option<u32>, mut r: Run, mut first: bool) -> Result<(), Failure> {
         let mut steps = 0;
         loop {
             if !first
