@@ -1,6 +1,7 @@
 //! The build id of this library, which the linker has written into it (`NT_GNU_BUILD_ID`). It is a
 //! hash of the library's content, so it changes with every change of the code.
 
+use crate::jvm::loaded_agents::contains_this_code;
 use std::ffi::{c_int, c_void};
 use veneer_class_cache::BuildId;
 
@@ -34,13 +35,8 @@ unsafe extern "C" fn visit(
     }
     // SAFETY: the loader has `dlpi_phnum` program headers at this address.
     let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
-    let own_address = build_id as fn() -> Option<BuildId> as usize as u64;
     let base = info.dlpi_addr;
-    let contains = |header: &libc::Elf64_Phdr| {
-        let start = base.wrapping_add(header.p_vaddr);
-        header.p_type == libc::PT_LOAD && own_address.wrapping_sub(start) < header.p_memsz
-    };
-    if !headers.iter().any(contains) {
+    if !contains_this_code(base, headers) {
         return 0;
     }
     for header in headers

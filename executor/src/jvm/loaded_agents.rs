@@ -57,11 +57,7 @@ fn other_libraries() -> Vec<CString> {
         }
         // SAFETY: the loader has `dlpi_phnum` program headers at this address.
         let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
-        let own_address = other_libraries as fn() -> Vec<CString> as usize as u64;
-        let is_own = headers.iter().any(|header| {
-            let start = info.dlpi_addr.wrapping_add(header.p_vaddr);
-            header.p_type == libc::PT_LOAD && own_address.wrapping_sub(start) < header.p_memsz
-        });
+        let is_own = contains_this_code(info.dlpi_addr, headers);
         // SAFETY: the loader's names end with 0.
         let path = unsafe { CStr::from_ptr(info.dlpi_name) };
         if !is_own && !path.is_empty() {
@@ -73,6 +69,16 @@ fn other_libraries() -> Vec<CString> {
     // SAFETY: the function is called while this call lasts, with `paths` as its last argument.
     unsafe { libc::dl_iterate_phdr(Some(add), (&raw mut paths).cast()) };
     paths
+}
+
+/// Whether the object that is loaded at `base`, with these program headers, contains this function,
+/// and thus is this library.
+pub fn contains_this_code(base: u64, headers: &[libc::Elf64_Phdr]) -> bool {
+    let own_address = contains_this_code as fn(u64, &[libc::Elf64_Phdr]) -> bool as usize as u64;
+    headers.iter().any(|header| {
+        let start = base.wrapping_add(header.p_vaddr);
+        header.p_type == libc::PT_LOAD && own_address.wrapping_sub(start) < header.p_memsz
+    })
 }
 
 /// Whether a loaded library exports an entry point of agents. False if it is not loaded any more.
