@@ -1,5 +1,6 @@
 #!/bin/sh
 # Runs the fuzz targets: `sh build/fuzz.sh [TARGET…]`. Without arguments, runs all targets.
+# `sh build/fuzz.sh --build` only builds them.
 #
 #   FUZZ_SECONDS   time per target in seconds (600)
 #   FUZZ_JOBS      number of targets that run at once (2)
@@ -39,6 +40,10 @@ cargo +nightly fuzz build --target-dir "$out/build" </dev/null >"$out/build.log"
     say "the targets cannot be built"
     exit 3
 }
+
+if [ "${1-}" = --build ]; then
+    exit 0
+fi
 
 # run TARGET: runs the executable of a target directly, because `cargo fuzz run` cannot run several
 # targets at once.

@@ -18,7 +18,7 @@ use veneer_tests::folder::workspace;
 use veneer_tests::jdk::{self, Jdk};
 use veneer_tests::machine::Machine;
 use veneer_tests::process::Process;
-use veneer_tests::trust::{self, Part, Scope, TrustError, render};
+use veneer_tests::trust::{self, Part, Scope, TrustError, fuzz, render};
 
 struct Choice {
     parts: Vec<&'static trust::Entry>,
@@ -84,9 +84,16 @@ fn main() -> ExitCode {
     };
     let mut failed = 0;
     if choice.run {
-        for entry in &choice.parts {
+        let mut fuzz_build = None;
+        for (n, entry) in choice.parts.iter().enumerate() {
+            // The JVMs of the part `hostile` wait a third of the time.
+            let later = &choice.parts[n + 1..];
+            if entry.name == "hostile" && later.iter().any(|part| part.name == "fuzz") {
+                fuzz_build = fuzz::BackgroundBuild::start(&choice.scope);
+            }
             failed += usize::from(!run(entry, &choice));
         }
+        drop(fuzz_build);
     }
     if (choice.keep || !choice.run)
         && let Err(error) = write_page()

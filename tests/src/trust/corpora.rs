@@ -29,18 +29,24 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
     let start = Instant::now();
     let folder = Folder::new("corpora")?;
     let corpora = corpus::all(scope, &folder)?;
-    let mut outcomes = Vec::new();
-    for corpus in corpora {
-        let check = statics::check(&corpus, scope)?;
+    // The command reads the classes of a corpus in one thread, so two commands at a time keep the
+    // processors busy. The two JDKs, which take longest, are the first.
+    let jobs = scope.workers.div_ceil(2);
+    let checks = parallel_map_on(scope.workers.min(2), &corpora, |corpus| {
+        let check = statics::check(corpus, scope, jobs)?;
         eprintln!(
             "corpora: {:4.0} s  {corpus}: {} classes, {} failures",
             start.elapsed().as_secs_f64(),
             check.total.classes,
             check.total.failures.len()
         );
+        Ok::<_, TrustError>(check)
+    });
+    let mut outcomes = Vec::new();
+    for (corpus, check) in corpora.into_iter().zip(checks) {
         outcomes.push(Outcome {
             corpus,
-            check,
+            check: check?,
             linked: Vec::new(),
         });
     }

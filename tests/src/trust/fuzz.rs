@@ -6,13 +6,14 @@
 //! changed since. Otherwise it runs each target for `FUZZ_SECONDS` (default: one minute).
 
 use std::path::{Path, PathBuf};
+use std::process::Child;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
 use super::{Part, Scope, Table, TrustError};
 use crate::folder::{files, workspace};
-use crate::process::Process;
+use crate::process::{Process, end_group};
 
 /// The targets, and the property that each target checks.
 const TARGETS: [(&str, &str); 10] = [
@@ -109,23 +110,20 @@ struct Runs {
 pub fn run(scope: &Scope) -> Result<Part, TrustError> {
     let start = Instant::now();
     let mut part = Part::new("fuzz", "Fuzzing");
-    replay(&mut part)?;
-    if scope.quick {
-        return Ok(part.with_duration_since(start));
-    }
     let sources = fingerprint()?;
-    let kept: Runs = std::fs::read_to_string(kept())
-        .ok()
-        .and_then(|text| serde_json::from_str(&text).ok())
-        .unwrap_or_default();
-    let runs = if kept.sources == sources && kept.runs.len() == TARGETS.len() {
+    let runs = if scope.quick {
+        replay(&mut part)?;
+        None
+    } else if let Some(kept) = kept_runs(&sources) {
         part.words.push(
             "The figures are those of the last `make fuzz`; the sources of the targets have not \
              changed since."
                 .into(),
         );
-        kept
+        replay(&mut part)?;
+        Some(kept)
     } else {
+        // libFuzzer runs the saved corpora first, so they are not run twice.
         let seconds = std::env::var("FUZZ_SECONDS")
             .ok()
             .and_then(|text| text.parse().ok())
@@ -136,16 +134,50 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
         let runs = fuzz(seconds, &mut part)?;
         let runs = Runs { sources, runs };
         if seconds >= SECONDS {
-            std::fs::write(self::kept(), serde_json::to_string_pretty(&runs)? + "\n")?;
+            std::fs::write(kept_file(), serde_json::to_string_pretty(&runs)? + "\n")?;
         }
-        runs
+        Some(runs)
     };
-    tabulate(&runs.runs, &mut part);
+    part.tables.push(saved_corpora()?);
+    if let Some(runs) = runs {
+        tabulate(&runs.runs, &mut part);
+    }
     Ok(part.with_duration_since(start))
 }
 
-fn kept() -> PathBuf {
+/// A build of the targets in the background. Dropping it ends the build.
+pub struct BackgroundBuild(Child);
+
+impl BackgroundBuild {
+    /// Starts to build the targets, with what other processes leave of the processors. Returns `None`
+    /// if no build is needed, or if it cannot be started; then the part builds the targets itself.
+    pub fn start(scope: &Scope) -> Option<BackgroundBuild> {
+        if scope.quick || kept_runs(&fingerprint().ok()?).is_some() {
+            return None;
+        }
+        let build = Process::new("chrt")
+            .args(["--idle", "0", "sh", "build/fuzz.sh", "--build"])
+            .folder(&workspace());
+        // The script writes a few lines, which the pipes hold.
+        build.start().ok().map(BackgroundBuild)
+    }
+}
+
+impl Drop for BackgroundBuild {
+    fn drop(&mut self) {
+        end_group(&mut self.0);
+    }
+}
+
+fn kept_file() -> PathBuf {
     workspace().join("fuzz/runs.json")
+}
+
+/// The figures of the last `make fuzz`, if they are those of these sources.
+fn kept_runs(sources: &str) -> Option<Runs> {
+    let text = std::fs::read_to_string(kept_file()).ok()?;
+    let kept: Runs = serde_json::from_str(&text).ok()?;
+    (kept.sources == sources && kept.runs.len() == TARGETS.len()).then_some(kept)
 }
 
 /// Runs the saved corpora through the bodies of the targets.
@@ -164,6 +196,11 @@ fn replay(part: &mut Part) -> Result<(), TrustError> {
             output.err
         ));
     }
+    Ok(())
+}
+
+/// Counts the inputs of the saved corpora.
+fn saved_corpora() -> Result<Table, TrustError> {
     let mut table = Table::new(
         "Kept corpora, run by `cargo test` too",
         &["target", "inputs", "bytes"],
@@ -178,8 +215,7 @@ fn replay(part: &mut Part) -> Result<(), TrustError> {
             .rows
             .push([target.to_string(), count.to_string(), bytes.to_string()].into());
     }
-    part.tables.push(table);
-    Ok(())
+    Ok(table)
 }
 
 /// Runs all targets, two at a time.

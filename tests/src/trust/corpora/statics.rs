@@ -103,9 +103,8 @@ impl Sum {
     }
 }
 
-/// Runs the command on the corpus.
-pub fn check(corpus: &Corpus, scope: &Scope) -> Result<Checked, TrustError> {
-    let jobs = scope.workers.max(1).to_string();
+/// Runs the command on the corpus, with this number of threads.
+pub fn check(corpus: &Corpus, scope: &Scope, jobs: usize) -> Result<Checked, TrustError> {
     // Most modules of a second JDK have the same classes as those of the first. So the second JDK
     // is checked with edits instead.
     let first = scope.jdks.first() == Some(&corpus.jdk);
@@ -118,7 +117,7 @@ pub fn check(corpus: &Corpus, scope: &Scope) -> Result<Checked, TrustError> {
         .arg("check")
         .args(&corpus.sources)
         .args(options)
-        .args(["--json", "--jobs", &jobs])
+        .args(["--json", "--jobs", &jobs.max(1).to_string()])
         .arg("--jdk")
         .arg(corpus.jdk.home())
         .limit(Duration::from_secs(3000))

@@ -32,6 +32,9 @@ class Later extends Work {
     }
 }
 
+/** A subclass that is never loaded. */
+class Heir extends Work {}
+
 class Absent {}
 
 class Broken {}

@@ -23,11 +23,13 @@ public class Work extends Base implements IntUnaryOperator {
         return switch (n) {
             case -1 -> late(new Late(4), 3);
             case -2 -> unusual(true, 3);
-            case -3 -> late(null, 3) + new Later().late();
+            case -3 -> late(null, 3) + new Later().late() + later(true, 3);
             case SELDOM -> seldom(5);
             default -> {
                 int sum = n;
                 sum = sum * 31 + members(n);
+                sum = sum * 31 + heir(n);
+                sum = sum * 31 + later(false, n);
                 sum = sum * 31 + caught(n);
                 sum = sum * 31 + locked(n);
                 sum = sum * 31 + classLocked(n);
@@ -103,6 +105,34 @@ public class Work extends Base implements IntUnaryOperator {
             shared = kept == null ? shared : new Never[1][1];
             kept = shared == null ? null : shared[0][0];
             sum += count + (Base.shared == null ? 1 : 0);
+        }
+        return sum;
+    }
+
+    /** Protected members of the superclass, which the code names by a subclass that is never loaded. */
+    int heir(int turns) {
+        int sum = 0;
+        Heir heir = null;
+        for (int i = 0; i < turns; i++) {
+            if (heir != null) {
+                heir.unseen = Heir.none(heir.unseen, i);
+                sum += heir.count + heir.step(null, null, i);
+            }
+            sum += turns > 100_000 && Heir.none(null, i) == null ? 1 : i;
+        }
+        return sum;
+    }
+
+    /** As {@link #heir}, with a subclass that is loaded in the third phase. */
+    int later(boolean now, int turns) {
+        int sum = 0;
+        Later later = now ? new Later() : null;
+        for (int i = 0; i < turns; i++) {
+            if (later != null) {
+                later.unseen = Later.none(later.unseen, i);
+                sum += later.count + later.inherited(i);
+            }
+            sum += i;
         }
         return sum;
     }
