@@ -7,7 +7,8 @@
 use crate::bytecode::opcode::*;
 use crate::bytecode::{Instruction, decode};
 use crate::classfile::{
-    ClassFile, Code, ConstantPool, Member, StackMapFrame, VerificationType, decode_stack_map,
+    ClassFile, Code, ConstantPool, Member, StackMapFrame, VerificationType, annotation_types,
+    decode_stack_map,
 };
 use crate::descriptor::MethodType;
 use crate::flowgraph::{EdgeKind, FlowGraph, FragmentId, FragmentNode};
@@ -119,6 +120,28 @@ fn refuse_caller_sensitive(
     };
     if instructions.iter().any(asks_for_caller) {
         return Err(Refusal::KnownByFrame("it asks the JVM who calls it"));
+    }
+    Ok(())
+}
+
+/// The annotations of the JDK by which the JVM treats a method in a special way (internal names). The
+/// JVM obeys them in classes of the JDK only, and no other class can name them.
+pub(crate) const JVM_ANNOTATIONS: [&str; 2] = [INTRINSIC, RESERVED_STACK];
+const INTRINSIC: &str = "jdk/internal/vm/annotation/IntrinsicCandidate";
+const RESERVED_STACK: &str = "jdk/internal/vm/annotation/ReservedStackAccess";
+
+/// Refuses methods of the JDK to which the JVM gives more than their bytecode.
+fn refuse_by_annotation(member: &Member, pool: &ConstantPool) -> Result<(), Refusal> {
+    for annotation in annotation_types(&member.attributes, pool) {
+        match annotation.as_str() {
+            INTRINSIC => return Err(Refusal::Intrinsic),
+            RESERVED_STACK => {
+                return Err(Refusal::KnownByFrame(
+                    "it may use the end of the stack, which the JVM reserves for it",
+                ));
+            }
+            _ => {}
+        }
     }
     Ok(())
 }
@@ -255,6 +278,7 @@ impl<'a> Method<'a> {
         let is_static = member.access & access::STATIC != 0;
         let instructions = decode(&code.code)?;
         refuse_caller_sensitive(&name, &descriptor, &instructions, pool)?;
+        refuse_by_annotation(member, pool)?;
         check_exception_ranges(&code, &instructions)?;
         let cuts: Vec<bool> = instructions.iter().map(|(_, i)| cut(i, pool)).collect();
         let flow = FlowGraph::build(

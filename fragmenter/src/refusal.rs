@@ -14,6 +14,11 @@ pub enum Refusal {
     /// the reason.
     #[error("the JVM knows the method by its own frame on the stack: {0}")]
     KnownByFrame(&'static str),
+    /// The JDK marks the method as one that the JIT compilers may replace.
+    #[error(
+        "the JIT compilers replace calls of the method by code of their own, so nothing in its body would be seen"
+    )]
+    Intrinsic,
     /// The version of the class file, and the reason why it cannot be raised.
     #[error("class file version {0} cannot be raised to 51 (Java 7), which has invokedynamic: {1}")]
     OldClassFile(u16, String),
@@ -191,9 +196,10 @@ mod tests {
 
     /// The codes that reports have used since the first version. A code may be added, and no code
     /// may change or go.
-    const CODES: [&str; 38] = [
+    const CODES: [&str; 39] = [
         "NoCode",
         "KnownByFrame",
+        "Intrinsic",
         "OldClassFile",
         "Subroutine",
         "Unmergeable",

@@ -15,6 +15,7 @@ pub fn explain(name: &str) -> &'static str {
             "would pass 325 bytes, over which HotSpot inlines nothing; armed where a plan names the method"
         }
         "Internal" => "a mistake in Veneer, please report it",
+        "Intrinsic" => "the JIT compilers replace calls of the method by code of their own",
         "KnownByFrame" => "the JVM looks for the method by its own frame on the stack",
         "MethodTooLarge" => "would pass 65,535 bytes, the format's limit",
         "MonitorHeld" => "inside a synchronized block, which an activation cannot leave",

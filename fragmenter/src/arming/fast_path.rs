@@ -16,6 +16,7 @@
 //! - an armed body above 32,767 bytes, an irreducible cycle, or a branch before `super(…)`;
 //! - more than 64 local variables, if a point carries values of some of them;
 //! - a method that calls a `getCallerClass`, which may be refused by name;
+//! - a method with an annotation of [`JVM_ANNOTATIONS`], which is refused;
 //! - damaged code, which is refused by name.
 //!
 //! The output has the same code and tables as that of the full path, because versions are emitted
@@ -32,8 +33,9 @@ use super::spare_buffers::{self, FastPathBuffers};
 use super::splice::Original;
 use super::typed_scan::ScannedCode;
 use crate::bytecode::opcode::{ALOAD, INVOKESTATIC};
-use crate::classfile::{ClassFile, ClassFileError, Code, ConstantPool, Member};
+use crate::classfile::{ClassFile, ClassFileError, Code, ConstantPool, Member, annotation_types};
 use crate::hotspot::{MAX_COMPILED_BYTES, MAX_INLINE_BYTES};
+use crate::method::JVM_ANNOTATIONS;
 use crate::osr_exit::{EMPTY_FRAME_INDEX, ExitForm, add_index, run_lengths};
 use crate::points::PointKind;
 use crate::policy::Policy;
@@ -174,6 +176,7 @@ impl<'f> FastPath<'f> {
         let name = file.pool.utf8(member.name).ok()?;
         let descriptor = file.pool.utf8(member.descriptor).ok()?;
         let eligible = name != b"fillInStackTrace"
+            && !(self.buffers.names.may_be_special && has_jvm_annotation(member, &file.pool))
             && code.code.len() <= MAX_FAST_PATH_BYTES
             && pool.count() < crate::types::POOL_LIMIT;
         eligible.then_some(())?;
@@ -402,6 +405,12 @@ fn needs_graph(scan: &CodeScan, code: &Code, policy: &Policy) -> bool {
     };
     // Before a return that a handler protects, the values that the handler reads are live.
     fragments || scan.enters_monitor || scan.calls && !code.exceptions.is_empty()
+}
+
+/// Whether a method has an annotation by which the full path refuses it.
+fn has_jvm_annotation(member: &Member, pool: &ConstantPool) -> bool {
+    let types = annotation_types(&member.attributes, pool);
+    types.iter().any(|t| JVM_ANNOTATIONS.contains(&t.as_str()))
 }
 
 /// Whether code calls a static method with the name `getCallerClass`. The full path refuses such a

@@ -2,6 +2,7 @@
 //! code. One pass over the pool finds all of them, so no name is compared for each attribute.
 
 use crate::classfile::ConstantPool;
+use crate::method::JVM_ANNOTATIONS;
 
 /// An attribute that the fast path handles by itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,12 +20,20 @@ pub(super) enum AttributeKind {
     StackMap,
 }
 
+/// Whether a text is the descriptor of an annotation in [`JVM_ANNOTATIONS`].
+fn is_jvm_annotation(text: &[u8]) -> bool {
+    let name = text.strip_prefix(b"L").and_then(|t| t.strip_suffix(b";"));
+    name.is_some_and(|name| JVM_ANNOTATIONS.iter().any(|a| a.as_bytes() == name))
+}
+
 /// The known names of one class. The buffer is reused.
 #[derive(Default)]
 pub(super) struct KnownNames {
     kinds: Vec<AttributeKind>,
     /// Whether a method of the class may call `getCallerClass`.
     pub may_find_caller: bool,
+    /// Whether a method may have one of [`JVM_ANNOTATIONS`].
+    pub may_be_special: bool,
 }
 
 impl KnownNames {
@@ -34,6 +43,7 @@ impl KnownNames {
         let count = usize::from(pool.count());
         self.kinds.resize(count, AttributeKind::Other);
         self.may_find_caller = false;
+        self.may_be_special = false;
         for (index, text) in pool.texts() {
             let kind = match text {
                 b"Code" => AttributeKind::Code,
@@ -44,7 +54,10 @@ impl KnownNames {
                     self.may_find_caller = true;
                     continue;
                 }
-                _ => continue,
+                _ => {
+                    self.may_be_special |= is_jvm_annotation(text);
+                    continue;
+                }
             };
             self.kinds[usize::from(index)] = kind;
         }
