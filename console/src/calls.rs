@@ -3,7 +3,7 @@
 //! ```text
 //!   JVM ─── record ─▶ CallProfile ─▶ file       also of a program from its start (`veneer run`)
 //!   files ─ input ─▶ CallProfile ─▶ Selection ─┬─▶ text        tables and trees for people
-//!                                              └─▶ veneer_calls::output
+//!                                              └─▶ veneer_calls::output ─▶ veneer_flames
 //! ```
 
 mod input;
@@ -119,6 +119,9 @@ fn write(
         }
         return text::write(&selection, arguments, style, out);
     }
+    if format.flamegraph {
+        return write_flame_graph(&selection, arguments, out);
+    }
     let result = if format.json {
         output::json::write(&selection, out)
     } else if format.csv {
@@ -133,6 +136,29 @@ fn write(
         output::firefox::write(&selection, out)
     };
     Ok(result?)
+}
+
+/// Writes a flame graph of the stacks that `--collapsed` prints.
+fn write_flame_graph(
+    selection: &Selection,
+    arguments: &CallsShowArguments,
+    out: &mut impl Write,
+) -> Result<()> {
+    let mut stacks = Vec::new();
+    output::collapsed::write(selection, &mut stacks)?;
+    let files = arguments
+        .files
+        .iter()
+        .map(|file| file.display().to_string());
+    let title = files.collect::<Vec<_>>().join(", ");
+    let unit = match selection.by {
+        Measure::Count => "calls",
+        Measure::Time | Measure::Cpu => "µs",
+        Measure::Allocations => "objects",
+    };
+    let stacks = String::from_utf8_lossy(&stacks);
+    out.write_all(veneer_flames::render(&stacks, &title, unit)?.as_bytes())?;
+    Ok(())
 }
 
 fn compare(arguments: &CallsDiffArguments) -> Result<u8> {

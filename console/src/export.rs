@@ -62,6 +62,9 @@ pub fn run(arguments: ExportArguments) -> Result<u8> {
     }
 }
 
+/// Weights of a report are passes, values of tables and microseconds.
+const NO_UNIT: &str = "";
+
 /// Renders a report in the requested format.
 fn render(arguments: &ExportArguments, report: &Report) -> Result<String> {
     Ok(match arguments.format {
@@ -71,6 +74,14 @@ fn render(arguments: &ExportArguments, report: &Report) -> Result<String> {
             &otlp_context(&arguments.service, start_time(report)),
         )?,
         Format::Collapsed => collapsed::render(report),
+        Format::Flamegraph => {
+            let process = format!("process {}", report.jvm.pid);
+            let title = match &arguments.plan {
+                Some(plan) => format!("{}, {process}", plan.display()),
+                None => process,
+            };
+            veneer_flames::render(&collapsed::render(report), &title, NO_UNIT)?
+        }
         Format::Csv => csv::render(report)?,
         Format::Json => serde_json::to_string_pretty(report)? + "\n",
         // `run` handles Perfetto traces separately and never calls this function for them.

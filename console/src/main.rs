@@ -9,12 +9,12 @@
 //!        ├─ ps  attach  detach  patches  doctor ─┤
 //!        ├─ top ────┤
 //!        ├─ search ─┤     veneer_search
-//!        ├─ export ─┤     veneer_export
+//!        ├─ export ─┤     veneer_export, veneer_flames
 //!        ├─ refusals┘     table
 //!        ├─ report ── post_mortem
-//!        ├─ calls ─── veneer_calls
+//!        ├─ calls ─── veneer_calls, veneer_flames
 //!        ├─ memory ── veneer_memory
-//!        ├─ trace ─── veneer_traces
+//!        ├─ trace ─── veneer_traces, veneer_flames
 //!        ├─ fragments ─ inputs
 //!        └─ check ──────┘
 //! ```

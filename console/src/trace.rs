@@ -6,7 +6,7 @@
 //!   veneer_traces ─┬─ fold_thread ──────▶ show
 //!                  ├─ parse, run ───────▶ query ─▶ table, CSV, JSON
 //!                  ├─ first_difference ─▶ diff
-//!                  └─ CallContexts ─────▶ diff, export ◀── veneer_export::trace
+//!                  └─ CallContexts ─────▶ diff, export ◀── veneer_export::trace, veneer_flames
 //! ```
 
 mod diff;
@@ -25,6 +25,7 @@ pub use filter_file::read_rules;
 pub use run_recording::{RunRecording, traces};
 
 use std::io::{BufWriter, Write};
+use std::path::Path;
 
 use anyhow::{Result, bail};
 use veneer_export::trace::{write_nodes, write_slices, write_spans};
@@ -46,6 +47,11 @@ pub fn run(arguments: TraceArguments) -> Result<u8> {
     }
 }
 
+/// The name of a trace for readers.
+fn title(directory: &Path) -> String {
+    directory.display().to_string()
+}
+
 /// Writes the trace in the requested format.
 fn export(arguments: &TraceExportArguments) -> Result<u8> {
     let trace = Trace::open(&arguments.directory)?;
@@ -59,8 +65,12 @@ fn export(arguments: &TraceExportArguments) -> Result<u8> {
     } else if format.otlp {
         write_spans(&trace, &arguments.service, &mut to)?;
     } else {
-        let contexts = CallContexts::of_trace(&trace)?;
-        to.write_all(contexts.collapsed().as_bytes())?;
+        let stacks = CallContexts::of_trace(&trace)?.collapsed();
+        let text = match format.flamegraph {
+            true => veneer_flames::render(&stacks, &title(&arguments.directory), "ns")?,
+            false => stacks,
+        };
+        to.write_all(text.as_bytes())?;
     }
     to.flush()?;
     Ok(0)

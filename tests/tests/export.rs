@@ -148,6 +148,7 @@ fn every_export_format_has_the_exact_figures() -> Outcome {
                 assert!(found, "{format}: {words:?} is not in\n{text}");
             }
         }
+        flame_graph_has_the_collapsed_stacks(&stage)?;
         let json = stage.export(&["--json"]).run()?.succeeded("--json")?.out;
         let report: Value = serde_json::from_str(&json)?;
         let mut tables = report["tables"].as_array().ok_or("no tables")?.iter();
@@ -175,6 +176,37 @@ fn every_export_format_has_the_exact_figures() -> Outcome {
         assert!(has_line(&text, &["veneer_hits_total{", "} 1000"]), "{text}");
         stage.end()
     })
+}
+
+/// Compares the nodes of the flame graph with the collapsed stacks.
+fn flame_graph_has_the_collapsed_stacks(stage: &ExportFixture) -> Outcome {
+    let export = |format| stage.export(&["--format", format]).run();
+    let collapsed = export("collapsed")?.succeeded("collapsed")?.out;
+    let page = export("flamegraph")?.succeeded("flamegraph")?.out;
+    assert!(page.starts_with("<!DOCTYPE html>"), "{page}");
+    let data = page.split_once("type=\"application/json\">");
+    let data = data.and_then(|(_, rest)| rest.split_once("</script>"));
+    let data: Value = serde_json::from_str(data.ok_or("no data")?.0)?;
+    let numbers = data["nodes"].as_array().into_iter().flatten();
+    let numbers: Vec<u64> = numbers.filter_map(Value::as_u64).collect();
+    let mut path: Vec<&str> = Vec::new();
+    let mut stacks: Vec<String> = Vec::new();
+    for node in numbers.chunks_exact(3) {
+        path.truncate(usize::try_from(node[0])?);
+        path.push(
+            data["names"][usize::try_from(node[1])?]
+                .as_str()
+                .ok_or("no name")?,
+        );
+        if node[2] > 0 {
+            stacks.push(format!("{} {}", path.join(";"), node[2]));
+        }
+    }
+    let mut expected: Vec<&str> = collapsed.lines().collect();
+    stacks.sort();
+    expected.sort_unstable();
+    assert_eq!(stacks, expected);
+    Ok(())
 }
 
 /// Tables with more rows than a report has room for, with keys of every type, and with values of

@@ -34,7 +34,7 @@ Examples:
   veneer calls show app.calls --view never-called
   veneer calls show app.calls --from 'shop.Main::main(..)' --top 40 --dot | dot -Tsvg > calls.svg
   veneer calls show app.calls --pprof -o calls.pb && go tool pprof -top calls.pb
-  veneer calls show app.calls --collapsed --by time | flamegraph.pl > calls.svg
+  veneer calls show app.calls --flamegraph --by time -o calls.html
   veneer calls show monday.calls tuesday.calls --json | jq '.edges | length'
 
 Several files are shown as if they were one (see `veneer calls merge`). Patterns are written as in
@@ -208,9 +208,12 @@ pub struct FormatArguments {
     /// Write a profile for `go tool pprof`.
     #[arg(long, conflicts_with = "view")]
     pub pprof: bool,
-    /// Print stacks for flame graphs: frames, a space, a number.
+    /// Print stacks for flame graph tools: frames, a space, a number.
     #[arg(long, conflicts_with = "view")]
     pub collapsed: bool,
+    /// Print a flame graph: one HTML file that a browser shows without other files.
+    #[arg(long, conflicts_with = "view")]
+    pub flamegraph: bool,
     /// Print a profile for the Firefox Profiler.
     #[arg(long, conflicts_with = "view")]
     pub firefox: bool,
@@ -219,7 +222,8 @@ pub struct FormatArguments {
 impl FormatArguments {
     /// Whether a format for another program was asked for.
     pub fn is_given(&self) -> bool {
-        self.json || self.csv || self.dot || self.pprof || self.collapsed || self.firefox
+        let is_stacks = self.collapsed || self.flamegraph || self.firefox;
+        self.json || self.csv || self.dot || self.pprof || is_stacks
     }
 }
 

@@ -12,7 +12,7 @@ const EXPORT: &str = "\
 Examples:
   veneer export 4711                      everything attached now, as OpenMetrics text
   veneer export 4711 --format csv -o metrics.csv
-  veneer export 4711 --plan hot.rhai --for 10 --format collapsed | flamegraph.pl > hot.svg
+  veneer export 4711 --plan hot.rhai --for 10 --format flamegraph -o hot.html
   veneer export 4711 --plan log.rhai --for 10 --format perfetto -o trace.pftrace
   veneer export 4711 --plan hot.rhai --listen 127.0.0.1:9464          for Prometheus, at /metrics
   veneer export 4711 --plan hot.rhai --otlp http://127.0.0.1:4318 --every 30
@@ -36,8 +36,10 @@ pub enum Format {
     Openmetrics,
     /// OpenTelemetry's metrics, as one line of JSON.
     Otlp,
-    /// Stacks for flame graphs: frames, a space, a number.
+    /// Stacks for flame graph tools: frames, a space, a number.
     Collapsed,
+    /// A flame graph: one HTML file that a browser shows without other files.
+    Flamegraph,
     /// A row for each point, table entry, and bucket.
     Csv,
     /// The report, as docs/report.md describes it.

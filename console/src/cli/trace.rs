@@ -94,7 +94,7 @@ Exit codes: 0 the traces have the same calls, 1 they differ, 2 a trace could not
 const EXPORT: &str = "\
 Examples:
   veneer trace export t --perfetto -o t.pftrace
-  veneer trace export t --collapsed | flamegraph.pl > t.svg
+  veneer trace export t --flamegraph -o t.html
   veneer trace export t --parquet -o t.parquet
   veneer trace export t --otlp --service shop -o spans.json
 
@@ -249,9 +249,12 @@ pub struct TraceFormat {
     /// An Apache Parquet file with a row per call, and all columns of queries.
     #[arg(long)]
     pub parquet: bool,
-    /// Collapsed stacks for flame graphs: frames, a space, own nanoseconds.
+    /// Collapsed stacks for flame graph tools: frames, a space, own nanoseconds.
     #[arg(long)]
     pub collapsed: bool,
+    /// A flame graph: one HTML file that a browser shows without other files.
+    #[arg(long)]
+    pub flamegraph: bool,
     /// OpenTelemetry spans as JSON lines, the file format of collectors.
     #[arg(long)]
     pub otlp: bool,
