@@ -15,6 +15,8 @@
 #                                              can be unpacked in any directory
 #   OUT_DIR/veneer_VERSION_ARCH.deb            the same files below /usr
 #
+# DEBFULLNAME and DEBEMAIL are the name and the address of the maintainer in the Debian package.
+#
 # Builds are reproducible: files are sorted, belong to root and have the time of the last commit.
 set -eu
 cd "$(dirname "$0")/.."
@@ -56,10 +58,14 @@ completions fish fish/vendor_completions.d/veneer.fish
 doc=$tree/share/doc/veneer
 mkdir -p "$doc/plans"
 # The same tree as in the repository, so that links between the documents work.
-install -m 644 README.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md SECURITY.md LICENSE "$doc"
+install -m 644 README.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md SECURITY.md CODE_OF_CONDUCT.md LICENSE \
+    "$doc"
 find docs -name '*.md' -o -name '*.svg' -o -name '*.schema.json' | while read -r page; do
     install -D -m 644 "$page" "$doc/$page"
 done
+# The tutorial and the how-to guides compile and start the examples.
+install -m 644 -D -t "$doc/examples/shop" examples/shop/*
+chmod 755 "$doc/examples/shop/measure.sh"
 install -m 644 scripts/plans/*.rhai "$doc/plans"
 install -m 644 -D -t "$doc/plans/lib" scripts/plans/lib/*.rhai
 install -m 644 LICENSE "$doc/copyright"
@@ -81,15 +87,18 @@ libc=$(objdump -T "$tree/bin/veneer" "$tree/lib/veneer/libveneer_agent.so" |
     sed -n 's/.*(\{0,1\}GLIBC_\([0-9.]*\)).*/\1/p' | sort -V | tail -n 1)
 architecture=$(dpkg --print-architecture)
 debian=$work/debian
+# The variables that Debian's own tools use. There is no public address of the project; `.invalid` is
+# a domain to which nobody can send a message.
+maintainer="${DEBFULLNAME:-The Veneer developers} <${DEBEMAIL:-veneer@veneer.invalid}>"
 mkdir -p "$debian/DEBIAN"
+# The documents stay uncompressed, because they link to each other.
 cp -a "$tree" "$debian/usr"
-gzip -9n "$debian/usr/share/doc/veneer/"*.md
 size=$(du -sk "$debian/usr" | cut -f 1)
 cat > "$debian/DEBIAN/control" <<END
 Package: veneer
 Version: $version
 Architecture: $architecture
-Maintainer: The Veneer developers <veneer@localhost>
+Maintainer: $maintainer
 Installed-Size: $size
 Depends: libc6 (>= $libc), libgcc-s1
 Recommends: default-jre-headless (>= 2:1.17) | java17-runtime-headless
