@@ -7,11 +7,11 @@
 //! entry keeps the values of the parameters, and code at the exits uses them.
 //!
 //! ```text
-//!   m.before(|p| { k0.push(p["customer"]); began.push(now_ns()); });
 //!   m.after(|p| {
 //!       let end = now_ns(); let start = began.pop(); let v0 = k0.pop(p["customer"]);
 //!       if start > 0 { t.add(v0, end - start); }
 //!   });
+//!   m.before(|p| { k0.push(p["customer"]); began.push(now_ns()); });
 //! ```
 
 use super::args::{DEFAULT_ROWS, ParsedQuestion};
@@ -304,7 +304,6 @@ impl PlanWriter<'_> {
 let own = ();
 try {{
     own = sums({MAX_TIMED}); let began = per_thread(0); let inner = per_thread(0);
-    m.before(|p| {{ inner.push(0); began.push(now_ns()); }});
     m.after(|p| {{
         let end = now_ns(); let start = began.pop(); let below = inner.pop();
         if start > 0 {{
@@ -312,6 +311,7 @@ try {{
             own.add(hash_of_method(), end - start - below);
         }}
     }});
+    m.before(|p| {{ inner.push(0); began.push(now_ns()); }});
 }} catch (error) {{ own = (); }}
 "
         ));
@@ -351,22 +351,25 @@ try {{
         for n in 0..kept.len() {
             self.add(&format!("let k{n} = per_call();\n"));
         }
-        self.add("m.before(|p| { ");
-        for (n, value) in kept.iter().enumerate() {
-            self.add(&format!("k{n}.push("));
-            self.add_kept(value);
-            self.add("); ");
-        }
-        self.add(if is_time { "inner.push(0); " } else { "" });
-        self.add("began.push(now_ns()); });\n");
         if !has_result && !has_exception {
             self.add("let h = m.after(|p| { let end = now_ns(); let start = began.pop(); ");
             self.add_pops(&kept, is_time);
             self.add("if start > 0 { ");
             self.add_exit(&code, "");
             self.add("} });\n");
-            return;
+            return self.add_entry(&kept, is_time);
         }
+        self.add("m.after(|p| { let end = now_ns(); let start = began.pop(); if start > 0 { ");
+        self.add_pops(&kept, is_time);
+        match has_result {
+            // There is no result to give.
+            true if is_time => {
+                self.add("if began.top() > 0 { inner.push(inner.pop() + end - start); } ")
+            }
+            true => {}
+            false => self.add_exit(&code, "let exception = true; "),
+        }
+        self.add("} });\n");
         self.add("let h = m.exits().before(|p| { let end = now_ns(); let start = began.pop(); ");
         self.add_pops(&kept, is_time);
         self.add("if start > 0 { ");
@@ -378,17 +381,21 @@ try {{
                 ""
             },
         );
-        self.add("} began.push(0); });\nm.after(|p| { let end = now_ns(); let start = began.pop(); if start > 0 { ");
-        self.add_pops(&kept, is_time);
-        match has_result {
-            // There is no result to give.
-            true if is_time => {
-                self.add("if began.top() > 0 { inner.push(inner.pop() + end - start); } ")
-            }
-            true => {}
-            false => self.add_exit(&code, "let exception = true; "),
+        self.add("} began.push(0); });\n");
+        self.add_entry(&kept, is_time);
+    }
+
+    /// Adds the code at the entry, which is attached last. A value that no exit takes off would stay, and
+    /// a thread that calls a method often would soon have no room for more.
+    fn add_entry(&mut self, kept: &[KeptValue], is_time: bool) {
+        self.add("m.before(|p| { ");
+        for (n, value) in kept.iter().enumerate() {
+            self.add(&format!("k{n}.push("));
+            self.add_kept(value);
+            self.add("); ");
         }
-        self.add("} });\n");
+        self.add(if is_time { "inner.push(0); " } else { "" });
+        self.add("began.push(now_ns()); });\n");
     }
 
     fn add_kept(&mut self, value: &KeptValue) {
