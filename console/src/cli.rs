@@ -165,6 +165,7 @@ Examples:
   veneer fragments Main.class 'Main::main' --json
   veneer fragments 4711 'com.acme.Parser::next(..)'     of a running JVM
   veneer fragments 4711 'com.acme.Parser::next(..)' --body version --dot --simple
+  veneer fragments 4711 'com.acme.Parser::next(..)' --counts 10 --dot | dot -Tsvg > next.svg
   veneer fragments 4711 'com.acme.Parser' --dump out    its class files, armed ones and versions
 
 How to read a fragment:
@@ -183,7 +184,10 @@ How the policy divides a method:
   method  not at all
 Plans always number basic blocks, as `--policy block` does.
 
-Exit codes: 0 success, 2 the input could not be read or has no such method.";
+With --counts, blocks and edges have the number of their passes, and those with more passes have
+thicker lines. Edges to exception handlers are not counted. Nothing stays attached.
+
+Exit codes: 0 success, 1 the JVM refused, 2 the input could not be read or has no such method.";
 
 const CHECK: &str = "\
 Examples:
@@ -510,6 +514,10 @@ pub struct FragmentsArguments {
     /// or of the versions with instruments and edits [default: original].
     #[arg(long, value_name = "BODY", value_enum)]
     pub body: Option<BodyKind>,
+    /// Count the passes of the blocks and edges in a running JVM for this many seconds, and show them
+    /// with --dot or --json.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, conflicts_with_all = ["dump", "body"])]
+    pub counts: Option<f64>,
     /// Write the class files of a running JVM into this directory: original, armed and version.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["dot", "json", "body"])]
     pub dump: Option<PathBuf>,
