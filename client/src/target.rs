@@ -144,7 +144,7 @@ impl TargetError {
             }
             TargetError::TooOld { .. } => "start the application on a newer JDK".into(),
             TargetError::Hidden { .. } => {
-                "if it is a JVM, run the command with more rights (as root, with CAP_SYS_PTRACE)"
+                "if it is a JVM, run the command as root with the capability CAP_SYS_PTRACE, which containers may lack"
                     .into()
             }
         }
@@ -521,8 +521,8 @@ mod tests {
                     pid: 7,
                     source: denied(),
                 },
-                "if it is a JVM, run the command with more rights (as root, with CAP_SYS_PTRACE)",
-                "process 7 cannot be looked at: permission denied; if it is a JVM, run the command with more rights (as root, with CAP_SYS_PTRACE)",
+                "if it is a JVM, run the command as root with the capability CAP_SYS_PTRACE, which containers may lack",
+                "process 7 cannot be looked at: permission denied; if it is a JVM, run the command as root with the capability CAP_SYS_PTRACE, which containers may lack",
             ),
         ] {
             assert_eq!(error.to_string(), text);

@@ -6,6 +6,7 @@ mod event_list;
 mod export;
 mod generated;
 mod memory;
+mod question;
 mod search;
 mod shell;
 mod top;
@@ -27,6 +28,7 @@ pub use memory::{
     CacheArgument, KeyOfAccess, MemoryArguments, MemoryCommand, SampleArgument, ShowArguments,
     SimulateArguments,
 };
+pub use question::{PointArguments, Question};
 pub use search::{SearchArguments, SearchOptions};
 pub use shell::ShellArguments;
 pub use trace::{
@@ -113,38 +115,6 @@ Examples:
 
 Exit codes: 0 success, 2 no plan has this name.";
 
-const ASK: &str = "\
-Examples:
-  veneer count 4711 'shop.Desk::serve(..)'
-  veneer count 4711 'shop.Desk::serve(..)' --by order.user.name --if 'order.total > 900'
-  veneer time  4711 'shop..*Dao::*(..)' --for 10
-  veneer watch 4711 'shop.Desk::serve(..)' order.id order.total --if 'order.user == null'
-  veneer watch 4711 'shop.Desk::serve(..)' order.id result elapsed --if 'elapsed > 100' -n 20
-  veneer count 4711 'shop..*' --at 'calls:java.util.ArrayList::add(..)' --by 'stack()' --for 10
-  veneer time  4711 'shop.Desk::serve(..)' --by order.user.name --if 'elapsed > 100'
-  veneer hist  4711 'shop.Desk::serve(..)'
-  veneer hist  4711 'shop.Cart::add(..)' items.len --by this.country --at exits
-  veneer count 4711 4712 'shop.Desk::serve(..)' --merge --for 10
-  veneer time  --match 'shop.*' 'shop..*Dao::*(..)'
-  veneer count 4711 'shop.Desk::serve(..)' --by 'order.getStatus().label()' --unsafe-calls
-
-An expression reads variables of the method that are live at the point, their fields (private fields
-too), elements and lengths: `order.user.name`, `parts[0]`, `parts.len`, `this`. `items.len` is the
-size of a collection or map of the JDK, and -1 if it is of another class. Enums and dates have a
-text, boxes a number: `order.status == \"PAID\" && order.count > 3`. `watch` shows an object as its
-class and its first fields. Reading from null yields null or 0. The operators are + - * / %,
-comparisons, && || and !. The functions are starts_with, ends_with, contains, class_of, identity,
-thread_name, thread_id, one_in, and stack, which yields the callers. The expression is compiled into
-the methods and removed when the command ends. Without --at, `elapsed` is the duration of a call in
-milliseconds, `result` the value that it returns, and `exception` whether it ends by an exception;
-with these, the other names have the values of the entry. `hist` without EXPR shows durations in
-microseconds.
-
-A pattern may also be written `com.shop` (all classes below), `com.shop.Desk.serve` or `Desk#serve`.
-
-Exit codes: 0 success, 1 the JVM refused the question or no method matched, 2 the JVM could not be
-reached.";
-
 const LIST: &str = "\
 Examples:
   veneer list 4711 'shop.Desk::serve(..)'
@@ -195,6 +165,7 @@ Examples:
   veneer fragments Main.class 'Main::main' --json
   veneer fragments 4711 'com.acme.Parser::next(..)'     of a running JVM
   veneer fragments 4711 'com.acme.Parser::next(..)' --body version --dot --simple
+  veneer fragments 4711 'com.acme.Parser::next(..)' --counts 10 --dot | dot -Tsvg > next.svg
   veneer fragments 4711 'com.acme.Parser' --dump out    its class files, armed ones and versions
 
 How to read a fragment:
@@ -213,7 +184,10 @@ How the policy divides a method:
   method  not at all
 Plans always number basic blocks, as `--policy block` does.
 
-Exit codes: 0 success, 2 the input could not be read or has no such method.";
+With --counts, blocks and edges have the number of their passes, and those with more passes have
+thicker lines. Edges to exception handlers are not counted. Nothing stays attached.
+
+Exit codes: 0 success, 1 the JVM refused, 2 the input could not be read or has no such method.";
 
 const CHECK: &str = "\
 Examples:
@@ -447,131 +421,6 @@ pub fn settings(all: &[Setting]) -> BTreeMap<String, String> {
     all.iter().cloned().collect()
 }
 
-/// The commands that attach one kind of instrument and print its measurements.
-#[derive(Debug, Subcommand)]
-pub enum Question {
-    /// Count how often methods of a running JVM are called, or points in them reached; optionally
-    /// by values.
-    Count(AskArguments),
-    /// Time the calls of methods of a running JVM, callees included.
-    Time(AskArguments),
-    /// Print values at each call of methods of a running JVM.
-    Watch(AskArguments),
-    /// Show the distribution of a value at calls of methods of a running JVM; without a value, of
-    /// the calls' durations.
-    Hist(AskArguments),
-}
-
-impl Question {
-    pub fn arguments(&self) -> &AskArguments {
-        match self {
-            Question::Count(arguments)
-            | Question::Time(arguments)
-            | Question::Watch(arguments)
-            | Question::Hist(arguments) => arguments,
-        }
-    }
-
-    /// Returns how many values the user must and may request at each call.
-    pub fn value_count_range(&self) -> (usize, usize) {
-        match self {
-            Question::Count(_) | Question::Time(_) => (0, 0),
-            Question::Watch(_) => (1, 4),
-            Question::Hist(_) => (0, 1),
-        }
-    }
-
-    /// The command's name, for messages.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Question::Count(_) => "count",
-            Question::Time(_) => "time",
-            Question::Watch(_) => "watch",
-            Question::Hist(_) => "hist",
-        }
-    }
-}
-
-/// Arguments of `count`, `time`, `watch` and `hist`.
-#[derive(Debug, Args)]
-#[command(after_help = ASK)]
-pub struct AskArguments {
-    /// Process ids of JVMs; a pattern of methods: 'a.b.C::m(..)'; and the values that `watch` and
-    /// `hist` read at each call.
-    #[arg(value_name = "PID… PATTERN [EXPR…]", required = true)]
-    pub words: Vec<String>,
-    /// All JVMs whose main class (or jar) matches; `*` matches any text.
-    #[arg(long = "match", value_name = "MAIN")]
-    pub matching: Option<String>,
-    /// If there are several JVMs: print one table for all instead of one for each.
-    #[arg(long)]
-    pub merge: bool,
-    /// Group the results by the value of an expression; up to four times.
-    #[arg(long, value_name = "EXPR")]
-    pub by: Vec<String>,
-    /// Measure only if this condition holds.
-    #[arg(long = "if", value_name = "EXPR")]
-    pub only: Option<String>,
-    /// Allow expressions to call public methods of objects, as in `order.getUser()`. A called method
-    /// may wait, write or be slow.
-    #[arg(long)]
-    pub unsafe_calls: bool,
-    /// The points in the methods: entry, exits, loops, loop_exits, blocks, edges, line:N, f3,
-    /// block:N, calls, calls:PATTERN, reads, reads:FIELD, writes, writes:FIELD, array_reads, array_writes,
-    /// allocations, monitor_enters, monitor_exits, throws, handlers, branches or switches.
-    #[arg(long, value_name = "POINTS", value_parser = points)]
-    pub at: Option<PointArguments>,
-    /// End after this many seconds [default: at Ctrl-C, or when the JVM ends].
-    #[arg(long = "for", value_name = "SECONDS", value_parser = seconds)]
-    pub seconds: Option<f64>,
-    /// Interval between two outputs [default: 1; into a file with --for: only at the end].
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
-    pub every: Option<f64>,
-    /// Maximum number of rows in a table [default: 20].
-    #[arg(long, value_name = "N")]
-    pub rows: Option<u32>,
-    /// End after this many values (`watch`).
-    #[arg(short = 'n', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub number: Option<u32>,
-    /// Print the answer as JSON, one object a line.
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// The plan function that selects points in methods, such as `.line(12)`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PointArguments(pub String);
-
-fn points(text: &str) -> Result<PointArguments, ValueError> {
-    let (name, number) = text.split_once(':').unwrap_or((text, ""));
-    let wanted = match name {
-        "entry" | "exits" | "loops" | "loop_exits" | "blocks" | "edges" if number.is_empty() => "",
-        "calls" | "reads" | "writes" | "array_reads" | "array_writes" | "allocations"
-        | "monitor_enters" | "monitor_exits" | "throws" | "handlers" | "branches" | "switches"
-            if number.is_empty() =>
-        {
-            ""
-        }
-        "calls" | "reads" | "writes" => {
-            let text = number.replace(['"', '\\'], "");
-            return Ok(PointArguments(format!(".{name}(\"{text}\")")));
-        }
-        "line" | "block" if number.parse::<u32>().is_ok() => number,
-        fragment if fragment_digits(fragment).is_some() && number.is_empty() => {
-            let number = fragment_digits(fragment).unwrap_or_default();
-            return Ok(PointArguments(format!(".block({number})")));
-        }
-        _ => return Err(ValueError::NoPoints),
-    };
-    Ok(PointArguments(format!(".{name}({wanted})")))
-}
-
-/// The number in the name of a fragment: `3` of `f3`.
-fn fragment_digits(name: &str) -> Option<&str> {
-    let digits = name.strip_prefix('f')?;
-    digits.parse::<u32>().is_ok().then_some(digits)
-}
-
 /// The source from which `veneer list` reads the methods.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ListSource {
@@ -665,6 +514,10 @@ pub struct FragmentsArguments {
     /// or of the versions with instruments and edits [default: original].
     #[arg(long, value_name = "BODY", value_enum)]
     pub body: Option<BodyKind>,
+    /// Count the passes of the blocks and edges in a running JVM for this many seconds, and show them
+    /// with --dot or --json.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, conflicts_with_all = ["dump", "body"])]
+    pub counts: Option<f64>,
     /// Write the class files of a running JVM into this directory: original, armed and version.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["dot", "json", "body"])]
     pub dump: Option<PathBuf>,

@@ -6,6 +6,7 @@
 //!                          └─▶ files                           --dump
 //! ```
 
+mod counts;
 mod dump;
 mod live;
 mod output;
@@ -59,6 +60,12 @@ enum FragmentsError {
     /// Class files have neither armed bodies nor versions.
     #[error("{0} is for a running JVM: name its process id instead of a path")]
     OnlyLive(&'static str),
+    /// The text of a listing has no place for counts.
+    #[error("--counts needs --dot or --json")]
+    CountsNeedFormat,
+    /// The agent counts basic blocks.
+    #[error("--counts is for basic blocks: leave --policy away")]
+    CountsNeedBlocks,
 }
 
 /// The class and method that the user named.
@@ -100,6 +107,14 @@ impl RequestedMethod {
 
 /// Prints the fragments and returns the exit code.
 pub fn run(arguments: FragmentsArguments) -> Result<u8> {
+    if arguments.counts.is_some() {
+        if !arguments.dot && !arguments.json {
+            return Err(FragmentsError::CountsNeedFormat.into());
+        }
+        if arguments.policy != veneer_protocol::Policy::Block {
+            return Err(FragmentsError::CountsNeedBlocks.into());
+        }
+    }
     let names = match arguments.simple {
         true => TypeNames::Simple,
         false => TypeNames::Full,
@@ -108,6 +123,7 @@ pub fn run(arguments: FragmentsArguments) -> Result<u8> {
         out: io::BufWriter::new(io::stdout().lock()),
         json: arguments.json,
         dot: arguments.dot.then_some(names),
+        counts: None,
         printed: 0,
     };
     match &arguments.source {
@@ -119,6 +135,9 @@ pub fn run(arguments: FragmentsArguments) -> Result<u8> {
         }
         ListSource::Files(_) if arguments.dump.is_some() => {
             Err(FragmentsError::OnlyLive("--dump").into())
+        }
+        ListSource::Files(_) if arguments.counts.is_some() => {
+            Err(FragmentsError::OnlyLive("--counts").into())
         }
         ListSource::Files(_) if arguments.body.is_some() => {
             Err(FragmentsError::OnlyLive("--body").into())

@@ -40,6 +40,7 @@ mod embedded_agent;
 mod exec;
 mod exit_code;
 mod export;
+mod flow_counts;
 mod fragments;
 mod generated;
 mod inputs;

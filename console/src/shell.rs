@@ -38,7 +38,7 @@ use crate::output::{Style, describe};
 use crate::remote::RemoteAddress;
 use crate::{exec, modules, plans, table};
 use brackets::InputState;
-use command::{COMMANDS, ShellCommand, parse};
+use command::{COMMANDS, ShellCommand, intended_command, parse};
 use complete::declared_variables;
 use conversation::{InputOutcome, ShellConnection};
 use line::{EditorInput, LineEditor};
@@ -159,7 +159,16 @@ impl Shell {
     fn evaluate(&mut self, input: &str) -> Result<Next> {
         if !input.starts_with(':') {
             return match modules::read(Path::new(""), PROMPT_PLAN_NAME, input) {
-                Ok(modules) => self.run(None, input, modules),
+                Ok(modules) => {
+                    let next = self.run(None, input, modules)?;
+                    if matches!(next, Next::Failed)
+                        && let Some(command) = intended_command(input)
+                    {
+                        let hint = format!("commands begin with a colon: {command}");
+                        self.screen.hint(&hint);
+                    }
+                    Ok(next)
+                }
                 Err(error) => {
                     self.screen.failed(error.to_string());
                     Ok(Next::Failed)

@@ -3,9 +3,11 @@
 
 use std::path::PathBuf;
 
-use veneer_tests::command::{json, veneer};
+use serde_json::{Value, json};
+use veneer_tests::background::Background;
+use veneer_tests::command::{self, veneer};
 use veneer_tests::folder::{Folder, files};
-use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk};
+use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk, on_each_jdk_with};
 use veneer_tests::live::Live;
 use veneer_tests::process::{Output, Process, ProcessError};
 
@@ -112,11 +114,73 @@ fn armed_bodies_and_versions_are_shown_and_written() -> Outcome {
     })
 }
 
+/// A round calls `Rounds.counted` ten times, and each call has seven iterations.
+#[test]
+fn blocks_and_edges_are_counted_for_some_seconds() -> Outcome {
+    on_each_jdk_with("shipped", |programs| {
+        let mut live = Live::start(&programs.java("Rounds"))?;
+        let pid = live.pid().to_string();
+        let mut counted = |format: &str| -> Result<String, Box<dyn std::error::Error>> {
+            let words = ["fragments", &pid, "Rounds::counted(..)", "--counts", "8"];
+            let mut fragments = Background::start(&veneer().args(words).arg(format))?;
+            fragments.wait_for("counting in 1 method for 8 s")?;
+            live.say("run")?;
+            live.line("sum ")?;
+            assert!(fragments.is_running(), "the round took more than 8 seconds");
+            assert_eq!(fragments.wait()?, Some(0), "{:?}", fragments.output());
+            let lines = fragments.output().into_iter();
+            let lines: Vec<String> = lines.filter(|line| !line.starts_with("counting")).collect();
+            Ok(lines.join("\n"))
+        };
+        let dot = counted("--dot")?;
+        let json: Value = serde_json::from_str(&counted("--json")?)?;
+        let counts = &json[0]["counts"];
+        assert_eq!(json[0]["method"], "counted()V");
+        let row = |from, to: &str, passes| json!({"from": from, "to": to, "passes": passes});
+        let edges = json!([
+            row("f0", "f1", 10),
+            row("f1", "f2", 70),
+            row("f1", "f3", 10),
+            row("f2", "f1", 70),
+        ]);
+        assert_eq!(counts["edges"], edges);
+        let passes = counts["blocks"].as_array().into_iter().flatten();
+        let passes: Vec<&Value> = passes.map(|block| &block["passes"]).collect();
+        assert_eq!(passes, [10, 80, 70, 10]);
+        assert!(counts["seconds"].as_f64() >= Some(8.0), "{counts}");
+        for line in ["\\l80 passes\\l\", penwidth=6.0", "\\n70\", penwidth="] {
+            assert!(dot.contains(line), "{dot}");
+        }
+        assert_eq!(
+            live.value("instruments().filter(|i| i.attached).len()")?,
+            "0"
+        );
+        let words = [
+            "fragments",
+            &pid,
+            "no.such.Type::m",
+            "--counts",
+            "1",
+            "--dot",
+        ];
+        assert_eq!(veneer().args(words).run()?.code, 1);
+        let words = ["fragments", &pid, "Rounds::counted(..)", "--counts", "1"];
+        let refused = veneer().args(words).run()?;
+        assert!(
+            refused.err.contains("needs --dot or --json"),
+            "{}",
+            refused.err
+        );
+        assert_eq!(live.stop()?.code, 0);
+        Ok(())
+    })
+}
+
 #[test]
 fn edits_by_line_with_an_expected_hash_are_shown_and_read_back() -> Outcome {
     on_each_jdk(|programs| {
         let path = class_file(programs).display().to_string();
-        let listed = json(&["fragments", &path, LOOP, "--json"])?;
+        let listed = command::json(&["fragments", &path, LOOP, "--json"])?;
         let hash = listed[0]["hash"].as_str().ok_or("no hash")?.to_owned();
         // Of a class that was loaded before the agent, the JVM makes a new class file.
         let attached = Live::start(&programs.java("EdgeRedirect"))?;
@@ -142,9 +206,9 @@ fn edits_by_line_with_an_expected_hash_are_shown_and_read_back() -> Outcome {
             .out;
         let shown = "redirect f2->f3 to f4 in EdgeRedirect::loop(..)";
         assert!(patches.contains(shown), "{patches}");
-        let patches = json(&["patches", &pid, "--json"])?;
+        let patches = command::json(&["patches", &pid, "--json"])?;
         let patch = &patches[0]["loads"][0]["patches"][0];
-        let expected = serde_json::json!([{"edit": "redirect", "from": 2, "to": 3, "target": 4}]);
+        let expected = json!([{"edit": "redirect", "from": 2, "to": 3, "target": 4}]);
         assert_eq!(patch["edits"], expected, "{patches}");
         let again = live.value(
             "let e = edits()[0]; detach_all(); methods(e.patterns).edit(e.edits); \

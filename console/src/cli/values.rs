@@ -27,7 +27,7 @@ pub(super) enum ValueError {
     #[error("write NAME=VALUE")]
     NoSetting,
     #[error(
-        "write entry, exits, loops, loop_exits, blocks, edges, line:N, f3, block:N, calls, calls:PATTERN, reads, reads:FIELD, writes, writes:FIELD, \
+        "write entry, exits, loops, loop_exits, blocks, edges, line:N, f3, calls, calls:PATTERN, reads, reads:FIELD, writes, writes:FIELD, \
          array_reads, array_writes, allocations, monitor_enters, monitor_exits, throws, handlers, branches or switches"
     )]
     NoPoints,

@@ -13,6 +13,7 @@ use veneer_fragmenter::policy::Policy;
 use veneer_instruments::MethodPattern;
 use veneer_protocol::{ClassCode, MethodCode, Reply, Request};
 
+use super::counts;
 use super::dump::Dump;
 use super::output::Output;
 use crate::cli::{BodyKind, FragmentsArguments};
@@ -33,6 +34,12 @@ pub(super) fn run(
 ) -> Result<u8> {
     // A malformed pattern is reported before the agent is loaded.
     MethodPattern::parse(pattern)?;
+    if let Some(seconds) = arguments.counts {
+        match counts::measure(pid, pattern, seconds)? {
+            Some(counts) => out.counts = Some(counts),
+            None => return Ok(EXIT_PROGRAM_FAILED),
+        }
+    }
     let mut client = veneer_client::connect(pid)?;
     client.send(&Request::ClassCode {
         patterns: vec![pattern.to_owned()],

@@ -3,7 +3,19 @@
 use std::io::Write;
 
 use anyhow::Result;
+use serde::Serialize;
 use veneer_fragmenter::listing::{self, ClassListing, MethodListing, TypeNames};
+
+use super::counts::{CountRows, FlowCounts, MethodCounts};
+
+/// A listing with the passes of its blocks and edges.
+#[derive(Serialize)]
+struct CountedMethod<'a> {
+    #[serde(flatten)]
+    method: &'a MethodListing,
+    /// `null` if the method was not counted.
+    counts: Option<CountRows>,
+}
 
 /// Writes to standard output as text, DOT or JSON.
 pub(super) struct Output<W> {
@@ -11,6 +23,8 @@ pub(super) struct Output<W> {
     pub(super) json: bool,
     /// How a graph for Graphviz names types; `None` for text.
     pub(super) dot: Option<TypeNames>,
+    /// The passes of blocks and edges, if they were counted.
+    pub(super) counts: Option<FlowCounts>,
     pub(super) printed: usize,
 }
 
@@ -28,11 +42,24 @@ impl<W: Write> Output<W> {
     }
 
     pub(super) fn method(&mut self, method: &MethodListing) -> Result<()> {
+        let counts = self.counts.as_ref().map(|all| all.of(method));
         if self.json {
-            return self.element(&serde_json::to_string(method)?);
+            let element = match counts {
+                None => serde_json::to_string(method)?,
+                Some(counts) => serde_json::to_string(&CountedMethod {
+                    method,
+                    counts: counts.map(MethodCounts::rows),
+                })?,
+            };
+            return self.element(&element);
         }
         if let Some(names) = self.dot {
-            write!(self.out, "{}", method.to_dot(names))?;
+            let graph = method.to_dot(names);
+            let graph = match counts.flatten() {
+                None => graph,
+                Some(counts) => counts.annotate(&graph),
+            };
+            write!(self.out, "{graph}")?;
         } else {
             if self.printed > 0 {
                 writeln!(self.out)?;

@@ -120,9 +120,30 @@ pub fn parse(line: &str) -> Result<ShellCommand, CommandError> {
     }
 }
 
+/// The command that a failed line of Rhai was probably meant to be: a line of at most two words that
+/// lacks only the colon.
+pub fn intended_command(line: &str) -> Option<String> {
+    let line = line.trim().trim_end_matches("()");
+    let command = format!(":{line}");
+    let is_short = line.split_whitespace().count() <= 2;
+    (is_short && parse(&command).is_ok()).then_some(command)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_that_lacks_the_colon_of_a_command_is_recognised() {
+        let intended = |line| intended_command(line).unwrap_or_default();
+        assert_eq!(intended("help\n"), ":help");
+        assert_eq!(intended("help()"), ":help");
+        assert_eq!(intended("detach i1"), ":detach i1");
+        assert_eq!(intended("quit"), ":quit");
+        for rhai in ["hlep", "detach(i1)", "watch", "q = 3", "let help = 1"] {
+            assert_eq!(intended(rhai), "", "{rhai}");
+        }
+    }
 
     #[test]
     fn commands_are_parsed() {

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use veneer_protocol::Reply;
 
-use crate::output::print_error;
+use crate::output::{print_error, print_note};
 
 /// Maximum number of output lines that are kept during `:watch`. The oldest line is dropped first.
 const MAX_WAITING_LINES: usize = 1000;
@@ -93,6 +93,13 @@ impl Screen {
     /// Prints a text of the shell itself.
     pub fn show_message(&self, text: &str) {
         self.state().write(text.trim_end().to_owned());
+    }
+
+    /// Prints a hint after an error, for people.
+    pub fn hint(&self, text: &str) {
+        if !self.json {
+            print_note(&text);
+        }
     }
 
     /// Reports that the connection to the JVM is lost.

@@ -25,6 +25,7 @@ use super::measurements::{self, InstrumentRole, MeasurementSample, TopPlanLine};
 use super::packages;
 use super::plan;
 use super::sampler::Sampler;
+use crate::flow_counts::{block_counter_plan, strip_position};
 use crate::remote::{LEASE_MILLIS, RENEWAL_INTERVAL};
 
 /// When a connection closes, how long to wait for the end of the JVM before the connection is
@@ -41,21 +42,6 @@ const SAMPLING_TIME: Duration = Duration::from_secs(2);
 
 /// The name of the plans, as it occurs in messages of the agent.
 const PLAN_NAME: &str = "top";
-
-/// Removes the position in the plan (`top:1:44: `) from a message. The user did not write the plan,
-/// so the position is of no use.
-fn strip_position(message: &str) -> String {
-    let behind = |text: &str| -> Option<String> {
-        let (line, rest) = text
-            .strip_prefix(PLAN_NAME)?
-            .strip_prefix(':')?
-            .split_once(':')?;
-        let (column, rest) = rest.split_once(": ")?;
-        let numbers = line.parse::<u32>().is_ok() && column.parse::<u32>().is_ok();
-        numbers.then(|| rest.to_owned())
-    };
-    behind(message).unwrap_or_else(|| message.to_owned())
-}
 
 /// Part of the agent's warning about activations that run code from before arming.
 const RUNNING_ACTIVATIONS_WARNING: &str = "began before the class was armed";
@@ -266,7 +252,7 @@ impl ConnectionThread {
                     // `main`, so the warning says nothing. For a single method the user must know.
                     None if matches!(job, FeedJob::Calls { .. })
                         && text.contains(RUNNING_ACTIVATIONS_WARNING) => {}
-                    None => self.send(FeedMessage::Warning(strip_position(&text))),
+                    None => self.send(FeedMessage::Warning(strip_position(PLAN_NAME, &text))),
                 },
                 Ok(Reply::Done { .. }) => {
                     self.send(FeedMessage::Attached);
@@ -284,7 +270,7 @@ impl ConnectionThread {
                 }
                 Ok(Reply::Update(update)) => self.forward_sample(*update, &ids)?,
                 Ok(Reply::Failed { message }) => {
-                    return Err(FeedMessage::Refused(strip_position(&message)));
+                    return Err(FeedMessage::Refused(strip_position(PLAN_NAME, &message)));
                 }
                 Ok(_) => return Err(lost(&ControlError::Unexpected(self.pid))),
                 Err(error) => return Err(self.connection_end(&error)),
@@ -330,7 +316,7 @@ impl ConnectionThread {
                 plan::call_counter_plan(&patterns, *limit)
             }
             FeedJob::Stacks => String::new(),
-            FeedJob::CountInside(location) => plan::block_counter_plan(&location.pattern()),
+            FeedJob::CountInside(location) => block_counter_plan(&location.pattern()),
             FeedJob::Probe(location, kind) => plan::probe_plan(location, kind, self.every),
             FeedJob::Graph(location) => plan::graph_query_plan(&location.pattern()),
         })
@@ -417,21 +403,5 @@ impl ConnectionThread {
         FeedMessage::ConnectionLost(format!(
             "{error}; process {pid} runs on: was the agent taken out (`veneer detach {pid} --unload`)?"
         ))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn positions_in_plans_are_removed() {
-        for (message, stripped) in [
-            ("top:1:44: no such method", "no such method"),
-            ("top: no", "top: no"),
-            ("the JVM is shutting down", "the JVM is shutting down"),
-        ] {
-            assert_eq!(strip_position(message), stripped);
-        }
     }
 }

@@ -18,7 +18,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::measurements::Graph;
+use crate::flow_counts::Graph;
 
 /// Maximum number of vertical lines side by side.
 const MAX_LANES: usize = 7;
@@ -234,7 +234,7 @@ fn gutter(row: usize, lanes: usize, width: usize, trunks: &[Trunk]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::top::measurements::Block;
+    use crate::flow_counts::Block;
 
     fn graph(blocks: u32, headers: &[u32], edges: &[(u32, u32)]) -> Graph {
         let block = |number| Block {

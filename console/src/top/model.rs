@@ -14,12 +14,13 @@ use super::cost::{self, Cost};
 use super::events::{Channel, FeedEvent, FeedMessage};
 use super::keys::{PressedKey, UserAction};
 use super::location::{MethodLocation, ProbeKind};
-use super::measurements::{AttachCounts, Graph, InstrumentRole, MeasurementSample, TopPlanLine};
+use super::measurements::{AttachCounts, InstrumentRole, MeasurementSample, TopPlanLine};
 use super::methods::MethodTable;
 use super::open_method::OpenMethod;
 use super::picker::{Picker, PickerResult};
 use super::probe::{ProbePanel, ProbeState};
 use super::stack_times::{StackDump, StackTimes};
+use crate::flow_counts::{Graph, Variable};
 
 /// Maximum number of instruments attached by keys. Each needs a connection, and the agent accepts
 /// 32 clients.
@@ -574,7 +575,7 @@ impl Model {
         }
     }
 
-    fn pick(&mut self, location: MethodLocation, variables: Vec<super::measurements::Variable>) {
+    fn pick(&mut self, location: MethodLocation, variables: Vec<Variable>) {
         self.mode = InputMode::Pick(Picker::new(location, variables));
     }
 

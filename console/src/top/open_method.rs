@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 
 use super::layout::{GraphLayout, LineContent};
 use super::location::MethodLocation;
-use super::measurements::{Block, Graph, MeasuredPoint};
+use super::measurements::MeasuredPoint;
 use super::methods::rate;
+use crate::flow_counts::{Block, Graph};
 
 /// The passes of a block or an edge.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

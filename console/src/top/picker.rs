@@ -2,7 +2,7 @@
 
 use super::keys::PressedKey;
 use super::location::MethodLocation;
-use super::measurements::Variable;
+use crate::flow_counts::Variable;
 
 /// Maximum number of values of a watch. The agent's table has at most four values in a row.
 pub const MAX_VALUES: usize = 4;

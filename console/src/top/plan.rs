@@ -27,19 +27,6 @@ pub fn call_counter_plan(patterns: &[String], limit: u32) -> String {
     )
 }
 
-/// Prints the flow graph of one method and attaches counters to its blocks and edges.
-pub fn block_counter_plan(pattern: &str) -> String {
-    let pattern = literal(pattern);
-    format!(
-        "let m = methods({pattern});\n\
-         let graphs = m.graphs();\n\
-         for g in graphs {{ print(#{{graph: g}}.to_json()); }}\n\
-         let ids = #{{}}; ids[m.blocks().before(counter()).id()] = \"blocks\";\n\
-         if !graphs.filter(|g| !g.edges.is_empty()).is_empty() {{ ids[m.edges().before(counter()).id()] = \"edges\"; }}\n\
-         print(#{{ids: ids}}.to_json());\n"
-    )
-}
-
 /// Prints the flow graph of one method.
 pub fn graph_query_plan(pattern: &str) -> String {
     let pattern = literal(pattern);

@@ -1,5 +1,6 @@
 use super::*;
-use crate::top::measurements::{Block, MeasuredPoint, RecordedValues, Variable};
+use crate::flow_counts::Block;
+use crate::top::measurements::{MeasuredPoint, RecordedValues};
 use crate::top::open_method::tests::graph;
 use serde_json::json;
 

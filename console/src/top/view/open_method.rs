@@ -6,9 +6,9 @@ use veneer_text::{replace_control_characters, shorten_end};
 
 use super::body::BodyText;
 use super::methods::letters;
+use crate::flow_counts::Block;
 use crate::top::layout::{Direction, LineContent};
 use crate::top::location::MethodLocation;
-use crate::top::measurements::Block;
 use crate::top::model::Model;
 use crate::top::open_method::OpenMethod;
 use crate::top::text::{align_left, align_right, format_percent, format_rate, simple_name};

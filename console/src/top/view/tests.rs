@@ -9,11 +9,11 @@ use ratatui::style::Color;
 use serde_json::json;
 
 use super::*;
+use crate::flow_counts::Variable;
 use crate::top::events::{Channel, FeedEvent, FeedMessage};
 use crate::top::keys::PressedKey;
 use crate::top::measurements::{
     AttachCounts, InstrumentRole, MeasuredPoint, MeasurementSample, RecordedValues, TopPlanLine,
-    Variable,
 };
 use crate::top::model::{ModelEffect, ModelEvent};
 use crate::top::open_method::tests::graph;
