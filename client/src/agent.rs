@@ -83,8 +83,9 @@ pub fn find() -> Result<PathBuf, AgentError> {
 
 /// The absolute path of the agent library for this JVM.
 ///
-/// If only the embedded library exists, the function writes it to a file that this JVM can read,
-/// and the path is valid in the JVM's own file system.
+/// If only the embedded library exists, or if the JVM has a file system of its own without the
+/// library, the function writes the library to a file that this JVM can read. The path is valid in
+/// the JVM's own file system.
 pub fn find_for(target: &Target) -> Result<PathBuf, AgentError> {
     match (find_file(), embedded_agent::library()) {
         (Err(AgentError::Missing(_)), Some(library)) => {
@@ -95,8 +96,19 @@ pub fn find_for(target: &Target) -> Result<PathBuf, AgentError> {
                 _ => embedded_agent::file_for_target(library, target).map_err(AgentError::NoPlace),
             }
         }
+        (Ok(path), _) => Ok(in_file_system_of(target, &path).unwrap_or(path)),
         (found, _) => found,
     }
+}
+
+/// The path of a copy of the library in the JVM's own file system, if this lacks the library. `None`
+/// if no copy is needed or possible.
+fn in_file_system_of(target: &Target, library: &Path) -> Option<PathBuf> {
+    if target.path_from_here(library).exists() {
+        return None;
+    }
+    let bytes = fs::read(library).ok()?;
+    embedded_agent::file_for_target(&bytes, target).ok()
 }
 
 fn find_file() -> Result<PathBuf, AgentError> {

@@ -388,25 +388,14 @@ fn container(target: &Target) -> Option<Finding> {
         return None;
     }
     let what = "container";
-    Some(match agent::find() {
-        Ok(library) if !target.path_from_here(&library).exists() => finding(
-            Severity::Bad,
-            what,
-            format!("its file system has no {}", library.display()),
-            format!(
-                "copy the library there: cp {} {}",
-                library.display(),
-                target.path_from_here(&library).display()
-            ),
+    // Attaching copies the library into that file system if it is missing there.
+    Some(good(
+        what,
+        format!(
+            "its own file system is reached through {}",
+            target.root.display()
         ),
-        _ => good(
-            what,
-            format!(
-                "its own file system is reached through {}",
-                target.root.display()
-            ),
-        ),
-    })
+    ))
 }
 
 /// Names other agents of the JVM, because they may rewrite classes too.

@@ -700,3 +700,44 @@ fn the_list_of_class_files_equals_the_list_of_the_running_jvm() -> Outcome {
         Ok(())
     })
 }
+
+/// Calls that are running while a question attaches leave nothing behind: else the next calls of these
+/// threads would find no room for their starts.
+#[test]
+fn questions_about_hot_methods_see_the_calls_of_all_threads() -> Outcome {
+    on_each_jdk_with("shipped", |programs| {
+        let live = programs.armed("Hot")?;
+        let pid = live.pid().to_string();
+        for question in [
+            &["time", &pid, "Hot::step(..)", "--by", "thread_name()"][..],
+            &[
+                "count",
+                &pid,
+                "Hot::step(..)",
+                "--by",
+                "thread_name()",
+                "--if",
+                "elapsed >= 0",
+            ][..],
+            &[
+                "time",
+                &pid,
+                "Hot::step(..)",
+                "--by",
+                "thread_name()",
+                "--if",
+                "result != 5",
+            ][..],
+        ] {
+            for _ in 0..3 {
+                let output = veneer().args(question).args(["--for", "0.5"]).run()?;
+                let output = output.succeeded("the question")?;
+                for thread in ["hot-0", "hot-1", "hot-2"] {
+                    assert!(output.out.contains(thread), "{question:?}: {}", output.out);
+                }
+            }
+        }
+        live.stop()?;
+        Ok(())
+    })
+}
