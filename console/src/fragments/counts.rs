@@ -1,7 +1,7 @@
 //! `veneer fragments PID PATTERN --counts SECONDS`: the passes of blocks and edges.
 //!
 //! ```text
-//!   plan ─▶ graphs, ids ─▶ seconds pass ─▶ detach ─▶ report ─▶ MethodCounts, by method
+//!   arm ─▶ plan ─▶ graphs, ids ─▶ seconds pass ─▶ detach ─▶ report ─▶ MethodCounts, by method
 //! ```
 //!
 //! The counts belong to a listing if the agent and the listing divide the method into the same blocks.
@@ -90,6 +90,10 @@ struct EdgeRow {
 pub(super) fn measure(pid: u32, pattern: &str, seconds: f64) -> Result<Option<FlowCounts>> {
     let parsed = MethodPattern::parse(pattern)?;
     let mut holder = veneer_client::connect(pid)?;
+    if !arm(&mut holder, pattern)? {
+        print_refusals(&holder.report()?.refusals, &parsed, pid);
+        return Ok(None);
+    }
     let Some((graphs, ids)) = attach(&mut holder, pattern)? else {
         return Ok(None);
     };
@@ -112,6 +116,25 @@ pub(super) fn measure(pid: u32, pattern: &str, seconds: f64) -> Result<Option<Fl
     closer.close();
     print_refusals(&report.refusals, &parsed, pid);
     Ok(Some(FlowCounts::new(&graphs, &ids, &report, elapsed)))
+}
+
+/// Arms the classes that the pattern selects, because a plan knows the flow graphs of armed methods
+/// only. Returns whether a method is armed; otherwise the reason was printed.
+fn arm(holder: &mut Client, pattern: &str) -> Result<bool> {
+    holder.send(&Request::ClassCode {
+        patterns: vec![pattern.to_owned()],
+    })?;
+    loop {
+        match holder.receive()? {
+            Reply::ClassCode(_) => {}
+            Reply::Done { .. } => return Ok(true),
+            Reply::Failed { message } => {
+                print_error(&message);
+                return Ok(false);
+            }
+            _ => return Err(ControlError::Unexpected(holder.pid()).into()),
+        }
+    }
 }
 
 /// Attaches the counters. Returns the flow graphs of the methods, and the ids of the counters.
