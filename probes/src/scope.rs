@@ -24,6 +24,10 @@ pub trait Scope {
         let _ = name;
         None
     }
+    /// Returns the names of the method's parameters, and `this`.
+    fn parameters(&self) -> Vec<String> {
+        Vec::new()
+    }
     /// Returns the class, name and descriptor of the method: `shop.Desk::serve(I)V`.
     fn method_label(&self) -> String;
     /// Returns the names of all variables that are live at the point.

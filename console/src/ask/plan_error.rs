@@ -30,13 +30,15 @@ fn positioned(text: &str) -> Option<Positioned<'_>> {
     })
 }
 
-/// The method and the point at which code does not compile: `a.B::m(I)V at f3`.
-fn place_in_words(place: &str) -> String {
+/// The method and the point at which code does not compile: `a.B::m(I)V at f3`. `is_kept` means that
+/// code at the exits uses a value of the entry.
+fn place_in_words(place: &str, is_kept: bool) -> String {
     let (method, point) = place.rsplit_once(" at ").unwrap_or((place, ""));
     let method = short_method(method);
     match point {
         "" => format!("in {method}"),
         "entry" => format!("at the entry of {method}"),
+        "return" | "throw" if is_kept => format!("at the entry of {method}"),
         "return" | "throw" => format!("at the exits of {method}"),
         point => format!("at {point} of {method}"),
     }
@@ -86,7 +88,6 @@ pub fn explain(message: &str, name: &str, plan: &WrittenPlan) -> String {
         Some((place, at)) => (Some(place), at),
         None => (None, outer),
     };
-    let place = place.map_or(String::new(), place_in_words);
     let on_line = |line: usize| plan.expressions.iter().find(|one| one.line == line);
     // The parser finds the end of an incomplete expression on the next line.
     let before = || on_line(at.line.saturating_sub(1)).map(|one| (one, one.typed.chars().count()));
@@ -94,7 +95,10 @@ pub fn explain(message: &str, name: &str, plan: &WrittenPlan) -> String {
         let column = at.column.saturating_sub(1);
         (one, one.offset + one.translation.typed_column(column))
     });
-    match found.or_else(before) {
+    let found = found.or_else(before);
+    let is_kept = found.as_ref().is_some_and(|(one, _)| one.is_kept);
+    let place = place.map_or(String::new(), |place| place_in_words(place, is_kept));
+    match found {
         Some((expression, column)) => {
             let space = if place.is_empty() { "" } else { " " };
             format!(
@@ -130,6 +134,7 @@ mod tests {
                 typed: "n > 1 && order.cost > 10".into(),
                 offset: 9,
                 translation: translate("order.cost > 10"),
+                is_kept: false,
             }],
             ..WrittenPlan::default()
         }

@@ -44,6 +44,8 @@ pub struct PlacedExpression {
     pub offset: usize,
     /// The translated part.
     pub translation: Translation,
+    /// Whether the value is that of the entry, also where the expression is in code at the exits.
+    pub is_kept: bool,
 }
 
 /// A plan with the places of the user's expressions.
@@ -189,6 +191,7 @@ impl PlanWriter<'_> {
             typed: typed.to_owned(),
             offset,
             translation,
+            is_kept: false,
         });
         self.add(&code);
         self.add("\n");
@@ -406,6 +409,9 @@ try {{
             false => translation,
         };
         self.add_expression(value.option, typed, translation);
+        if let Some(expression) = self.plan.expressions.last_mut() {
+            expression.is_kept = true;
+        }
     }
 
     /// Adds the code that pops the kept values.

@@ -525,6 +525,22 @@ impl Scope for SiteScope<'_> {
         })
     }
 
+    fn parameters(&self) -> Vec<String> {
+        let method = self.method;
+        let parsed = MethodDescriptor::parse(&method.descriptor);
+        let parameters = parsed.iter().flat_map(|d| d.parameters());
+        let mut slot = u16::from(!method.is_static());
+        let mut names = Vec::new();
+        if slot == 1 {
+            names.push("this".to_owned());
+        }
+        for parameter in parameters {
+            names.push(method.variable_name(LocalSlot(slot), 0));
+            slot += parameter.slots();
+        }
+        names
+    }
+
     fn parameter(&self, name: &str) -> Option<String> {
         let method = self.method;
         let is_named = |slot: u16| {

@@ -40,7 +40,7 @@ impl Scope for EntryScope<'_> {
     }
 
     fn live(&self) -> Vec<String> {
-        Vec::new()
+        self.0.parameters()
     }
 
     fn field(&self, class: &str, name: &str) -> Option<Field> {

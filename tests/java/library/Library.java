@@ -1,3 +1,5 @@
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
 import java.security.MessageDigest;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -310,14 +312,10 @@ public class Library {
             return;
         }
         System.out.println("pid " + ProcessHandle.current().pid());
-        byte[] buffer = new byte[100];
-        int length;
-        while ((length = System.in.read(buffer)) > 0) {
-            // This uses none of the counted methods.
-            String line = new String(buffer, 0, length).trim();
-            if (line.equals("stop")) {
-                return;
-            }
+        // This uses none of the counted methods.
+        BufferedReader input = new BufferedReader(new InputStreamReader(System.in));
+        String line;
+        while ((line = input.readLine()) != null && !line.equals("stop")) {
             int space = line.indexOf(' ');
             command(line.substring(0, space), Integer.parseInt(line, space + 1, line.length(), 10));
             System.out.println("done");
