@@ -5,6 +5,7 @@ use parking_lot::Mutex;
 use std::io::{BufRead, BufReader, Read};
 use std::process::Child;
 use std::sync::Arc;
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::live::{EVENT_TIMEOUT, LiveError};
@@ -14,16 +15,28 @@ use crate::process::{Process, end_group};
 pub struct Background {
     child: Child,
     output: Arc<Mutex<Vec<String>>>,
+    /// The threads that read the two streams.
+    readers: [JoinHandle<()>; 2],
 }
+
+/// How long the output of a process that has ended may take to arrive. A child of the process that
+/// still runs keeps the streams open.
+const OUTPUT_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl Background {
     pub fn start(process: &Process) -> Result<Self, LiveError> {
         let mut child = process.start()?;
         drop(child.stdin.take());
         let output = Arc::new(Mutex::new(Vec::new()));
-        collect(child.stdout.take(), output.clone());
-        collect(child.stderr.take(), output.clone());
-        Ok(Self { child, output })
+        let readers = [
+            collect(child.stdout.take(), output.clone()),
+            collect(child.stderr.take(), output.clone()),
+        ];
+        Ok(Self {
+            child,
+            output,
+            readers,
+        })
     }
 
     /// All lines that the process has written so far, on both streams.
@@ -64,11 +77,16 @@ impl Background {
         self.wait()
     }
 
-    /// Waits for the end, and returns the exit code, or `None` if a signal ended the process.
+    /// Waits for the end and for the whole output, and returns the exit code, or `None` if a signal ended
+    /// the process.
     pub fn wait(&mut self) -> Result<Option<i32>, LiveError> {
         let end = Instant::now() + EVENT_TIMEOUT;
         loop {
             if let Some(status) = self.child.try_wait()? {
+                let end = Instant::now() + OUTPUT_TIMEOUT;
+                while !self.readers.iter().all(JoinHandle::is_finished) && Instant::now() < end {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
                 return Ok(status.code());
             }
             if Instant::now() > end {
@@ -87,11 +105,14 @@ impl Drop for Background {
     }
 }
 
-fn collect(stream: Option<impl Read + Send + 'static>, into: Arc<Mutex<Vec<String>>>) {
+fn collect(
+    stream: Option<impl Read + Send + 'static>,
+    into: Arc<Mutex<Vec<String>>>,
+) -> JoinHandle<()> {
     std::thread::spawn(move || {
         let Some(stream) = stream else { return };
         for line in BufReader::new(stream).lines().map_while(Result::ok) {
             into.lock().push(line);
         }
-    });
+    })
 }

@@ -530,12 +530,12 @@ fn a_question_without_a_point_ends_with_the_reason_and_code_one() -> Outcome {
                 &["attached: nothing; 1 method matches, and it has no such point"],
             ),
             (
-                &["count", &pid, "java.lang.Math::abs(..)"],
+                &["count", &pid, "java.util.ArrayList::grow(..)"],
                 1,
                 &[
                     "is never armed",
                     "(OnCellPath)",
-                    "--at 'calls:java.lang.Math::abs(..)'",
+                    "--at 'calls:java.util.ArrayList::grow(..)'",
                 ],
             ),
         ] {

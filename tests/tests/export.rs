@@ -418,8 +418,9 @@ fn stacks_and_trees_of_shipped_plans_have_one_root() -> Outcome {
     let stacks = exported("stacks.rhai", "methods=Rounds::leaf(..)", "stacks;")?;
     let of = |by: &str| format!("stacks;Rounds.main;Rounds.run;Rounds.{by};Rounds.leaf");
     let [left, right] = weights(&stacks, [of("left").as_str(), of("right").as_str()]);
-    // A round may be half done when the figures are read.
-    assert!(left > 0 && (5 * left).abs_diff(3 * right) <= 15, "{stacks}");
+    // The rounds go on while the rows are read one after the other.
+    let difference = (5 * left).abs_diff(3 * right);
+    assert!(left > 0 && difference <= 15 + left / 1000, "{stacks}");
     let tree = exported("tree.rhai", "methods=Rounds", "calls;")?;
     let [left, leaf] = weights(
         &tree,

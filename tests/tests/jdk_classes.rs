@@ -1,6 +1,6 @@
-//! Classes of the JDK that Veneer's own code uses too, such as `java.util.HashMap`, can be
-//! instrumented. A class that the check of a cell needs in each activation would make such a program
-//! end by a stack overflow.
+//! Classes of the JDK under all instruments and under the storm, in a program that uses many of them. A
+//! class that the check of a cell needs in each activation would make the program end by a stack
+//! overflow.
 
 use std::time::Duration;
 
@@ -75,6 +75,7 @@ fn a_storm_on_the_classes_of_the_jdk_changes_no_result() -> Outcome {
 
 /// The agent's own threads call these methods too. Their calls are not counted.
 #[test]
+#[ignore = "these classes are never armed (D47 in ARCHITECTURE.md)"]
 fn calls_of_the_jdk_are_counted_exactly() -> Outcome {
     on_each_jdk_with("library", |programs| {
         let mut live = Live::start(&run(&[], &programs.java("Library")))?;

@@ -109,13 +109,13 @@ pub fn arm_hooked_class(agent: &Agent, env: Env, event: &ClassLoadEvent) -> Opti
     }
 }
 
-/// Records that a class is never armed, because each check of a cell may execute its methods.
+/// Records that a class is never armed, because the JVM needs it to run a cell.
 pub fn refuse_on_cell_path(agent: &Agent, dotted: &str) {
     agent.refuse(
         dotted,
         "",
         "OnCellPath",
-        "Veneer executes its methods in each call of an instrumented method, so it is never armed",
+        "the JVM needs the class to run a cell; it is never armed",
     );
 }
 

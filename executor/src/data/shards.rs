@@ -27,7 +27,6 @@ use crate::jvm::runtime_table;
 use parking_lot::{Mutex, MutexGuard};
 use std::io;
 use std::path::Path;
-use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
 use veneer_names::CounterSlot;
 use veneer_protocol::data::ShardLayout as Layout;
@@ -74,8 +73,6 @@ struct Allocation {
 /// The counters of all threads. See the module documentation.
 pub struct Shards {
     file: Mapping,
-    /// The counters of the agent's own threads, which nobody reads.
-    unread: OnceLock<WordTable>,
     threads: WordTable,
     allocation: Mutex<Allocation>,
 }
@@ -87,7 +84,6 @@ impl Shards {
         file.claim(0, CLAIM_STEP_BYTES)?;
         Ok(Shards {
             file,
-            unread: OnceLock::new(),
             threads: WordTable::new(THREAD_ROWS * ROW_WORDS),
             allocation: Mutex::new(Allocation {
                 used_slots: 0,
@@ -175,13 +171,6 @@ impl Shards {
         self.threads.set(row_word(tid, SHARD), address);
         self.threads.set(row_word(tid, OWNER), tid);
         address
-    }
-
-    /// The address of a shard that all threads of the agent share, which add atomically. These threads
-    /// execute methods of the JDK too, and nobody asks for that. Nothing reads the shard.
-    pub fn unread(&self) -> i64 {
-        let table = self.unread.get_or_init(|| WordTable::new(SLOTS as usize));
-        table.address()
     }
 
     /// Stores the address of a ring buffer in the thread's row. Returns false if the thread owns no
@@ -318,19 +307,6 @@ mod tests {
         );
         assert!(!shards.owns(0), "an empty row has no owner");
         assert_eq!(shards.release(0), 0);
-    }
-
-    #[test]
-    fn what_threads_of_the_agent_count_is_in_no_sum() {
-        let (_directory, shards) = shards();
-        let slot = shards.allocate(1).expect("a slot");
-        let own = shards.assign(31, false);
-        shards.add_as_java(own, slot, 2);
-        let unread = shards.unread();
-        assert_eq!((shards.unread(), shards.shard_at(unread)), (unread, None));
-        let index = slot.byte_offset() as usize / 8;
-        shards.unread.get().expect("a table").set(index, 5);
-        assert_eq!(shards.sum(slot), 2);
     }
 
     #[test]
