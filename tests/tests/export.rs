@@ -404,11 +404,15 @@ fn stacks_and_trees_of_shipped_plans_have_one_root() -> Outcome {
         let words = ["export", &pid, "--plan", &source, "--set", methods];
         let export = veneer()
             .args(words)
-            .args(["--for", "2", "--format", "collapsed", "-o"]);
+            .args(["--for", "4", "--format", "collapsed", "-o"]);
         let mut export = Background::start(&export.arg(&file))?;
-        while export.is_running() {
+        // The export reads the rows of a table one after the other, so no round runs at its end.
+        let attached = || live.value("instruments().filter(|i| i.attached).len()");
+        until("instruments", attached, |n| n != "0")?;
+        for _ in 0..200 {
             round(&mut live)?;
         }
+        assert!(export.is_running(), "the rounds took more than 4 seconds");
         assert_eq!(export.wait()?, Some(0), "{:?}", export.output());
         let text = std::fs::read_to_string(&file)?;
         let all = text.lines().all(|line| line.starts_with(root));
@@ -418,9 +422,8 @@ fn stacks_and_trees_of_shipped_plans_have_one_root() -> Outcome {
     let stacks = exported("stacks.rhai", "methods=Rounds::leaf(..)", "stacks;")?;
     let of = |by: &str| format!("stacks;Rounds.main;Rounds.run;Rounds.{by};Rounds.leaf");
     let [left, right] = weights(&stacks, [of("left").as_str(), of("right").as_str()]);
-    // The rounds go on while the rows are read one after the other.
-    let difference = (5 * left).abs_diff(3 * right);
-    assert!(left > 0 && difference <= 15 + left / 1000, "{stacks}");
+    // A round may be half done when the counters are attached.
+    assert!(left > 0 && (5 * left).abs_diff(3 * right) <= 15, "{stacks}");
     let tree = exported("tree.rhai", "methods=Rounds", "calls;")?;
     let [left, leaf] = weights(
         &tree,

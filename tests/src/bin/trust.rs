@@ -86,7 +86,7 @@ fn main() -> ExitCode {
     if choice.run {
         let mut fuzz_build = None;
         for (n, entry) in choice.parts.iter().enumerate() {
-            // The JVMs of the part `hostile` wait a third of the time.
+            // The build gets the processor time that the JVMs of `hostile` and `memory` leave.
             let later = &choice.parts[n + 1..];
             if entry.name == "hostile" && later.iter().any(|part| part.name == "fuzz") {
                 fuzz_build = fuzz::BackgroundBuild::start(&choice.scope);
