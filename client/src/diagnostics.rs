@@ -2,10 +2,11 @@
 //!
 //! The findings come from `/proc` and the file system. The only process that receives a message is
 //! a JVM in which an agent already runs; the agent is asked for its status. If the agent library is
-//! embedded in this program, searching it may write it to a file; see [`agent::find`].
+//! embedded in this program, searching it may write it to a file; see [`agent::find`]. To find out
+//! whether the JVM's `/tmp` is writable, a file is made there and removed.
 
 use std::env;
-use std::fs;
+use std::fs::{self, OpenOptions};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -314,6 +315,7 @@ pub fn diagnose_process(pid: u32) -> Vec<Finding> {
     all.push(attachable(&target));
     all.extend(loading_warning(&target));
     all.extend(container(&target));
+    all.extend(unwritable_tmp(&target));
     all.push(disk_space(
         &target.path_from_here(Path::new("/tmp")),
         "room for its data",
@@ -396,6 +398,27 @@ fn container(target: &Target) -> Option<Finding> {
             target.root.display()
         ),
     ))
+}
+
+/// Reports if no file can be made in the JVM's `/tmp`, where the agent's socket and data are.
+fn unwritable_tmp(target: &Target) -> Option<Finding> {
+    let name = format!("/tmp/.veneer-doctor-{}", std::process::id());
+    let path = target.path_from_here(Path::new(&name));
+    let created = target.run_as_target_user(|| {
+        OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(&path)?;
+        fs::remove_file(&path)
+    });
+    created.err().map(|error| {
+        finding(
+            Severity::Bad,
+            "place for its files",
+            format!("no file can be made in the /tmp of the process: {error}"),
+            "give the process (or its container) a /tmp that its user can write to",
+        )
+    })
 }
 
 /// Names other agents of the JVM, because they may rewrite classes too.

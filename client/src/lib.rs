@@ -34,6 +34,7 @@ pub mod diagnostics;
 mod embedded_agent;
 mod hang;
 pub mod load;
+mod loaded_library;
 pub mod machine;
 pub mod perfdata;
 pub mod process_stat;

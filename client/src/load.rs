@@ -15,6 +15,7 @@ use crate::agent::{self, AgentError};
 use crate::attach::{self, JvmAttachError};
 use crate::connection::{Client, ControlError};
 use crate::error_text;
+use crate::loaded_library::{self, LibraryChoice};
 use crate::target::{Target, TargetError};
 
 /// The longest wait for the control socket of an agent that has just been loaded.
@@ -43,6 +44,13 @@ pub enum LoadError {
         /// The process of the JVM.
         pid: u32,
         /// The path of the library in the JVM's file system.
+        library: PathBuf,
+    },
+    /// The JVM has loaded another build of the agent before.
+    OtherBuild {
+        /// The process of the JVM.
+        pid: u32,
+        /// The path from which the JVM loaded the other build.
         library: PathBuf,
     },
     /// The files for the agent cannot be created.
@@ -75,6 +83,10 @@ impl LoadError {
                 "the JVM {pid} has its own file system (a container) without {}",
                 library.display()
             ),
+            LoadError::OtherBuild { pid, library } => format!(
+                "another build of the agent was loaded into {pid} before ({}), and its classes stay until the JVM ends",
+                library.display()
+            ),
             LoadError::Place { directory, source } => {
                 format!("{} cannot be set up: {source}", directory.display())
             }
@@ -96,6 +108,9 @@ impl LoadError {
             LoadError::Control(error) => error.remedy().map(str::to_string),
             LoadError::Elsewhere { .. } => {
                 Some("copy the library to the same place there".to_string())
+            }
+            LoadError::OtherBuild { .. } => {
+                Some("use the command of that build, or start the JVM again".to_string())
             }
             LoadError::Place { .. } => Some("make room in /tmp".to_string()),
             LoadError::Config(_) => None,
@@ -164,6 +179,15 @@ pub fn load(target: &Target, how: &LoadOptions) -> Result<Client, LoadError> {
     if let Some(client) = Client::connect(target)? {
         return Ok(client);
     }
+    let library = match loaded_library::choose(target, library) {
+        LibraryChoice::Load(library) => library,
+        LibraryChoice::OtherBuild(library) => {
+            return Err(LoadError::OtherBuild {
+                pid: target.pid,
+                library,
+            });
+        }
+    };
     // Stale sockets that cannot be removed do no harm.
     let _ = target.run_as_target_user(|| remove_stale_sockets(&target.path_from_here(&directory)));
     let data = data_directory(target.uid, target.own_pid);

@@ -31,7 +31,7 @@ mod call_times;
 pub mod expression;
 mod merge;
 mod method_pattern;
-mod plan_error;
+pub mod plan_error;
 mod watched_value;
 mod written_plan;
 

@@ -91,7 +91,10 @@ fn attach_to(pid: u32, how: &LoadOptions, plans: &[PlanSource]) -> Result<(Statu
 fn status_line(pid: u32, agent: &Status, loaded: bool) -> String {
     let how = match loaded {
         true => "came in".to_owned(),
-        false => format!("has been in for {}", status::format_age(agent.millis)),
+        false => format!(
+            "has been in for {}",
+            status::format_age(agent.stay_millis())
+        ),
     };
     format!(
         "process {pid} (JDK {}): Veneer {} {how}; attached: {}",

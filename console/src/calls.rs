@@ -31,6 +31,8 @@ use replaced_file::replace_file;
 enum CallsError {
     #[error("name a process id, or show, diff or merge")]
     MissingProcess,
+    #[error("no method was called during the recording; record for a longer time")]
+    NothingCalled,
     #[error("the profile has no times, because no contexts were recorded; use --by count")]
     NoTimes,
     #[error("the profile has no allocations, because they were not recorded; use --by count")]
@@ -96,12 +98,19 @@ fn check_measure(profile: &CallProfile, by: Measure) -> Result<(), CallsError> {
             .any(|one| one.cost.by(measure) > 0)
     };
     match by {
-        Measure::Time | Measure::Cpu if !has(by) => Err(CallsError::NoTimes),
+        Measure::Time | Measure::Cpu if !has(by) => Err(match was_called(profile) {
+            true => CallsError::NoTimes,
+            false => CallsError::NothingCalled,
+        }),
         Measure::Allocations if profile.allocations().is_empty() && !has(by) => {
             Err(CallsError::NoAllocations)
         }
         _ => Ok(()),
     }
+}
+
+fn was_called(profile: &CallProfile) -> bool {
+    profile.methods().iter().any(|one| one.entries > Some(0))
 }
 
 fn write(

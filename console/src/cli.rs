@@ -5,6 +5,7 @@ mod control;
 mod event_list;
 mod export;
 mod generated;
+mod mcp;
 mod memory;
 mod question;
 mod search;
@@ -24,6 +25,7 @@ pub use control::{
 use event_list::parse_events;
 pub use export::{ExportArguments, Format};
 pub use generated::{CompletionsArguments, ManArguments};
+pub use mcp::McpArguments;
 pub use memory::{
     CacheArgument, KeyOfAccess, MemoryArguments, MemoryCommand, SampleArgument, ShowArguments,
     SimulateArguments,
@@ -88,7 +90,7 @@ Exit codes: that of COMMAND; 2 if Veneer could not start COMMAND.";
 
 const EXEC: &str = "\
 Examples:
-  veneer exec 4711 hot.rhai
+  veneer exec 4711 hot.rhai --for 5
   veneer exec 4711 -e 'let c = methods(\"a.b.C::m(..)\").before(counter()); c'
   echo 'instruments()' | veneer exec 4711
   veneer exec 4711 --json hot.rhai | jq .
@@ -252,6 +254,8 @@ pub enum Command {
     /// Export the metrics of a running JVM to other programs: Prometheus, OpenTelemetry, flame
     /// graphs, Perfetto.
     Export(ExportArguments),
+    /// Answer an assistant over the Model Context Protocol, on standard input and output.
+    Mcp(McpArguments),
     /// List the methods that the agent in a running JVM did not arm, with the reasons.
     Refusals(RefusalsArguments),
     /// Show the measurements in a data directory, even if its JVM was killed; or a component's

@@ -62,6 +62,7 @@ pub fn run(arguments: ExecArguments) -> Result<u8> {
         None => arguments.hold,
     };
     let hold = held_seconds.map(|seconds| seconds * 1000);
+    let hint = (hold.is_none() && prints_at_exit(&source)).then(|| end_hint(&name));
     client.send(&Request::Exec {
         name,
         source,
@@ -73,7 +74,7 @@ pub fn run(arguments: ExecArguments) -> Result<u8> {
         client.keep_renewing(Duration::from_millis(lease / 4))?;
         end_later(client.sender(), arguments.seconds)?;
     }
-    let mut held = false;
+    let (mut held, mut is_silent) = (false, true);
     let mut stdout = io::stdout().lock();
     loop {
         let reply = match client.receive() {
@@ -86,6 +87,7 @@ pub fn run(arguments: ExecArguments) -> Result<u8> {
         }
         match reply {
             Reply::Print(text) => {
+                is_silent = false;
                 if !arguments.json {
                     writeln!(stdout, "{text}")?;
                 }
@@ -95,6 +97,9 @@ pub fn run(arguments: ExecArguments) -> Result<u8> {
                     writeln!(stdout, "{value}")?;
                 }
                 stdout.flush()?;
+                if let Some(hint) = hint.as_ref().filter(|_| is_silent && value.is_empty()) {
+                    eprintln!("{hint}");
+                }
                 // The second reply answers `end`.
                 if hold.is_none() || held {
                     return Ok(0);
@@ -110,6 +115,22 @@ pub fn run(arguments: ExecArguments) -> Result<u8> {
         }
         stdout.flush()?;
     }
+}
+
+/// Returns whether a program prints something when it ends.
+fn prints_at_exit(source: &str) -> bool {
+    let mut code = source
+        .lines()
+        .map(|line| line.split("//").next().unwrap_or_default());
+    code.any(|code| code.contains("at_exit("))
+}
+
+/// The hint for a program that has printed nothing, and prints at its end.
+fn end_hint(name: &str) -> String {
+    format!(
+        "{name} stays attached, and prints when the JVM ends; with --for 10 it prints after 10 \
+         seconds and is detached, with --hold at Ctrl-C"
+    )
 }
 
 /// Ends the held program after this many seconds and at Ctrl-C, so that its callbacks of `at_exit`
@@ -154,5 +175,18 @@ fn program(arguments: &ExecArguments) -> Result<PlanSource> {
                 settings,
             })
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_code_prints_at_the_end() {
+        assert!(prints_at_exit("let a = 1;\n  at_exit(|| print(a));"));
+        assert!(!prints_at_exit(
+            "// at_exit(|| print(a));\nlet a = 1; // at_exit("
+        ));
     }
 }

@@ -64,33 +64,3 @@ pub struct Variable {
     #[serde(rename = "type")]
     pub type_name: String,
 }
-
-/// Removes the position in a plan (`top:1:44: `) from a message about the plan of this name. The user
-/// did not write the plan, so the position is of no use.
-pub fn strip_position(plan: &str, message: &str) -> String {
-    let behind = || -> Option<&str> {
-        let rest = message.strip_prefix(plan)?.strip_prefix(':')?;
-        let (line, rest) = rest.split_once(':')?;
-        let (column, rest) = rest.split_once(": ")?;
-        let are_numbers = line.parse::<u32>().is_ok() && column.parse::<u32>().is_ok();
-        are_numbers.then_some(rest)
-    };
-    behind().unwrap_or(message).to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn positions_in_plans_are_removed() {
-        for (message, stripped) in [
-            ("top:1:44: no such method", "no such method"),
-            ("top: no", "top: no"),
-            ("other:1:44: no", "other:1:44: no"),
-            ("the JVM is shutting down", "the JVM is shutting down"),
-        ] {
-            assert_eq!(strip_position("top", message), stripped);
-        }
-    }
-}

@@ -36,6 +36,7 @@ mod command_line;
 mod detach;
 mod disk_check;
 mod doctor;
+mod dumps;
 mod embedded_agent;
 mod exec;
 mod exit_code;
@@ -47,6 +48,7 @@ mod inputs;
 mod java;
 mod list;
 mod matching;
+mod mcp;
 mod memory;
 mod modules;
 mod output;
@@ -98,6 +100,7 @@ fn main() -> ExitCode {
         Command::Top(arguments) => top::run(arguments),
         Command::Search(arguments) => search::run(arguments),
         Command::Export(arguments) => export::run(arguments),
+        Command::Mcp(arguments) => mcp::run(&arguments),
         Command::Refusals(arguments) => refusals::run(arguments),
         Command::Report(arguments) => report::run(arguments),
         Command::Calls(arguments) => calls::run(arguments),

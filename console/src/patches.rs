@@ -56,7 +56,7 @@ fn write(to: &mut impl Write, pid: u32, agent: &Status, style: Style) -> io::Res
         to,
         "process {pid}: Veneer {} for {}, {} classes and {} methods armed; attached: {}",
         agent.version,
-        status::format_age(agent.millis),
+        status::format_age(agent.stay_millis()),
         agent.classes_armed,
         agent.methods_armed,
         status::format_attachments(agent)

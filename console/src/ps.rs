@@ -98,7 +98,7 @@ fn write(to: &mut impl Write, rows: &[Row], style: Style) -> io::Result<()> {
         .map(|row| {
             let (veneer, attached) = match (&row.veneer, &row.problem) {
                 (Some(agent), _) => (
-                    status::format_age(agent.millis),
+                    status::format_age(agent.stay_millis()),
                     status::format_attachments(agent),
                 ),
                 (None, Some(problem)) => (String::from("-"), problem.clone()),

@@ -88,10 +88,15 @@ fn write(
         .take(most)
         .map(|row| {
             let method = match row.method.as_str() {
-                "" => "(whole class)",
-                method => method,
+                "" => "(whole class)".to_owned(),
+                method => veneer_names::short_java_signature(method),
             };
-            [&row.class, method, &row.reason, &row.detail].map(String::from)
+            [
+                row.class.clone(),
+                method,
+                row.reason.clone(),
+                row.detail.clone(),
+            ]
         })
         .collect();
     if !cells.is_empty() {
@@ -130,7 +135,7 @@ mod tests {
         ];
         let text = written(&rows, false);
         assert!(
-            text.ends_with("a.C    n()V           MethodTooLarge  because\n"),
+            text.ends_with("a.C    n()            MethodTooLarge  because\n"),
             "{text}"
         );
         assert!(

@@ -15,8 +15,6 @@
 mod driver;
 mod evidence;
 mod first_jvm;
-pub mod library;
-pub mod pauses;
 mod progress;
 mod recorder;
 mod replay;

@@ -23,6 +23,7 @@ mod trigger;
 
 pub use filter_file::read_rules;
 pub use run_recording::{RunRecording, traces};
+pub use trace_directory::TraceDirectory;
 
 use std::io::{BufWriter, Write};
 use std::path::Path;

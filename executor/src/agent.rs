@@ -35,7 +35,7 @@ use crate::plans::plan_instances::PlanInstances;
 use crate::plans::plan_output::OutputRouter;
 use crate::weaving::woven_methods::WovenMethods;
 use parking_lot::{Mutex, RwLock};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -99,6 +99,9 @@ pub struct Agent {
     pub tid: LongField,
     /// The time of the agent's start.
     pub began: Instant,
+    /// When the agent was loaded again after it had unloaded itself, in milliseconds since `began`;
+    /// else 0.
+    pub loaded_again_at: AtomicU64,
     /// `System.nanoTime()` at the agent's start.
     pub nano_began: u64,
     /// The clock that timers read.
@@ -192,6 +195,7 @@ impl Agent {
             virtual_threads: parts.virtual_threads,
             tid: parts.tid,
             began: Instant::now(),
+            loaded_again_at: AtomicU64::new(0),
             nano_began: parts.nano_began,
             clock: CounterClock::new(),
             // These senders have no receiver until `agent_threads::start_all` replaces them.

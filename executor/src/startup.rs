@@ -472,6 +472,8 @@ fn run_first_plans(agent: &Agent) {
 /// Makes the agent work again after it has unloaded itself.
 fn come_back(agent: &'static Agent, env: Env) -> Result<(), StartError> {
     agent.filter.only_plans.store(true, Ordering::SeqCst);
+    let age = agent.began.elapsed().as_millis() as u64;
+    agent.loaded_again_at.store(age, Ordering::Relaxed);
     agent.end_journal();
     agent_threads::start_all(agent, env)?;
     agent.tool.enable(jvmtiEvent::JVMTI_EVENT_CLASS_PREPARE)?;

@@ -424,12 +424,12 @@ impl AttachError {
                 ));
             }
             Self::TallyTooLarge { .. } => "write a number from 1 to 100000",
-            Self::TablesFull { left_behind: 0, .. } => {
-                "detach a plan that is no longer needed (`veneer patches` lists them), or ask for \
-                 fewer entries"
+            Self::TablesFull { in_use: 0, .. } => {
+                "the JVM collects old code with its next full collection; `jcmd PID GC.run` starts one"
             }
             Self::TablesFull { .. } => {
-                "the JVM collects old code with its next full collection; `jcmd PID GC.run` starts one"
+                "detach a plan that is no longer needed (`veneer patches` lists them), or ask for \
+                 fewer entries"
             }
             Self::Unsupported { instead, .. } => instead,
             Self::OutOfData { .. } => "detach an instrument or select fewer points",

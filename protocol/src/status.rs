@@ -20,8 +20,12 @@ pub struct Status {
     pub vm: String,
     /// `java.vm.version`.
     pub vm_version: String,
-    /// Time since the agent's start, in milliseconds.
+    /// Time since the agent's first start in this JVM, in milliseconds.
     pub millis: u64,
+    /// When the agent was loaded again after it had unloaded itself, in milliseconds since its first
+    /// start; else 0.
+    #[serde(default)]
+    pub loaded_again_at: u64,
     /// Whether the agent was loaded into a running JVM; false if the JVM started with the agent.
     pub attached: bool,
     /// Number of classes that are armed (instrumented and switchable) now.
@@ -39,6 +43,13 @@ pub struct Status {
     /// that panicked, a full disk. Errors of plans are not among them.
     #[serde(default)]
     pub problems: Vec<String>,
+}
+
+impl Status {
+    /// Returns how long the agent has been in the JVM without a break, in milliseconds.
+    pub fn stay_millis(&self) -> u64 {
+        self.millis.saturating_sub(self.loaded_again_at)
+    }
 }
 
 /// A component: the attachments of one plan instance as a unit with a name and a version.

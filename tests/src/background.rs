@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use crate::live::{EVENT_TIMEOUT, LiveError};
+use crate::live::{LiveError, event_timeout};
 use crate::process::{Process, end_group};
 
 /// A running process. It is killed when this value is dropped.
@@ -46,7 +46,7 @@ impl Background {
 
     /// Waits for a line that contains `text`, and returns the rest of the line after it.
     pub fn wait_for(&mut self, text: &str) -> Result<String, LiveError> {
-        let end = Instant::now() + EVENT_TIMEOUT;
+        let end = Instant::now() + event_timeout();
         loop {
             // Read before the output: if the process has ended, the output read next is complete.
             let over = self.child.try_wait()?.is_some() || Instant::now() > end;
@@ -80,7 +80,7 @@ impl Background {
     /// Waits for the end and for the whole output, and returns the exit code, or `None` if a signal ended
     /// the process.
     pub fn wait(&mut self) -> Result<Option<i32>, LiveError> {
-        let end = Instant::now() + EVENT_TIMEOUT;
+        let end = Instant::now() + event_timeout();
         loop {
             if let Some(status) = self.child.try_wait()? {
                 let end = Instant::now() + OUTPUT_TIMEOUT;

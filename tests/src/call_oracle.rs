@@ -5,11 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::fmt::Debug;
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
+use std::process::Child;
 
 use serde_json::Value;
 
-use crate::command::json;
+use crate::command::{json, veneer};
 use crate::folder::workspace;
 use crate::java_programs::Programs;
 use crate::process::Process;
@@ -154,4 +156,24 @@ pub fn differences<K: Ord + Debug>(
             )
         })
         .collect()
+}
+
+/// Starts `veneer calls PID OPTIONS -o FILE`, and waits until its instruments are attached.
+///
+/// # Errors
+/// The command ends before, or cannot be started. The error has what it printed.
+pub fn start_recording(pid: u32, options: &[&str], file: &Path) -> Result<Child, Box<dyn Error>> {
+    let pid = pid.to_string();
+    let words = [&["calls", pid.as_str()], options, &["-o"]].concat();
+    let mut child = veneer().args(words).arg(file).start()?;
+    let errors = child.stderr.take().ok_or("no standard error")?;
+    let mut seen = String::new();
+    for line in BufReader::new(errors).lines() {
+        let line = line?;
+        if line.contains("recording") {
+            return Ok(child);
+        }
+        seen += &line;
+    }
+    Err(format!("the command records nothing: {seen}").into())
 }

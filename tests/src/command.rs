@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use crate::folder::workspace;
-use crate::process::{EVENT_TIMEOUT, Process};
+use crate::process::{Process, event_timeout};
 
 /// The path of the command.
 ///
@@ -57,7 +57,7 @@ pub fn veneer() -> Process {
 pub fn json(words: &[&str]) -> Result<serde_json::Value, Box<dyn std::error::Error>> {
     let output = veneer()
         .args(words)
-        .limit(EVENT_TIMEOUT)
+        .limit(event_timeout())
         .run()?
         .succeeded(&words.join(" "))?;
     Ok(serde_json::from_str(&output.out)?)

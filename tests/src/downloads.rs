@@ -4,7 +4,7 @@
 //!
 //! ```text
 //!   apt-get download prometheus ─▶ dpkg -x ─▶ target/debian/prometheus/usr/bin/prometheus
-//!   pip install --target        ─▶ target/python/…   (versions: tests/python.txt, tests/node.txt)
+//!   pip install --target        ─▶ target/python/…   (versions: tests/python.txt, tests/mcp.txt, tests/node.txt)
 //!   npm pack                    ─▶ target/npm/…      (versions: tests/npm.txt)
 //! ```
 //!
@@ -130,6 +130,16 @@ pub fn python() -> Download<Process> {
         Process::new("python3")
             .env("PYTHONPATH", &path)
             .env("PYTHONUNBUFFERED", "1")
+    };
+    Ok(packages.map(with))
+}
+
+/// `python3` with the Python SDK of the Model Context Protocol on its path.
+pub fn python_with_mcp() -> Download<Process> {
+    let packages = packages("mcp", include_str!("../mcp.txt"))?;
+    let with = |packages: PathBuf| {
+        let path = packages.display().to_string();
+        Process::new("python3").env("PYTHONPATH", &path)
     };
     Ok(packages.map(with))
 }

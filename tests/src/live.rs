@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use crate::command::veneer;
-pub use crate::process::EVENT_TIMEOUT;
+pub use crate::process::event_timeout;
 use crate::process::{Output, Process, ProcessError, end_group};
 use crate::report::Report;
 
@@ -20,8 +20,8 @@ pub enum LiveError {
     Process(#[from] ProcessError),
     #[error("talking to the JVM: {0}")]
     Stream(#[from] std::io::Error),
-    /// The expected line did not arrive within [`EVENT_TIMEOUT`].
-    #[error("no line that starts with `{0}` came within {EVENT_TIMEOUT:?}; so far: {1}")]
+    /// The expected line did not arrive within [`event_timeout`].
+    #[error("no line that starts with `{0}` came within {wait:?}; so far: {1}", wait = event_timeout())]
     Silent(String, String),
     /// The agent's answer does not follow the protocol.
     #[error("the agent answered {0}")]
@@ -75,7 +75,7 @@ impl Live {
     /// Waits for the next line of output that begins with `start`, and returns the rest of this
     /// line.
     pub fn line(&mut self, start: &str) -> Result<String, LiveError> {
-        let end = Instant::now() + EVENT_TIMEOUT;
+        let end = Instant::now() + event_timeout();
         loop {
             let left = end.saturating_duration_since(Instant::now());
             match self.out.recv_timeout(left) {
@@ -97,7 +97,7 @@ impl Live {
 
     /// Waits until this line appears on standard error.
     pub fn error_line(&mut self, wanted: &str) -> Result<(), LiveError> {
-        let end = Instant::now() + EVENT_TIMEOUT;
+        let end = Instant::now() + event_timeout();
         let mut last = String::new();
         loop {
             let left = end.saturating_duration_since(Instant::now());
@@ -114,7 +114,7 @@ impl Live {
         // The program may have ended already and closed its input.
         let _ = self.say("stop");
         self.input = None;
-        let end = Instant::now() + EVENT_TIMEOUT;
+        let end = Instant::now() + event_timeout();
         let status = loop {
             if let Some(status) = self.child.try_wait()? {
                 break status;
@@ -141,7 +141,7 @@ impl Live {
         let pid = self.pid.to_string();
         Ok(veneer()
             .args(["exec", &pid, "-e", code])
-            .limit(EVENT_TIMEOUT)
+            .limit(event_timeout())
             .run()?)
     }
 
@@ -161,11 +161,11 @@ impl Live {
     }
 
     /// Opens a connection to the agent. Each read and each write on it fails after
-    /// [`EVENT_TIMEOUT`].
+    /// [`event_timeout`].
     pub fn connect(&self) -> std::io::Result<UnixStream> {
         let stream = UnixStream::connect(self.socket())?;
-        stream.set_read_timeout(Some(EVENT_TIMEOUT))?;
-        stream.set_write_timeout(Some(EVENT_TIMEOUT))?;
+        stream.set_read_timeout(Some(event_timeout()))?;
+        stream.set_write_timeout(Some(event_timeout()))?;
         Ok(stream)
     }
 
@@ -237,14 +237,14 @@ pub fn private_directory(user: u32) -> PathBuf {
     PathBuf::from(format!("/tmp/veneer-{user}"))
 }
 
-/// Repeats `ask` until `yes` accepts the answer. After [`EVENT_TIMEOUT`] it returns an error with
+/// Repeats `ask` until `yes` accepts the answer. After [`event_timeout`] it returns an error with
 /// `what` and the last answer.
 pub fn until<T: std::fmt::Debug>(
     what: &str,
     mut ask: impl FnMut() -> Result<T, LiveError>,
     yes: impl Fn(&T) -> bool,
 ) -> Result<T, LiveError> {
-    let end = Instant::now() + EVENT_TIMEOUT;
+    let end = Instant::now() + event_timeout();
     loop {
         let answer = ask()?;
         if yes(&answer) {

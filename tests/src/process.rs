@@ -10,12 +10,33 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// The default time limit of a process.
+/// The default time limit of a process, on a machine that does nothing else.
 pub const LIMIT: Duration = Duration::from_secs(180);
 
-/// How long a test waits for an event that normally happens immediately. The limit is generous,
-/// because other processes may use the machine too.
-pub const EVENT_TIMEOUT: Duration = Duration::from_secs(60);
+/// How long a test waits for an event that normally happens immediately, on a machine that does
+/// nothing else.
+const EVENT_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The most times that a limit is extended.
+const MAX_LOAD_FACTOR: f64 = 8.0;
+
+/// Returns how long a test waits for an event that normally happens immediately. On a busy machine
+/// the wait is longer.
+pub fn event_timeout() -> Duration {
+    EVENT_TIMEOUT.mul_f64(load_factor())
+}
+
+/// How many threads want each processor: an average of the last minute, and at least 1.
+fn load_factor() -> f64 {
+    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let load = text.split(' ').next().and_then(|load| load.parse().ok());
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    factor_of(load.unwrap_or(0.0), processors)
+}
+
+fn factor_of(load: f64, processors: usize) -> f64 {
+    (load / processors as f64).clamp(1.0, MAX_LOAD_FACTOR)
+}
 
 #[derive(Debug, thiserror::Error)]
 pub enum ProcessError {
@@ -85,7 +106,7 @@ impl Process {
             arguments: Vec::new(),
             variables: Vec::new(),
             folder: None,
-            limit: LIMIT,
+            limit: LIMIT.mul_f64(load_factor()),
         }
     }
 
@@ -305,6 +326,12 @@ fn receive_signals() -> std::io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn waits_grow_with_the_load_of_each_processor() {
+        let factors = [0.0, 1.5, 5.0, 1_000.0].map(|load| factor_of(load, 2));
+        assert_eq!(factors, [1.0, 1.0, 2.5, MAX_LOAD_FACTOR]);
+    }
 
     #[test]
     fn output_and_exit_code_are_captured() -> Result<(), ProcessError> {

@@ -1,8 +1,12 @@
-//! Drives `Desk` of `tests/java/control`, a sample service. One thread handles orders on request
-//! while another thread runs a loop and counts its iterations.
+//! Sample services. `Desk` of `tests/java/control` has one thread that handles orders on request, and
+//! another one that runs a loop and counts its iterations. The shop of `examples/shop` has planted
+//! faults.
 
+use crate::folder::{Folder, files, workspace};
+use crate::jars::jar;
+use crate::jdk::Jdk;
 use crate::live::{Live, LiveError, number};
-use crate::process::Output;
+use crate::process::{Output, Process};
 
 /// The sum that the program prints after `count` orders.
 pub fn expected_sum(count: i64) -> String {
@@ -42,4 +46,16 @@ pub fn stop_and_check(live: Live) -> Result<(), Box<dyn std::error::Error>> {
         true => Ok(()),
         false => Err(said.join("\n").into()),
     }
+}
+
+/// Starts the service of `examples/shop` without the agent, with a database in its memory.
+pub fn shop_service(jdk: &Jdk, classes: &Folder) -> Result<Live, Box<dyn std::error::Error>> {
+    let sources = files(&workspace().join("examples/shop"), "java")?;
+    jdk.compile(&sources, classes.path())?;
+    let path = std::env::join_paths([classes.path(), &jar("h2")?])?;
+    let java = Process::new(jdk.tool("java"))
+        .args(["-Xmx128m", "-cp"])
+        .arg(path)
+        .args(["shop.Service", "jdbc:h2:mem:shop"]);
+    Ok(Live::start(&java)?)
 }

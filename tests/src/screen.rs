@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 
 use crate::command;
-use crate::live::EVENT_TIMEOUT;
+use crate::live::event_timeout;
 use crate::output::{has_line, has_words};
 
 #[derive(Debug, thiserror::Error)]
@@ -22,11 +22,11 @@ pub enum ScreenError {
     Terminal(String),
     #[error("the terminal: {0}")]
     Stream(#[from] std::io::Error),
-    /// The expected text did not appear within [`EVENT_TIMEOUT`].
-    #[error("{0} was not seen within {EVENT_TIMEOUT:?}; the screen is\n{1}")]
+    /// The expected text did not appear within [`event_timeout`].
+    #[error("{0} was not seen within {wait:?}; the screen is\n{1}", wait = event_timeout())]
     Unseen(String, String),
-    /// The command did not end within [`EVENT_TIMEOUT`].
-    #[error("the command did not end within {EVENT_TIMEOUT:?}; the screen is\n{0}")]
+    /// The command did not end within [`event_timeout`].
+    #[error("the command did not end within {wait:?}; the screen is\n{0}", wait = event_timeout())]
     Endless(String),
 }
 
@@ -165,7 +165,7 @@ impl Screen {
 
     /// Waits until `yes` accepts the text of the screen, and returns this text.
     pub fn until(&self, what: &str, yes: impl Fn(&str) -> bool) -> Result<String, ScreenError> {
-        let end = Instant::now() + EVENT_TIMEOUT;
+        let end = Instant::now() + event_timeout();
         loop {
             let text = self.text();
             if yes(&text) {
@@ -195,7 +195,7 @@ impl Screen {
 
     /// Waits for the end and returns the exit code, which is 128 + n after signal n.
     pub fn end(&mut self) -> Result<u32, ScreenError> {
-        let end = Instant::now() + EVENT_TIMEOUT;
+        let end = Instant::now() + event_timeout();
         loop {
             if let Some(status) = self.child.try_wait()? {
                 // The last output of the command may still be in the terminal's buffer.

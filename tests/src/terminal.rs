@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 
-use crate::live::EVENT_TIMEOUT;
+use crate::live::event_timeout;
 
 const ROWS: NonZero<u16> = NonZero::new(50).unwrap();
 const COLUMNS: NonZero<u16> = NonZero::new(120).unwrap();
@@ -19,11 +19,11 @@ pub enum TerminalError {
     /// The system has no pseudo-terminal, or a stream failed.
     #[error("the terminal: {0}")]
     System(String),
-    /// The expected text did not appear within [`EVENT_TIMEOUT`].
-    #[error("`{0}` did not come within {EVENT_TIMEOUT:?}; the screen:\n{1}")]
+    /// The expected text did not appear within [`event_timeout`].
+    #[error("`{0}` did not come within {wait:?}; the screen:\n{1}", wait = event_timeout())]
     Missing(String, String),
-    /// The program did not end within [`EVENT_TIMEOUT`].
-    #[error("the program did not end within {EVENT_TIMEOUT:?}; the screen:\n{0}")]
+    /// The program did not end within [`event_timeout`].
+    #[error("the program did not end within {wait:?}; the screen:\n{0}", wait = event_timeout())]
     Running(String),
 }
 
@@ -103,7 +103,7 @@ impl Terminal {
 
     /// Waits until `is` accepts the text of the screen, and returns this text.
     pub fn until(&self, what: &str, is: impl Fn(&str) -> bool) -> Result<String, TerminalError> {
-        let end = Instant::now() + EVENT_TIMEOUT;
+        let end = Instant::now() + event_timeout();
         loop {
             let screen = self.screen();
             if is(&screen) {
@@ -125,7 +125,7 @@ impl Terminal {
 
     /// Waits for the end and returns the exit code.
     pub fn end(mut self) -> Result<u32, TerminalError> {
-        let end = Instant::now() + EVENT_TIMEOUT;
+        let end = Instant::now() + event_timeout();
         loop {
             if let Some(status) = self.child.try_wait().map_err(system)? {
                 return Ok(status.exit_code());

@@ -1,7 +1,7 @@
 //! `veneer run --call-graph OUT --contexts`: the calling-context trees of small programs are compared
 //! with an agent of the test, which writes the entries and exits of methods by JVMTI events
-//! (`tests/native/call_trace.c`). Another test checks times against a program that sleeps, and one
-//! fills the tree of a thread.
+//! (`tests/native/call_trace.c`). Another test checks times against a program that sleeps, one fills the
+//! tree of a thread, and one compares the contexts of a running program with its counters.
 //!
 //! Constructors are left out of both trees, their callees are not: a constructor is recorded after
 //! `super(…)`, so the constructor of a superclass is beside it and not below it. The methods of the
@@ -13,9 +13,10 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
-use veneer_tests::call_oracle::{compile_library, oracle_option};
+use veneer_tests::call_oracle::{compile_library, oracle_option, start_recording};
 use veneer_tests::command::{json, run};
 use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with};
+use veneer_tests::live::{Live, until};
 use veneer_tests::process::Process;
 use veneer_tests::skip::{Need, skip};
 
@@ -273,6 +274,72 @@ fn calls_beyond_the_room_for_contexts_are_counted_where_they_are() -> Outcome {
         // Contexts that have a node are recorded also after there was no room for others.
         assert_eq!(costs(&shown, "Wide::brief").0, 6);
         assert!(shown["info"]["contexts"].is_array(), "{}", shown["info"]);
+        Ok(())
+    })
+}
+
+/// The calls in all contexts of each method, the overflow and the early calls left out.
+fn calls_by_method(shown: &Value) -> BTreeMap<String, i64> {
+    let methods = methods(shown);
+    let mut calls = BTreeMap::new();
+    for context in shown["contexts"].as_array().into_iter().flatten() {
+        let number = |field: &str| context[field].as_i64().unwrap_or(-1);
+        let name = methods.get(&number("method")).cloned().unwrap_or_default();
+        if name.contains("::") {
+            *calls.entry(name).or_default() += number("calls");
+        }
+    }
+    calls.retain(|_, calls| *calls > 0);
+    calls
+}
+
+/// The entries of each method, which counters of their own have counted.
+fn entries_by_method(shown: &Value) -> BTreeMap<String, i64> {
+    let names = methods(shown);
+    let all = shown["methods"].as_array().into_iter().flatten();
+    let entries = all.filter_map(|one| {
+        let name = names.get(&one["id"].as_i64()?)?.clone();
+        Some((
+            name,
+            one["entries"].as_i64().filter(|entries| *entries > 0)?,
+        ))
+    });
+    entries.collect()
+}
+
+#[test]
+fn the_contexts_of_a_running_program_have_the_calls_that_counters_count() -> Outcome {
+    on_each_jdk_with("callgraph", |programs| {
+        let mut live = Live::start(&programs.java("graph.Main"))?;
+        let file = programs.classes().join("live.calls");
+        let options = ["graph..*", "--contexts", "--for", "8"];
+        let mut command = start_recording(live.pid(), &options, &file)?;
+        live.say("run")?;
+        live.line("sum ")?;
+        let status = command.wait()?;
+        assert!(status.success(), "{status}");
+        let attached = || live.value("instruments().filter(|i| i.attached).len()");
+        until("the end of the recording", attached, |count| count == "0")?;
+        // The files of the trees are gone.
+        let data = live.socket().with_extension("data");
+        let beside = fs::read_dir(data.parent().ok_or("no folder")?)?;
+        let names = beside.map(|one| Ok(one?.file_name().to_string_lossy().into_owned()));
+        let names = names.collect::<Result<Vec<String>, std::io::Error>>()?;
+        let pid = live.pid().to_string();
+        let left = names
+            .iter()
+            .filter(|name| name.starts_with(&pid) && name.contains("trace"));
+        assert_eq!(left.count(), 0, "{names:?}");
+        let file = file.to_string_lossy();
+        let shown = json(&["calls", "show", &file, "--json"])?;
+        let (contexts, mut entries) = (calls_by_method(&shown), entries_by_method(&shown));
+        // Other methods are callees, which have no code of the recorder.
+        entries.retain(|name, _| name.starts_with("graph.") && !name.contains("$$Lambda"));
+        assert!(entries.len() > 20, "{}", entries.len());
+        assert_eq!(contexts, entries);
+        let (_, wall, _) = costs(&shown, "graph.Work::");
+        assert!(wall > 0);
+        live.stop()?.succeeded("graph.Main")?;
         Ok(())
     })
 }

@@ -7,16 +7,13 @@
 //! * calls in a constructor before `super(…)`;
 //! * the activation of `main`, which began before its class was armed, and its calls.
 
-use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
-use std::process::Child;
+use std::path::PathBuf;
 
 use serde_json::Value;
 use veneer_tests::call_oracle::{
     Graph, Method, compile_library, differences, is_initialiser, is_lambda, oracle_option,
-    read_counted, recorded,
+    read_counted, recorded, start_recording,
 };
-use veneer_tests::command::veneer;
 use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with};
 use veneer_tests::live::{Live, until};
 use veneer_tests::process::Process;
@@ -57,25 +54,6 @@ fn work(live: &mut Live) -> Outcome {
     Ok(())
 }
 
-/// Starts a recording, and waits until its instruments are attached.
-fn start_recording(live: &Live, file: &Path) -> Result<Child, Box<dyn std::error::Error>> {
-    let pid = live.pid().to_string();
-    let command = veneer()
-        .args(["calls", &pid, "graph..*", "--for", "8", "-o"])
-        .arg(file);
-    let mut child = command.start()?;
-    let errors = child.stderr.take().ok_or("no standard error")?;
-    let mut seen = String::new();
-    for line in BufReader::new(errors).lines() {
-        let line = line?;
-        if line.contains("recording") {
-            return Ok(child);
-        }
-        seen += &line;
-    }
-    Err(format!("the command records nothing: {seen}").into())
-}
-
 /// Removes what a recording does not contain, and the methods of other programs.
 fn comparable(mut graph: Graph) -> Graph {
     let main = (MAIN.0.to_owned(), MAIN.1.to_owned());
@@ -113,7 +91,7 @@ fn recorded_calls_are_those_that_the_jvm_reports() -> Outcome {
         *expected.entries.entry(early).or_default() -= 1;
         let mut live = Live::start(&programs.java("graph.Main"))?;
         let file: PathBuf = programs.classes().join("recorded.calls");
-        let mut command = start_recording(&live, &file)?;
+        let mut command = start_recording(live.pid(), &["graph..*", "--for", "8"], &file)?;
         work(&mut live)?;
         let status = command.wait()?;
         assert!(status.success(), "{status}");

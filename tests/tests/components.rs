@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use veneer_tests::command::{path, run, veneer};
 use veneer_tests::folder::Folder;
 use veneer_tests::java_programs::{Outcome, on_each_jdk_with};
-use veneer_tests::live::{EVENT_TIMEOUT, Live, until};
+use veneer_tests::live::{Live, event_timeout, until};
 use veneer_tests::process::{Output, Process};
 use veneer_tests::sample_service::handle_orders;
 
@@ -29,7 +29,7 @@ fn files(all: &[(&str, &str)]) -> std::io::Result<Folder> {
 }
 
 fn command(words: &[&str]) -> CommandResult {
-    Ok(veneer().args(words).limit(EVENT_TIMEOUT).run()?)
+    Ok(veneer().args(words).limit(event_timeout()).run()?)
 }
 
 /// Runs `veneer exec PID FILE`, which must succeed, and returns its output.
@@ -415,7 +415,7 @@ fn failing_imports_are_reported_with_their_positions() -> Outcome {
             }
             // `veneer run` does not start the application.
             let output = run(&["--strict", "--plan", &file], &programs.java("Desk"))
-                .limit(EVENT_TIMEOUT)
+                .limit(event_timeout())
                 .run()?;
             assert_eq!(
                 (output.code, output.out.as_str()),
@@ -450,7 +450,7 @@ fn a_typed_plan_imports_from_the_working_directory_of_the_command() -> Outcome {
         let output = veneer()
             .args(["exec", &pid, "-e", code])
             .folder(folder.path())
-            .limit(EVENT_TIMEOUT)
+            .limit(event_timeout())
             .run()?;
         assert_eq!(output.succeeded("exec")?.out, "42\n");
         // The plan can be read from standard input as well.
@@ -460,7 +460,7 @@ fn a_typed_plan_imports_from_the_working_directory_of_the_command() -> Outcome {
                 .arg(path())
                 .arg(&pid)
                 .folder(folder.path())
-                .limit(EVENT_TIMEOUT)
+                .limit(event_timeout())
                 .run()
         };
         let output = through("printf %s 'import \"here\" as h; h::plus(1)' | \"$1\" exec \"$2\"")?;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde_json::Value;
 use veneer_tests::command::{json, veneer};
 use veneer_tests::java_programs::{Outcome, on_each_jdk_with};
-use veneer_tests::live::{EVENT_TIMEOUT, Live, private_directory, until, user};
+use veneer_tests::live::{Live, event_timeout, private_directory, until, user};
 use veneer_tests::sample_service::{handle_orders, stop_and_check};
 use veneer_tests::skip::{Need, skip};
 
@@ -262,7 +262,7 @@ fn attaching_to_a_hanging_jvm_fails_with_the_cause_of_the_hang() -> Outcome {
         let pid = live.pid().to_string();
         let output = veneer()
             .args(["attach", &pid, "--timeout", "1"])
-            .limit(EVENT_TIMEOUT)
+            .limit(event_timeout())
             .run()?;
         assert_eq!(output.code, 2, "{output:?}");
         assert!(
@@ -274,7 +274,7 @@ fn attaching_to_a_hanging_jvm_fails_with_the_cause_of_the_hang() -> Outcome {
         live.line("collected true")?;
         let output = veneer()
             .args(["attach", &pid])
-            .limit(EVENT_TIMEOUT)
+            .limit(event_timeout())
             .run()?
             .succeeded("attach")?;
         assert!(output.out.contains("attached: nothing"), "{}", output.out);
@@ -296,7 +296,7 @@ fn an_agent_of_another_version_is_reported_and_not_used() -> Outcome {
             &["exec", &pid, "-e", "1"],
             &["patches", &pid],
         ] {
-            let output = veneer().args(words).limit(EVENT_TIMEOUT).run()?;
+            let output = veneer().args(words).limit(event_timeout()).run()?;
             assert_eq!(output.code, 2, "{words:?}: {output:?}");
             assert!(
                 output
@@ -356,7 +356,10 @@ fn the_doctor_reports_each_problem_with_its_remedy() -> Outcome {
                     .is_some_and(|all| all.iter().any(|one| one["what"] == "attaching")),
                 "{findings}"
             );
-            let attached = veneer().args(["attach", &pid]).limit(EVENT_TIMEOUT).run()?;
+            let attached = veneer()
+                .args(["attach", &pid])
+                .limit(event_timeout())
+                .run()?;
             assert_eq!(attached.code == 0, works, "{option}: {attached:?}");
             stop_and_check(live)?;
         }
@@ -413,7 +416,7 @@ fn commands_on_several_jvms_are_answered_separately_or_merged() -> Outcome {
                     ("pid", both[1].pid(), thirds(200)),
                 ],
             };
-            let end = std::time::Instant::now() + EVENT_TIMEOUT;
+            let end = std::time::Instant::now() + event_timeout();
             while !wanted.is_empty() {
                 let line = lines.next().ok_or("the command has ended")??;
                 let line: Value = serde_json::from_str(&line)?;
@@ -501,7 +504,7 @@ fn a_socket_of_another_process_is_not_taken_for_an_agent() -> Outcome {
             let kept = alive.then_some(listener);
             let output = veneer()
                 .args(["patches", &pid])
-                .limit(EVENT_TIMEOUT)
+                .limit(event_timeout())
                 .run()?;
             assert_eq!(output.code, 2, "{output:?}");
             assert!(
@@ -511,7 +514,7 @@ fn a_socket_of_another_process_is_not_taken_for_an_agent() -> Outcome {
             );
             let output = veneer()
                 .args(["attach", &pid])
-                .limit(EVENT_TIMEOUT)
+                .limit(event_timeout())
                 .run()?
                 .succeeded("attach")?;
             assert!(output.out.contains("came in"), "{}", output.out);
@@ -538,7 +541,7 @@ fn a_jvm_of_another_user_is_reported_and_not_changed() -> Outcome {
             veneer()
                 .args(words)
                 .wrapped_in("setpriv", &other)
-                .limit(EVENT_TIMEOUT)
+                .limit(event_timeout())
                 .run()
         };
         for words in [

@@ -5,10 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use veneer_tests::command::{run, veneer};
+use veneer_tests::command::{json, path, run, veneer};
 use veneer_tests::folder::{Folder, files};
 use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with};
-use veneer_tests::live::{EVENT_TIMEOUT, Live, until};
+use veneer_tests::live::{Live, event_timeout, until};
 use veneer_tests::process::Process;
 use veneer_tests::sample_service::{handle_orders, stop_and_check};
 
@@ -158,7 +158,7 @@ fn unloading_restores_each_class_and_removes_the_agent() -> Outcome {
                 );
                 let output = veneer()
                     .args(["detach", &pid, "--unload"])
-                    .limit(EVENT_TIMEOUT)
+                    .limit(event_timeout())
                     .run()?
                     .succeeded("unload")?;
                 let all = " classes have their own code again, 0 are left armed";
@@ -181,8 +181,12 @@ fn unloading_restores_each_class_and_removes_the_agent() -> Outcome {
                     break;
                 }
             }
-            // The agent is attached again, and counts exactly.
+            // The agent is attached again, and counts exactly. Its age begins anew.
             let id = live.value("methods(\"Desk::serve(..)\").before(counter()).id()")?;
+            let status = json(&["patches", &pid, "--json"])?;
+            let number = |key: &str| status[0][key].as_u64().unwrap_or(0);
+            let (again, age) = (number("loaded_again_at"), number("millis"));
+            assert!(0 < again && again <= age, "{status}");
             handle_orders(&mut live, 500)?;
             assert_eq!(live.sum(&id)?, 500);
             let output = veneer()
@@ -200,5 +204,42 @@ fn unloading_restores_each_class_and_removes_the_agent() -> Outcome {
             stop_and_check(live)?;
         }
         Ok(())
+    })
+}
+
+#[test]
+fn a_jvm_takes_one_build_of_the_agent() -> Outcome {
+    on_each_jdk_with("control", |programs| {
+        let live = Live::start(&programs.java("Desk"))?;
+        let pid = live.pid().to_string();
+        let leave = || veneer().args(["detach", &pid, "--unload"]).run();
+        live.value("1")?;
+        leave()?.succeeded("unload")?;
+        let folder = programs.classes().join("agents");
+        fs::create_dir_all(&folder)?;
+        let library = path().with_file_name("libveneer_agent.so");
+        let (copy, other) = (
+            folder.join("libveneer_agent.so"),
+            folder.join("libveneer_agent-2.so"),
+        );
+        fs::copy(&library, &copy)?;
+        let mut bytes = fs::read(&library)?;
+        bytes.push(0);
+        fs::write(&other, bytes)?;
+        let exec = |library: &Path| {
+            let command = veneer().args(["exec", &pid, "-e", "40 + 2"]);
+            command
+                .env("VENEER_AGENT", &library.display().to_string())
+                .run()
+        };
+        let output = exec(&copy)?.succeeded("the same build")?;
+        assert_eq!(output.out, "42\n");
+        leave()?.succeeded("unload")?;
+        let refused = exec(&other)?;
+        assert_eq!(refused.code, 2, "{}", refused.err);
+        let reason = "another build of the agent was loaded";
+        assert!(refused.err.contains(reason), "{}", refused.err);
+        assert_eq!(live.value("40 + 2")?, "42");
+        stop_and_check(live)
     })
 }

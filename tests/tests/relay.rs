@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use veneer_tests::command::veneer;
 use veneer_tests::folder::Folder;
 use veneer_tests::java_programs::{Outcome, on_each_jdk_with};
-use veneer_tests::live::{EVENT_TIMEOUT, Live, until};
+use veneer_tests::live::{Live, event_timeout, until};
 use veneer_tests::sample_service::{handle_orders, stop_and_check};
 
 /// Creates a certificate and its key as PEM files.
@@ -64,7 +64,7 @@ fn a_relay_accepts_only_clients_with_token_and_certificate() -> Outcome {
             if let Some(cert) = cert {
                 command = command.args(["--cert", &text(cert)]);
             }
-            command.args(["-e", code]).limit(EVENT_TIMEOUT)
+            command.args(["-e", code]).limit(event_timeout())
         };
         // A long answer, which needs several TLS records.
         let long = ask(
@@ -119,7 +119,7 @@ fn a_relay_accepts_only_clients_with_token_and_certificate() -> Outcome {
                 "-e",
                 "1",
             ])
-            .limit(EVENT_TIMEOUT)
+            .limit(event_timeout())
             .run()?;
         assert!(
             far.code == 2 && far.err.contains("another machine"),

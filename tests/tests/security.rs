@@ -13,7 +13,7 @@ use veneer_tests::command::{run, veneer};
 use veneer_tests::folder::Folder;
 use veneer_tests::java_programs::{Outcome, Programs, check_loop_result};
 use veneer_tests::jdk;
-use veneer_tests::live::{EVENT_TIMEOUT, Live, private_directory, user};
+use veneer_tests::live::{Live, event_timeout, private_directory, user};
 use veneer_tests::process::Process;
 use veneer_tests::skip::{Need, skip};
 
@@ -119,7 +119,7 @@ fn ask_as(uid: u32, socket: PathBuf, line: &'static str) -> std::io::Result<Stri
             return Err(std::io::Error::last_os_error());
         }
         let mut stream = UnixStream::connect(socket)?;
-        stream.set_read_timeout(Some(EVENT_TIMEOUT))?;
+        stream.set_read_timeout(Some(event_timeout()))?;
         // The agent may close the connection before the line is written.
         let _ = writeln!(stream, "{line}");
         let mut answer = String::new();
@@ -178,7 +178,7 @@ fn with_port(
 /// Sends bytes, and reads the answer until the agent closes the connection.
 fn send_and_read(address: &str, bytes: &[u8]) -> std::io::Result<String> {
     let mut stream = TcpStream::connect(address)?;
-    stream.set_read_timeout(Some(EVENT_TIMEOUT))?;
+    stream.set_read_timeout(Some(event_timeout()))?;
     // The agent may close the connection before it has read everything.
     let _ = stream.write_all(bytes);
     let mut answer = Vec::new();

@@ -4,7 +4,7 @@ use veneer_tests::command::{path, run, veneer};
 use veneer_tests::folder::Folder;
 use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with};
 use veneer_tests::jdk;
-use veneer_tests::live::{EVENT_TIMEOUT, Live, LiveError, until};
+use veneer_tests::live::{Live, LiveError, event_timeout, until};
 use veneer_tests::process::{Output, Process};
 use veneer_tests::terminal::Terminal;
 
@@ -38,7 +38,7 @@ fn piped(live: &Live, options: &[&str], input: &str) -> Result<Output, Box<dyn s
         .arg(path())
         .args(["shell", &pid])
         .args(options)
-        .limit(EVENT_TIMEOUT)
+        .limit(event_timeout())
         .run()?)
 }
 

@@ -4,13 +4,13 @@
 use std::time::Duration;
 
 use veneer_tests::command::path;
-use veneer_tests::folder::{Folder, files, workspace};
-use veneer_tests::jars::jar;
+use veneer_tests::folder::{Folder, workspace};
 use veneer_tests::java_programs::Outcome;
-use veneer_tests::jdk::{self, Jdk};
+use veneer_tests::jdk;
 use veneer_tests::live::{Live, LiveError, number, until};
 use veneer_tests::output::has_words;
 use veneer_tests::process::{Output, Process};
+use veneer_tests::sample_service::shop_service;
 
 const PAGE: &str = "docs/howto/ten-questions.md";
 /// The longest line, without the prompt.
@@ -75,24 +75,13 @@ fn ask(line: &str, pid: u32) -> Result<Output, LiveError> {
         .run()?)
 }
 
-fn service(jdk: &Jdk, classes: &Folder) -> Result<Live, Box<dyn std::error::Error>> {
-    let sources = files(&workspace().join("examples/shop"), "java")?;
-    jdk.compile(&sources, classes.path())?;
-    let path = std::env::join_paths([classes.path(), &jar("h2")?])?;
-    let java = Process::new(jdk.tool("java"))
-        .args(["-Xmx128m", "-cp"])
-        .arg(path)
-        .args(["shop.Service", "jdbc:h2:mem:shop"]);
-    Ok(Live::start(&java)?)
-}
-
 #[test]
 fn each_of_the_ten_lines_shows_its_planted_fault() -> Outcome {
     let lines = lines()?;
     assert_eq!(lines.len(), ANSWERS.len(), "{lines:#?}");
     for jdk in [Some(jdk::oldest()), jdk::newest()].into_iter().flatten() {
         let classes = Folder::new("ten-questions")?;
-        let mut live = service(&jdk, &classes)?;
+        let mut live = shop_service(&jdk, &classes)?;
         for (line, expected) in lines.iter().zip(&ANSWERS) {
             assert!(line.starts_with("veneer "), "{line}");
             assert!(line.chars().count() <= MAX_COLUMNS, "too long: {line}");

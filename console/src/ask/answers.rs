@@ -18,7 +18,7 @@ use super::args::{DEFAULT_ROWS, ParsedQuestion};
 use super::attachment::{Attachment, ControlText};
 use super::written_plan::{CONTROL, WrittenPlan};
 use super::{call_times, merge, plan_error, watched_value};
-use crate::cli::Question;
+use crate::cli::{PointArguments, Question};
 use crate::exec::EXIT_PROGRAM_FAILED;
 use crate::exit_code::EXIT_REFUSED;
 use crate::output::{Style, print_error, print_note};
@@ -58,6 +58,8 @@ pub struct Answers {
     rows: usize,
     /// Whether the question names points inside methods.
     has_points: bool,
+    /// The calls for which the question asks, as a pattern.
+    callee: Option<String>,
     is_watch: bool,
     /// The expressions of `watch` as the user typed them.
     values: Vec<String>,
@@ -98,6 +100,7 @@ impl Answers {
             json: arguments.json,
             rows: arguments.rows.unwrap_or(DEFAULT_ROWS) as usize,
             has_points: arguments.at.is_some(),
+            callee: arguments.at.as_ref().and_then(PointArguments::callee),
             is_watch,
             values: asked.values.clone(),
             pattern: asked.pattern.clone(),
@@ -156,6 +159,8 @@ impl Answers {
         }
         if self.attached.values().all(|attached| attached.matched == 0) {
             print_error(&format!("no loaded method matches `{}`", self.pattern));
+        } else if let Some(hint) = self.callee.as_deref().and_then(callee_hint) {
+            print_note(&hint);
         }
         EXIT_REFUSED
     }
@@ -293,6 +298,17 @@ impl Answers {
     }
 }
 
+/// The hint for a question that has found no call of a method. `None` if its pattern names no class.
+fn callee_hint(callee: &str) -> Option<String> {
+    let (class, method) = callee.rsplit_once("::")?;
+    (class != "*..*").then(|| {
+        format!(
+            "a call is found by the declared type of its object, which may be an interface or another \
+             supertype of {class}: try --at 'calls:*..*::{method}'"
+        )
+    })
+}
+
 /// One line about the calls that the agent found running, each as `2 activations of a.B::m`. `None` if
 /// there are none.
 fn running_line(calls: &[String]) -> Option<String> {
@@ -350,6 +366,17 @@ fn read_answers(mut client: Client, send: &dyn Fn(JvmMessage) -> bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn calls_of_a_class_may_be_calls_of_its_interface() {
+        let hint = callee_hint("java.util.ArrayList::add(..)").unwrap();
+        assert!(
+            hint.ends_with("java.util.ArrayList: try --at 'calls:*..*::add(..)'"),
+            "{hint}"
+        );
+        assert_eq!(callee_hint("*..*::add(..)"), None);
+        assert_eq!(callee_hint("add"), None);
+    }
 
     #[test]
     fn calls_that_were_running_are_named_in_one_line() {

@@ -35,6 +35,7 @@ fn positioned(text: &str) -> Option<Positioned<'_>> {
 fn place_in_words(place: &str, is_kept: bool) -> String {
     let (method, point) = place.rsplit_once(" at ").unwrap_or((place, ""));
     let method = short_method(method);
+    let point = point.strip_prefix("before ").unwrap_or(point);
     match point {
         "" => format!("in {method}"),
         "entry" => format!("at the entry of {method}"),
@@ -68,6 +69,9 @@ const ALLOW_CALLS: [&str; 2] = [
     "allow its call by --unsafe-calls",
 ];
 
+/// The hint for an argument that is not there at the exits.
+const ARGUMENTS_AT_EXITS: &str = "; without --at exits, the arguments can be read too";
+
 /// Returns the message of a failed plan in the words of the user. `name` is the name of the plan.
 pub fn explain(message: &str, name: &str, plan: &WrittenPlan) -> String {
     let [of_plans, of_commands] = ALLOW_CALLS;
@@ -97,12 +101,18 @@ pub fn explain(message: &str, name: &str, plan: &WrittenPlan) -> String {
     });
     let found = found.or_else(before);
     let is_kept = found.as_ref().is_some_and(|(one, _)| one.is_kept);
+    let lacks_arguments = place.is_some_and(|place| lacks_arguments(place, is_kept, at.rest));
+    let hint = if lacks_arguments {
+        ARGUMENTS_AT_EXITS
+    } else {
+        ""
+    };
     let place = place.map_or(String::new(), |place| place_in_words(place, is_kept));
     match found {
         Some((expression, column)) => {
             let space = if place.is_empty() { "" } else { " " };
             format!(
-                "{}{space}{place}: {}\n    {}\n    {}^",
+                "{}{space}{place}: {}{hint}\n    {}\n    {}^",
                 in_command(expression),
                 at.rest,
                 expression.typed,
@@ -112,6 +122,18 @@ pub fn explain(message: &str, name: &str, plan: &WrittenPlan) -> String {
         None if place.is_empty() => at.rest.to_owned(),
         None => format!("{place}: {}", at.rest),
     }
+}
+
+/// Returns the message of a failed plan that this command has written, for a plan without expressions
+/// of the user.
+pub fn explain_without_expressions(message: &str, name: &str) -> String {
+    explain(message, name, &WrittenPlan::default())
+}
+
+/// Whether the code stands at the exits of a method, where its arguments cannot be read.
+fn lacks_arguments(place: &str, is_kept: bool, reason: &str) -> bool {
+    let is_exit = place.ends_with(" at return") || place.ends_with(" at throw");
+    is_exit && !is_kept && reason.contains("cannot be read here")
 }
 
 /// Returns the text of a warning about the plan `name`, without its position. `None` if `text` is no
@@ -180,6 +202,34 @@ mod tests {
         );
         for other in ["the JVM is shutting down", "time:1:2: x"] {
             assert_eq!(explain(other, "count", &plan()), other);
+        }
+    }
+
+    #[test]
+    fn arguments_at_the_exits_are_there_without_the_option() {
+        let message = "watch:4:71: a.B::m(La/Order;)D at return: 4:12: `order` cannot be read here; readable here: result";
+        let said = explain(message, "watch", &plan());
+        assert!(
+            said.contains("readable here: result; without --at exits, the arguments"),
+            "{said}"
+        );
+        let entry = message.replace("at return", "at entry");
+        assert!(!explain(&entry, "watch", &plan()).contains("without --at"));
+    }
+
+    #[test]
+    fn a_message_about_a_plan_of_this_command_has_no_position() {
+        for (message, stripped) in [
+            ("top:1:44: no such method", "no such method"),
+            ("top: no", "top: no"),
+            ("other:1:44: no", "other:1:44: no"),
+            ("the JVM is shutting down", "the JVM is shutting down"),
+            (
+                "top:1:9: a.B::m(La/Order;)D at before f0: 2:132: no field `siz`\nlet h",
+                "at f0 of a.B::m(Order): no field `siz`",
+            ),
+        ] {
+            assert_eq!(explain_without_expressions(message, "top"), stripped);
         }
     }
 

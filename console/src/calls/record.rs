@@ -7,6 +7,9 @@
 //!
 //! The plan is held: the agent detaches its instruments when this command ends. A second connection
 //! reads the counts, because replies on the first one would mix with the prints of the plan.
+//!
+//! With `--contexts` the agent also writes a tree of contexts for each thread, in a directory that it
+//! chooses. This command reads and removes the directory when the recording is over.
 
 mod assemble;
 mod contexts;
@@ -19,16 +22,18 @@ pub use run_recording::{RunCalls, recorded_directories};
 
 use std::collections::BTreeSet;
 use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use serde::Deserialize;
 use thiserror::Error;
 use veneer_calls::{CallProfile, file};
-use veneer_client::{Client, ControlError};
+use veneer_client::{Client, ControlError, Target};
 use veneer_instruments::MethodPattern;
 use veneer_protocol::data::ClassFacts;
-use veneer_protocol::{Reply, Request, WireError};
+use veneer_protocol::{DetachTarget, Reply, Request, WireError};
 
 use super::replaced_file::replace_file;
 use super::text;
@@ -37,7 +42,9 @@ use crate::cli::CallsRecordArguments;
 use crate::exec::EXIT_PROGRAM_FAILED;
 use crate::output::{Style, print_error};
 use crate::remote::{LEASE_MILLIS, RENEWAL_INTERVAL};
+use crate::trace::TraceDirectory;
 use assemble::Readings;
+use contexts::take_contexts;
 use hierarchy::Hierarchy;
 use instruments::InstrumentNames;
 
@@ -56,6 +63,14 @@ const READING_INTERVAL: Duration = Duration::from_secs(5);
 enum RecordError {
     #[error("process {0} ended before its counts could be read; record for a shorter time")]
     Ended(u32),
+}
+
+/// The recorder of contexts, as the plan prints it.
+#[derive(Debug, Deserialize)]
+struct ContextRecorder {
+    id: String,
+    /// The directory of the trees, in the file system of the JVM.
+    directory: PathBuf,
 }
 
 /// A recording whose instruments are attached.
@@ -85,6 +100,14 @@ fn distinct(prints: Vec<String>) -> Vec<String> {
     texts.filter(|text| known.insert(subject(text))).collect()
 }
 
+/// Takes the line about the recorder of contexts out of the lines that the plan has printed.
+fn take_recorder(prints: &mut Vec<String>) -> Option<ContextRecorder> {
+    let at = prints.iter().position(|line| line.starts_with('{'))?;
+    let recorder = serde_json::from_str(&prints[at]).ok()?;
+    prints.remove(at);
+    Some(recorder)
+}
+
 /// Records, and returns the exit code.
 pub fn run(arguments: &CallsRecordArguments) -> Result<u8> {
     let patterns = match arguments.patterns.is_empty() {
@@ -94,10 +117,14 @@ pub fn run(arguments: &CallsRecordArguments) -> Result<u8> {
     let parsed = patterns.iter().map(|pattern| MethodPattern::parse(pattern));
     let parsed = parsed.collect::<Result<Vec<_>, _>>()?;
     let names = InstrumentNames::of_this_process();
+    let target = Target::inspect(arguments.pid)?;
     let mut holder = veneer_client::connect(arguments.pid)?;
-    let program = names.plan(&patterns, MAX_RECEIVERS);
-    let warnings = match execute(&mut holder, program, Some(LEASE_MILLIS)) {
-        Ok(prints) => distinct(prints),
+    let mut program = names.plan(&patterns, MAX_RECEIVERS);
+    if arguments.contexts {
+        program += &names.context_plan();
+    }
+    let (recorder, warnings) = match execute(&mut holder, program, Some(LEASE_MILLIS)) {
+        Ok(mut prints) => (take_recorder(&mut prints), distinct(prints)),
         Err(ControlError::Refused(message)) => {
             print_error(&message);
             return Ok(EXIT_PROGRAM_FAILED);
@@ -108,6 +135,9 @@ pub fn run(arguments: &CallsRecordArguments) -> Result<u8> {
         print_error(&format_args!("warning: {warning}"));
     }
     holder.keep_renewing(RENEWAL_INTERVAL)?;
+    let trees = recorder
+        .as_ref()
+        .map(|one| TraceDirectory::of_jvm(&target, &one.directory));
     let mut recording = Recording {
         client: veneer_client::connect(arguments.pid)?,
         names,
@@ -121,8 +151,17 @@ pub fn run(arguments: &CallsRecordArguments) -> Result<u8> {
         arguments.seconds
     );
     let (readings, is_whole) = recording.record(Duration::from_secs_f64(arguments.seconds))?;
+    if let Some(recorder) = recorder.filter(|_| is_whole) {
+        // The trees are whole when the agent has detached their recorder.
+        recording
+            .client
+            .detach(DetachTarget::Ids(vec![recorder.id]))?;
+    }
     drop(holder);
     let mut profile = assemble::profile(&readings, &recording.hierarchy, &parsed);
+    if let Some(trees) = trees {
+        take_contexts(&mut profile, trees.path(), &readings.contexts);
+    }
     for pattern in &patterns {
         profile.add_info("methods", pattern);
     }

@@ -82,7 +82,15 @@ pub fn write(
 
 /// Writes the size of a profile and its most called methods.
 pub fn write_overview(profile: &CallProfile, style: Style, out: &mut impl Write) -> Result<()> {
-    let selection = Selection::new(profile, &Query::default())?;
+    let by = match profile.contexts().is_empty() {
+        true => Measure::Count,
+        false => Measure::Time,
+    };
+    let query = Query {
+        by,
+        ..Query::default()
+    };
+    let selection = Selection::new(profile, &query)?;
     write_summary(profile, out)?;
     write_methods(&selection, &Labels::new(profile), ROWS, style, out)
 }

@@ -13,11 +13,13 @@ Examples:
   veneer calls 4711                                    all methods, for 10 seconds
   veneer calls 4711 'shop..*' --for 60 -o shop.calls
   veneer calls 4711 'shop..*' '!static shop.Main' --for 5
-  veneer calls show shop.calls --view gprof
+  veneer calls 4711 'shop..*' --contexts --for 10 -o shop.calls
+  veneer calls show shop.calls --view gprof --by time
   veneer calls diff before.calls after.calls
 
 With a process id, counts the calls of the selected methods in a running JVM: entries, and each
-call site with the methods that it called. The agent is loaded first if the JVM has none, and the
+call site with the methods that it called. With --contexts, also the calls and the wall time of each
+chain of callers. The agent is loaded first if the JVM has none, and the
 classes are armed. Nothing stays attached.
 
 The other commands need no JVM. docs/calls.md describes the files, and what is not recorded.
@@ -92,6 +94,9 @@ pub struct CallsRecordArguments {
     /// Record for this many seconds.
     #[arg(long = "for", value_name = "SECONDS", value_parser = seconds, default_value = "10")]
     pub seconds: f64,
+    /// Also record the tree of calling contexts of each thread, with calls and wall times.
+    #[arg(long)]
+    pub contexts: bool,
     /// Write the recording to this file [default: show the most called methods].
     #[arg(short = 'o', long = "output", value_name = "OUT")]
     pub output: Option<PathBuf>,

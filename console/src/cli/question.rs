@@ -213,6 +213,14 @@ pub struct AskArguments {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PointArguments(pub String);
 
+impl PointArguments {
+    /// The pattern of the methods whose calls are the points.
+    pub fn callee(&self) -> Option<String> {
+        let callee = self.0.strip_prefix(".calls(\"")?.strip_suffix("\")")?;
+        Some(callee.to_owned())
+    }
+}
+
 fn points(text: &str) -> Result<PointArguments, ValueError> {
     let (name, number) = text.split_once(':').unwrap_or((text, ""));
     let wanted = match name {

@@ -18,7 +18,8 @@ use veneer_instruments::MethodPattern;
 use veneer_instruments::table::format_count;
 use veneer_protocol::{DetachTarget, RefusalRow, Reply, Report, Request};
 
-use crate::flow_counts::{Graph, block_counter_plan, strip_position};
+use crate::ask::plan_error::explain_without_expressions;
+use crate::flow_counts::{Graph, block_counter_plan};
 use crate::output::{print_error, print_note};
 use crate::remote::{LEASE_MILLIS, RENEWAL_INTERVAL};
 
@@ -154,11 +155,11 @@ fn attach(holder: &mut Client, pattern: &str) -> Result<Option<(Vec<Graph>, Vec<
             Reply::Print(text) => match serde_json::from_str(&text) {
                 Ok(PlanLine::Graph(graph)) => graphs.push(graph),
                 Ok(PlanLine::Ids(ids)) => counters.extend(ids.into_keys()),
-                Err(_) => print_error(&strip_position(PLAN_NAME, &text)),
+                Err(_) => print_error(&explain_without_expressions(&text, PLAN_NAME)),
             },
             Reply::Done { .. } => return Ok(Some((graphs, counters))),
             Reply::Failed { message } => {
-                print_error(&strip_position(PLAN_NAME, &message));
+                print_error(&explain_without_expressions(&message, PLAN_NAME));
                 return Ok(None);
             }
             _ => return Err(ControlError::Unexpected(holder.pid()).into()),

@@ -14,10 +14,10 @@ use veneer_search::cause::Cause;
 use veneer_search::observation::{Fact, Observation};
 use veneer_search::replay::answer_without_probes;
 
-use super::pauses::Pauses;
 use super::progress::Progress;
 use super::recorder::Recorder;
 use super::samples::Sampler;
+use crate::dumps::pauses::Pauses;
 
 /// The length of a window.
 const WINDOW: Duration = Duration::from_millis(100);

@@ -9,8 +9,8 @@ use veneer_search::observation::{Fact, Frame, Observation, StackSample};
 use veneer_search::place::{GroupId, MethodId, MethodName};
 
 use super::evidence::PlaceEvidence;
-use super::library::{self, Blame, is_jdk};
 use super::thread_costs::{SampleCost, ThreadCosts};
+use crate::dumps::library::{self, Blame, is_jdk};
 use crate::targets;
 
 /// Classes and packages whose native methods wait for sockets, and those that wait for files. The

@@ -25,7 +25,8 @@ use super::measurements::{self, InstrumentRole, MeasurementSample, TopPlanLine};
 use super::packages;
 use super::plan;
 use super::sampler::Sampler;
-use crate::flow_counts::{block_counter_plan, strip_position};
+use crate::ask::plan_error::explain_without_expressions;
+use crate::flow_counts::block_counter_plan;
 use crate::remote::{LEASE_MILLIS, RENEWAL_INTERVAL};
 
 /// When a connection closes, how long to wait for the end of the JVM before the connection is
@@ -252,7 +253,9 @@ impl ConnectionThread {
                     // `main`, so the warning says nothing. For a single method the user must know.
                     None if matches!(job, FeedJob::Calls { .. })
                         && text.contains(RUNNING_ACTIVATIONS_WARNING) => {}
-                    None => self.send(FeedMessage::Warning(strip_position(PLAN_NAME, &text))),
+                    None => self.send(FeedMessage::Warning(explain_without_expressions(
+                        &text, PLAN_NAME,
+                    ))),
                 },
                 Ok(Reply::Done { .. }) => {
                     self.send(FeedMessage::Attached);
@@ -270,7 +273,9 @@ impl ConnectionThread {
                 }
                 Ok(Reply::Update(update)) => self.forward_sample(*update, &ids)?,
                 Ok(Reply::Failed { message }) => {
-                    return Err(FeedMessage::Refused(strip_position(PLAN_NAME, &message)));
+                    return Err(FeedMessage::Refused(explain_without_expressions(
+                        &message, PLAN_NAME,
+                    )));
                 }
                 Ok(_) => return Err(lost(&ControlError::Unexpected(self.pid))),
                 Err(error) => return Err(self.connection_end(&error)),

@@ -13,8 +13,8 @@ use veneer_client::attach_command::AttachCommandError;
 use veneer_client::thread_dump::{DumpedFrame, DumpedThread, thread_dump};
 
 use super::stack_times::{SampledFrame, StackDump};
-use crate::search::library::{is_idle, is_jdk};
-use crate::search::pauses::Pauses;
+use crate::dumps::library::{is_idle, is_jdk, waits_in_main};
+use crate::dumps::pauses::Pauses;
 
 /// Minimum interval between two dumps.
 const MIN_INTERVAL: Duration = Duration::from_millis(100);
@@ -57,10 +57,12 @@ impl Sampler {
     }
 }
 
-/// Returns the stacks of threads that do not wait for work, without methods of the JDK and without
+/// Returns the stacks of threads that do not wait for work or in `main`, without methods of the JDK and without
 /// threads of the agent.
 fn active_stacks(threads: &[DumpedThread]) -> StackDump {
-    let is_active = |thread: &&DumpedThread| !thread.name.starts_with("veneer") && !is_idle(thread);
+    let is_active = |thread: &&DumpedThread| {
+        !thread.name.starts_with("veneer") && !is_idle(thread) && !waits_in_main(thread)
+    };
     let frame = |frame: &DumpedFrame| SampledFrame {
         class: frame.class.clone(),
         method: frame.method.clone(),

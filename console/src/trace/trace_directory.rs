@@ -34,6 +34,11 @@ impl TraceDirectory {
         TraceDirectory { path }
     }
 
+    /// The directory, as this command reaches it.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Moves the files to another directory, which is empty or absent.
     pub fn move_to(self, place: &Path) -> Result<()> {
         let failed = || {

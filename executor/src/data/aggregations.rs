@@ -47,7 +47,8 @@
 //! **Invariant:** a table is never moved, and its room is used again only when nothing can write to
 //! it: its plan has dropped it, no attached instrument names it, and the JVM has collected each
 //! version class whose code has its address. An activation in a superseded version may write to it
-//! until then.
+//! until then. If the JVM collects nothing for long, [`Tallies::abandon`] puts private memory in the
+//! place of such tables. Only their addresses stay taken then.
 
 mod content;
 mod free_extents;
@@ -73,8 +74,12 @@ use veneer_probes::compile::MAX_TABLE_KEYS;
 use free_extents::FreeExtents;
 use thread_local_parts::ThreadLocalParts;
 
-/// The size of the file: the room for all tables together, in bytes.
-const FILE_BYTES: u64 = 1 << 28;
+/// The size of the file, in bytes: the first one that the system permits. The file is sparse; its
+/// size is the number of addresses for tables. A limit of the process on the size of files or of its
+/// address space may forbid the first size.
+const FILE_BYTES: [u64; 2] = [1 << 34, 1 << 28];
+/// The most bytes of all tables together that are in the file.
+const ROOM_BYTES: u64 = 1 << 28;
 /// The most string slots of a table that recognises strings by identity. Each of these slots costs
 /// an object reference of four bytes on the Java heap.
 const MAX_IDENTITY_STRING_SLOTS: u64 = 1 << 14;
@@ -175,6 +180,11 @@ struct TallyTable {
 }
 
 impl TallyTable {
+    /// Whether the JVM has collected all code that has the table's address.
+    fn has_no_writer(&self, is_collected: &dyn Fn(&WeakGlobal) -> bool) -> bool {
+        self.writers.iter().all(|writer| is_collected(writer))
+    }
+
     /// Whether Java code keeps data of the table in an array for as long as the JVM runs.
     fn has_java_state(&self) -> bool {
         matches!(self.layout.kind, TallyKind::PerObject | TallyKind::Objects)
@@ -186,6 +196,8 @@ struct TallyList {
     free: FreeExtents,
     /// The tables by their numbers. A number is never used again.
     tables: BTreeMap<u32, TallyTable>,
+    /// Former tables that are private memory, because code may still write to them.
+    abandoned: Vec<TallyTable>,
     /// The number of the next table.
     next: u32,
     /// The unused part of the last page of cells.
@@ -197,14 +209,41 @@ struct TallyList {
 }
 
 impl TallyList {
-    fn new() -> TallyList {
+    fn new(file_bytes: u64) -> TallyList {
         TallyList {
-            free: FreeExtents::new(FILE_BYTES),
+            free: FreeExtents::new(file_bytes),
             tables: BTreeMap::new(),
+            abandoned: Vec::new(),
             next: 0,
             free_cells: 0..0,
             free_parts: Vec::new(),
             free_string_rows: Vec::new(),
+        }
+    }
+
+    /// Bytes of the tables in the file.
+    fn used_bytes(&self) -> u64 {
+        self.tables.values().map(|table| table.bytes).sum()
+    }
+
+    /// The number of counters of a shard that present and former tables have.
+    fn used_words(&self) -> u64 {
+        let tables = self.tables.values().chain(&self.abandoned);
+        let parts = tables.filter_map(|table| table.parts.as_ref());
+        parts
+            .chain(&self.free_parts)
+            .map(ThreadLocalParts::words)
+            .sum()
+    }
+
+    /// Makes the room of a former table free, which nothing can write to any more.
+    fn give_back(&mut self, table: TallyTable) {
+        let layout = table.layout;
+        self.free.give_back(layout.offset, table.bytes);
+        self.free_parts.extend(table.parts);
+        if layout.string_row != 0 {
+            let row = (layout.string_slots, layout.string_row);
+            self.free_string_rows.push(row);
         }
     }
 
@@ -291,20 +330,31 @@ fn capacity(kind: TallyKind, entries: u64) -> (u64, u64) {
 fn left_behind<'l>(
     list: &'l TallyList,
     attached: &'l HashSet<u32>,
-) -> impl Iterator<Item = &'l TallyTable> {
+) -> impl Iterator<Item = (u32, &'l TallyTable)> {
     let all = list.tables.iter();
     let left = all.filter(|(number, table)| table.is_dropped && !attached.contains(number));
-    left.map(|(_, table)| table).filter(|table| table.bytes > 0)
+    left.filter(|(_, table)| table.bytes > 0)
+        .map(|(number, table)| (*number, table))
+}
+
+/// Creates the file with the first of the sizes that the system permits.
+fn create_file(path: &Path) -> io::Result<Mapping> {
+    let [large, small] = FILE_BYTES;
+    if cfg!(miri) {
+        return Mapping::create(path, small);
+    }
+    Mapping::create(path, large).or_else(|_| Mapping::create(path, small))
 }
 
 impl Tallies {
     /// Creates the file, without tables.
     pub fn create(path: &Path) -> io::Result<Tallies> {
+        let file = create_file(path)?;
         Ok(Tallies {
             stacks: CallStacks::default(),
-            file: Mapping::create(path, FILE_BYTES)?,
             readers: RwLock::default(),
-            list: Mutex::new(TallyList::new()),
+            list: Mutex::new(TallyList::new(file.len())),
+            file,
         })
     }
 
@@ -312,7 +362,8 @@ impl Tallies {
         self.list.lock()
     }
 
-    /// Creates a table and returns its number. Returns `None` if the file or the disk is full.
+    /// Creates a table and returns its number. Returns `None` if the room for tables or the disk is
+    /// full.
     pub fn create_table(&self, shards: &Shards, kind: TallyKind, entries: u32) -> Option<u32> {
         let mut list = self.list();
         let entries = u64::from(entries.clamp(1, MAX_ENTRIES));
@@ -326,6 +377,9 @@ impl Tallies {
         let table_bytes = HEADER + (slots + 1) * entry_bytes;
         let all_bytes = table_bytes + HEADER + string_slots * string_bytes;
         let all_bytes = all_bytes.next_multiple_of(PAGE_BYTES);
+        if list.used_bytes() + all_bytes > ROOM_BYTES {
+            return None;
+        }
         let offset = list.free.take(all_bytes)?;
         if self.file.claim(offset, all_bytes).is_err() {
             list.free.give_back(offset, all_bytes);
@@ -345,9 +399,7 @@ impl Tallies {
         set(offset + 8, entry_bytes);
         set(offset + 16, entries);
         set(offset + 32, self.file.address() as u64 + strings);
-        let of_tables = list.tables.values().filter_map(|t| t.parts.as_ref());
-        let used_words = of_tables.chain(&list.free_parts);
-        let used_words = used_words.map(ThreadLocalParts::words).sum();
+        let used_words = list.used_words();
         let free_parts = &mut list.free_parts;
         let parts = ThreadLocalParts::allocate(shards, used_words, kind, slots + 1, free_parts);
         let parts_offset = |p: &ThreadLocalParts| p.slot.byte_offset();
@@ -418,26 +470,53 @@ impl Tallies {
             table.is_dropped
                 && !attached.contains(number)
                 && !table.has_java_state()
-                && table.writers.iter().all(|writer| is_collected(writer))
+                && table.has_no_writer(is_collected)
         };
         let all = list.tables.iter();
         let unused: Vec<u32> = all
             .filter(|(number, table)| is_unused(number, table))
             .map(|(number, _)| *number)
             .collect();
-        let former: Vec<TallyTable> = unused
-            .iter()
-            .filter_map(|number| list.tables.remove(number))
+        let mut count = 0;
+        for number in unused {
+            if let Some(table) = list.tables.remove(&number) {
+                self.file.release(table.layout.offset, table.bytes);
+                list.give_back(table);
+                count += 1;
+            }
+        }
+        for table in std::mem::take(&mut list.abandoned) {
+            let (offset, bytes) = (table.layout.offset, table.bytes);
+            if table.has_no_writer(is_collected) && self.file.restore(offset, bytes).is_ok() {
+                list.give_back(table);
+                count += 1;
+            } else {
+                list.abandoned.push(table);
+            }
+        }
+        count
+    }
+
+    /// Takes out of the file the tables that plans have dropped, that no attached instrument has,
+    /// and to which former code may still write. They need neither disk blocks nor memory from then
+    /// on. Their addresses are free after a later [`Tallies::reclaim`]. Returns their number.
+    pub fn abandon(&self, attached: &HashSet<u32>) -> usize {
+        let _no_reader = self.readers.write();
+        let mut list = self.list();
+        let left = left_behind(&list, attached);
+        let left: Vec<(u32, TableLayout, u64)> = left
+            .filter(|(_, table)| !table.has_java_state())
+            .map(|(number, table)| (number, table.layout, table.bytes))
             .collect();
-        let count = former.len();
-        for table in former {
-            let layout = table.layout;
-            self.file.release(layout.offset, table.bytes);
-            list.free.give_back(layout.offset, table.bytes);
-            list.free_parts.extend(table.parts);
-            if layout.string_row != 0 {
-                let row = (layout.string_slots, layout.string_row);
-                list.free_string_rows.push(row);
+        let mut count = 0;
+        for (number, layout, bytes) in left {
+            // Code that still runs takes sizes and addresses from the headers.
+            let headers = [layout.offset, layout.strings].map(|header| header..header + HEADER);
+            if self.file.abandon(layout.offset, bytes, &headers).is_ok()
+                && let Some(table) = list.tables.remove(&number)
+            {
+                list.abandoned.push(table);
+                count += 1;
             }
         }
         count
@@ -447,7 +526,7 @@ impl Tallies {
     pub fn left_behind_bytes(&self, attached: &HashSet<u32>) -> u64 {
         let list = self.list();
         let left = left_behind(&list, attached);
-        left.map(|table| table.bytes).sum()
+        left.map(|(_, table)| table.bytes).sum()
     }
 
     /// Counts the tables with room in the file.
@@ -457,7 +536,7 @@ impl Tallies {
         let all = list.tables.values().filter(|table| table.bytes > 0).count();
         TableCounts {
             in_use: all - left_behind,
-            left_behind,
+            left_behind: left_behind + list.abandoned.len(),
         }
     }
 
@@ -523,7 +602,7 @@ impl Tallies {
     /// The offset of a cell with this address; `None` for an address outside the file.
     fn cell_offset(&self, address: i64) -> Option<u64> {
         let offset = u64::try_from(address.checked_sub(self.file.address())?).ok()?;
-        (offset.is_multiple_of(8) && offset < FILE_BYTES).then_some(offset)
+        (offset.is_multiple_of(8) && offset < self.file.len()).then_some(offset)
     }
 
     /// Sets the cell at this address.

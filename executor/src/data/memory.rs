@@ -17,9 +17,12 @@ use in_memory::MappedBytes;
 #[cfg(not(miri))]
 use memmap2::MmapRaw as MappedBytes;
 use rustix::fs::FallocateFlags;
+#[cfg(not(miri))]
+use rustix::mm::{MapFlags, MremapFlags, ProtFlags, mmap, mmap_anonymous, mremap_fixed, munmap};
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -78,13 +81,108 @@ impl Mapping {
     /// # Panics
     /// The range is not inside the file, or not of whole words.
     pub fn release(&self, from: u64, len: u64) {
-        let mode = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-        if !cfg!(miri) && rustix::fs::fallocate(&self.file, mode, from, len).is_ok() {
+        if self.punch_hole(from, len) {
             return;
         }
         for offset in (from..from + len).step_by(WORD_BYTES) {
             self.word(offset).store(0, Ordering::Relaxed);
         }
+    }
+
+    /// Gives back the disk blocks of a claimed range, although threads may still access it. From
+    /// then on, the range is private memory of this process. It is zero except for the words in
+    /// `kept`, which keep their values. What threads write meanwhile to other words is lost.
+    ///
+    /// # Errors
+    /// The range is not of whole pages, or the kernel has no memory. The range is unchanged then.
+    ///
+    /// # Panics
+    /// The range is not inside the file, or `kept` is not inside the range or not of whole words.
+    #[cfg(not(miri))]
+    pub fn abandon(&self, from: u64, len: u64, kept: &[Range<u64>]) -> io::Result<()> {
+        let (target, size) = self.checked_range(from, len);
+        let protection = ProtFlags::READ | ProtFlags::WRITE;
+        let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
+        // SAFETY: the kernel chooses an address where nothing is mapped.
+        let copy = unsafe { mmap_anonymous(std::ptr::null_mut(), size, protection, flags) }?;
+        for offset in kept.iter().flat_map(|r| r.clone().step_by(WORD_BYTES)) {
+            assert!(
+                (from..from + len).contains(&offset),
+                "a word to keep at {offset}"
+            );
+            let value = self.word(offset).load(Ordering::Relaxed);
+            // SAFETY: `copy` has `len` bytes, and the word is among them. No other thread has the
+            // address.
+            unsafe {
+                copy.byte_add((offset - from) as usize)
+                    .cast::<i64>()
+                    .write(value)
+            };
+        }
+        // The kernel replaces the pages in one step: other threads access the old or the new ones.
+        // SAFETY: `copy` is a mapping of `size` bytes, which nothing uses any more. The target is
+        // inside our mapping, whose words are accessed only by atomics and by Java code.
+        let moved = unsafe { mremap_fixed(copy, size, size, MremapFlags::MAYMOVE, target.cast()) };
+        if let Err(error) = moved {
+            // The kernel may have removed the pages of the file already.
+            self.map_file(from, len)?;
+            // SAFETY: the mapping is still there, and nothing uses it.
+            let _ = unsafe { munmap(copy, size) };
+            return Err(error.into());
+        }
+        // A file system that cannot free a part of a file keeps the blocks.
+        self.punch_hole(from, len);
+        Ok(())
+    }
+
+    /// As [`Mapping::abandon`], in the memory that stands for the file.
+    #[cfg(miri)]
+    pub fn abandon(&self, from: u64, len: u64, kept: &[Range<u64>]) -> io::Result<()> {
+        for offset in (from..from + len).step_by(WORD_BYTES) {
+            if !kept.iter().any(|range| range.contains(&offset)) {
+                self.word(offset).store(0, Ordering::Relaxed);
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts the file back into a range that was abandoned. The range is zero, and may be claimed
+    /// again. No other thread may access it during the call.
+    ///
+    /// # Errors
+    /// The kernel cannot map the file. The range stays as it is.
+    ///
+    /// # Panics
+    /// The range is not inside the file.
+    pub fn restore(&self, from: u64, len: u64) -> io::Result<()> {
+        #[cfg(not(miri))]
+        self.map_file(from, len)?;
+        self.release(from, len);
+        Ok(())
+    }
+
+    /// Maps a range of the file where this mapping has it.
+    #[cfg(not(miri))]
+    fn map_file(&self, from: u64, len: u64) -> io::Result<()> {
+        let (target, size) = self.checked_range(from, len);
+        let protection = ProtFlags::READ | ProtFlags::WRITE;
+        let flags = MapFlags::SHARED | MapFlags::FIXED;
+        // SAFETY: the target is inside our mapping, whose words are accessed only by atomics and by
+        // Java code. They stay accessible.
+        unsafe { mmap(target.cast(), size, protection, flags, &self.file, from) }?;
+        Ok(())
+    }
+
+    /// Frees the disk blocks of a range, whose bytes are zero then. Returns whether the file system
+    /// can do that.
+    fn punch_hole(&self, from: u64, len: u64) -> bool {
+        let mode = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        !cfg!(miri) && rustix::fs::fallocate(&self.file, mode, from, len).is_ok()
+    }
+
+    /// Returns the number of bytes of the file.
+    pub fn len(&self) -> u64 {
+        self.map.len() as u64
     }
 
     /// Returns the address of the first byte.
@@ -136,6 +234,17 @@ impl Mapping {
         }
         out.truncate(len);
         out
+    }
+
+    /// The address and the size of a range.
+    #[cfg(not(miri))]
+    fn checked_range(&self, from: u64, len: u64) -> (*mut u8, usize) {
+        let end = from.checked_add(len);
+        let is_inside = end.is_some_and(|end| end <= self.len());
+        assert!(is_inside, "a range of {len} bytes at {from}");
+        // SAFETY: `from` plus `len` is at most the length of the mapping.
+        let first = unsafe { self.map.as_mut_ptr().add(from as usize) };
+        (first, len as usize)
     }
 
     /// The address of `size` bytes at an offset that is a multiple of `size`.
@@ -287,6 +396,53 @@ mod tests {
         }
         assert_eq!(mapping.word(4088).load(Ordering::Relaxed), 0);
         assert_eq!(mapping.half_word(4092).load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn an_abandoned_range_keeps_chosen_words_and_the_file_does_not_see_its_stores() {
+        let (directory, mapping) = mapping(4 * 4096);
+        for offset in (0..4 * 4096).step_by(8) {
+            mapping
+                .word(offset)
+                .store(offset as i64 + 1, Ordering::Relaxed);
+        }
+        let at = |offset| mapping.word(offset).load(Ordering::Relaxed);
+        let kept = [4096..4104, 8192..8208];
+        mapping.abandon(4096, 8192, &kept).expect("private memory");
+        let words: Vec<i64> = (4096..3 * 4096)
+            .step_by(8)
+            .map(at)
+            .filter(|w| *w != 0)
+            .collect();
+        assert_eq!(words, [4097, 8193, 8201]);
+        assert_eq!(
+            [at(4088), at(3 * 4096)],
+            [4089, 3 * 4096 + 1],
+            "the neighbours"
+        );
+        mapping.word(4104).store(-7, Ordering::Relaxed);
+        assert_eq!(at(4104), -7, "a late store");
+        if !cfg!(miri) {
+            let bytes = std::fs::read(directory.join("file")).expect("the file");
+            assert!(bytes[4096..3 * 4096].iter().all(|byte| *byte == 0));
+        }
+        mapping.restore(4096, 8192).expect("the file");
+        assert!((4096..3 * 4096).step_by(8).all(|offset| at(offset) == 0));
+        mapping.claim(4096, 8192).expect("blocks");
+        mapping.word(4096).store(5, Ordering::Relaxed);
+        if !cfg!(miri) {
+            let bytes = std::fs::read(directory.join("file")).expect("the file");
+            assert_eq!(bytes[4096..4104], 5_i64.to_ne_bytes());
+        }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "Miri maps no shared files")]
+    fn a_range_that_is_not_of_whole_pages_cannot_be_abandoned() {
+        let (_directory, mapping) = mapping(2 * 4096);
+        mapping.word(8).store(3, Ordering::Relaxed);
+        assert!(mapping.abandon(8, 4096, &[]).is_err());
+        assert_eq!(mapping.word(8).load(Ordering::Relaxed), 3);
     }
 
     #[test]

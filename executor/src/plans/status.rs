@@ -17,6 +17,7 @@ pub fn make_status(agent: &Agent, clients: u32) -> Status {
         vm,
         vm_version,
         millis: agent.began.elapsed().as_millis() as u64,
+        loaded_again_at: agent.loaded_again_at.load(Ordering::Relaxed),
         attached: agent.filter.only_plans.load(Ordering::Relaxed),
         classes_armed: classes.len() as u64,
         methods_armed: classes.iter().map(|c| c.state().methods.len() as u64).sum(),

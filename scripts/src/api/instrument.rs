@@ -43,7 +43,13 @@ fn log(names: Vec<String>) -> ApiResult<InstrumentBuilder> {
         return api_error("log needs at least one variable: write log(\"name\", …)");
     }
     for name in &names {
-        if name.is_empty() || name.contains(|c: char| c.is_whitespace() || ".[(".contains(c)) {
+        if let Some((variable, field)) = name.split_once('.') {
+            return api_error(format!(
+                "`{name}` is no variable, and a log records variables only: fill a table instead, as in \
+                 let seen = last(100); methods(…).before(|p| seen.put(p.{variable}.{field}))"
+            ));
+        }
+        if name.is_empty() || name.contains(|c: char| c.is_whitespace() || "[(".contains(c)) {
             return api_error(format!(
                 "`{name}` is no variable: write the name of a local variable, `this`, or `local3` for slot 3"
             ));

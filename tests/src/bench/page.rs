@@ -20,6 +20,11 @@ const HEAD: &str = "# Benchmarks\n\n\
 /// The line after which text is written by hand. This text is kept when the page is generated.
 pub const NOTES: &str = "<!-- notes -->";
 
+/// Returns the commit that a line of the page names.
+pub fn commit_in(line: &str) -> Option<&str> {
+    line.strip_prefix("Sources: ")?.strip_suffix('.')
+}
+
 /// Returns the page. `notes` is the text after [`NOTES`] in the old page; `missing` names the parts
 /// without a record.
 pub fn page(commit: &str, records: &[Record], missing: &[&str], notes: &str) -> String {
@@ -28,8 +33,7 @@ pub fn page(commit: &str, records: &[Record], missing: &[&str], notes: &str) -> 
     if !missing.is_empty() {
         let _ = writeln!(out, "Not run in full yet: {}.\n", missing.join(", "));
     }
-    made_on(&mut out, records);
-    goals(&mut out, records);
+    in_short(&mut out, records);
     for record in records {
         let mut part = record.part.clone();
         part.title = format!("{} ({})", part.title, record.jdk);
@@ -41,13 +45,30 @@ pub fn page(commit: &str, records: &[Record], missing: &[&str], notes: &str) -> 
         ));
         section(&mut out, &part);
     }
+    goals(&mut out, records);
+    made_on(&mut out, records);
     let _ = writeln!(out, "{NOTES}{notes}");
     out.truncate(out.trim_end().len());
     out.push('\n');
     out
 }
 
+/// The measured figures that are one number.
+fn in_short(out: &mut String, records: &[Record]) {
+    out.push_str("## Results in short\n\n");
+    let mut table = Table::new("", &["what", "JDK", "measured"]);
+    for record in records {
+        let is_number = |goal: &&Goal| goal.figure.starts_with(|c: char| c.is_ascii_digit());
+        for goal in record.goals.iter().filter(is_number) {
+            let row = [&goal.what, &record.jdk, &goal.figure];
+            table.rows.push(row.map(String::clone).to_vec());
+        }
+    }
+    write_table(out, &table);
+}
+
 fn made_on(out: &mut String, records: &[Record]) {
+    out.push_str("## The runs of this page\n\n");
     let mut table = Table::new("", &["part", "JDK", "runs that failed", "took"]);
     for record in records {
         let minutes = record.part.seconds / 60.0;
@@ -66,7 +87,7 @@ fn goals(out: &mut String, records: &[Record]) {
     let missed = all().filter(|goal| !goal.met).count();
     let _ = writeln!(
         out,
-        "## Goals\n\n{} of {} met.\n",
+        "## Goals\n\nThe goals are those that the project has set itself. {} of {} are met.\n",
         all().count() - missed,
         all().count()
     );
@@ -117,7 +138,8 @@ mod tests {
             "\n## Notes\n\nBy hand.\n",
         );
         for text in [
-            "1 of 2 met.",
+            "1 of 2 are met.",
+            "| armed | JDK 25 | 1.20 |",
             "Not run in full yet: growth.",
             "| armed | JDK 25 | ≤ 1.01 | 1.20 | **missed** |",
             "## Steady state (JDK 25)",
@@ -125,5 +147,6 @@ mod tests {
         ] {
             assert!(page.contains(text), "{text} is not in\n{page}");
         }
+        assert_eq!(page.lines().find_map(commit_in), Some("commit x"));
     }
 }

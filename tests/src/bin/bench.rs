@@ -105,7 +105,7 @@ fn main() -> ExitCode {
     }
     if choice.run && !choice.keep {
         println!("{}", page::page("these", &records, &[], ""));
-    } else if let Err(error) = write_page() {
+    } else if let Err(error) = write_page(choice.run) {
         eprintln!("bench: docs/benchmarks.md: {error}");
         return ExitCode::FAILURE;
     }
@@ -140,8 +140,8 @@ fn run(entry: &bench::Entry, choice: &Choice) -> Result<Record, TrustError> {
 }
 
 /// Generates the page from all saved records, ordered by part and, within a part, with the newest
-/// JDK first.
-fn write_page() -> Result<(), TrustError> {
+/// JDK first. If nothing `was_run`, the page keeps the commit of its figures.
+fn write_page(was_run: bool) -> Result<(), TrustError> {
     let (mut records, mut missing): (Vec<Record>, Vec<&str>) = (Vec::new(), Vec::new());
     let kept = files(&folder(), "json").unwrap_or_default();
     for entry in bench::PARTS {
@@ -167,7 +167,12 @@ fn write_page() -> Result<(), TrustError> {
     let notes = before
         .split_once(page::NOTES)
         .map_or("", |(_, notes)| notes);
-    std::fs::write(&path, page::page(&sources(), &records, &missing, notes))?;
+    let kept = before
+        .lines()
+        .find_map(page::commit_in)
+        .filter(|_| !was_run);
+    let commit = kept.map_or_else(sources, String::from);
+    std::fs::write(&path, page::page(&commit, &records, &missing, notes))?;
     Ok(())
 }
 

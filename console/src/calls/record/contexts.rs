@@ -10,6 +10,7 @@
 //! one call site from that method to this one, the context has its bytecode index and kind.
 
 use std::collections::HashMap;
+use std::fs;
 use std::path::Path;
 
 use anyhow::Result;
@@ -21,6 +22,7 @@ use veneer_instruments::PointRow;
 use veneer_traces::{ContextTree, Names};
 
 use super::assemble::{ANY_LOADER, hits, method_name};
+use crate::output::print_error;
 
 /// The root of the contexts of a thread that began before the recording.
 const EARLY_CALLS: &str = "calls that began before the recording";
@@ -31,27 +33,63 @@ const OTHER_THREADS: &str = "[virtual threads, and threads without a context tre
 
 /// The numbers of recorded contexts, and of calls without a context.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ContextSummary {
+struct ContextSummary {
     /// The number of threads with a tree.
-    pub threads: usize,
+    threads: usize,
     /// The number of contexts.
-    pub contexts: usize,
+    contexts: usize,
     /// The number of calls that found no room for a context.
-    pub overflow_calls: u64,
+    overflow_calls: u64,
     /// The number of calls in other threads.
-    pub other_calls: u64,
+    other_calls: u64,
     /// The number of trees that are cut or damaged.
-    pub incomplete: usize,
+    incomplete: usize,
 }
 
 /// The call site and the kind of the calls from one method to another; `None` if there are several.
 type Sites = HashMap<(MethodId, MethodId), Option<(Option<u16>, CallKind)>>;
 
+/// Adds the trees in a directory to a profile, and removes the directory. The profile and standard
+/// error say what is missing.
+pub fn take_contexts(profile: &mut CallProfile, directory: &Path, other_calls: &[PointRow]) {
+    match add_contexts(profile, directory, other_calls) {
+        Ok(summary) => {
+            note_gaps(profile, &summary);
+            // The profile has everything that is in the files.
+            let _ = fs::remove_dir_all(directory);
+        }
+        Err(error) => {
+            print_error(&format_args!("the contexts cannot be read: {error:#}"));
+            profile.add_info("incomplete", "the contexts could not be read");
+        }
+    }
+}
+
+/// Notes what the trees of contexts do not have, as facts of the profile and for the user.
+fn note_gaps(profile: &mut CallProfile, summary: &ContextSummary) {
+    let calls = |count, what: &str| (count > 0).then(|| format!("{count} {what}"));
+    let gaps = [
+        calls(
+            summary.overflow_calls,
+            "calls found no room for a context of their own",
+        ),
+        calls(
+            summary.other_calls,
+            "calls in virtual threads, or in threads without a context tree",
+        ),
+        calls(summary.incomplete as u64, "trees of threads have no end"),
+    ];
+    for gap in gaps.into_iter().flatten() {
+        print_error(&format_args!("contexts: {gap}"));
+        profile.add_info("contexts", &gap);
+    }
+}
+
 /// Adds the trees in the directory, and the calls of other threads.
 ///
 /// # Errors
 /// The directory is no recording of contexts, or cannot be read.
-pub fn add_contexts(
+fn add_contexts(
     profile: &mut CallProfile,
     directory: &Path,
     other_calls: &[PointRow],
@@ -242,7 +280,6 @@ impl ContextAdder<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
     use veneer_calls::Site;
     use veneer_instruments::Measurement;
     use veneer_traces::NameRecord;

@@ -60,11 +60,26 @@ impl InstrumentNames {
         )
     }
 
-    /// The end of a plan that also records contexts until the JVM ends.
+    /// The end of a plan that also records contexts. It prints the id and the directory of the
+    /// recording as JSON.
     pub fn context_plan(&self) -> String {
         format!(
-            "let c = m.around(contexts().named({}));\n\
-             at_exit(|| {{ c.detach(); }});\n",
+            "{}print(#{{ id: c.id(), directory: c.recording().directory }}.to_json());\n",
+            self.context_recorder()
+        )
+    }
+
+    /// The end of a plan that also records contexts until the JVM ends.
+    pub fn context_plan_until_exit(&self) -> String {
+        format!(
+            "{}at_exit(|| {{ c.detach(); }});\n",
+            self.context_recorder()
+        )
+    }
+
+    fn context_recorder(&self) -> String {
+        format!(
+            "let c = m.around(contexts().named({}));\n",
             literal(&self.contexts)
         )
     }

@@ -24,7 +24,7 @@ use veneer_protocol::{PlanSource, Report, path_of_process};
 
 use super::EVERY_METHOD;
 use super::assemble::{self, Readings};
-use super::contexts::{ContextSummary, add_contexts};
+use super::contexts::take_contexts;
 use super::hierarchy::Hierarchy;
 use super::instruments::InstrumentNames;
 use crate::calls::replaced_file::replace_file;
@@ -79,7 +79,7 @@ impl RunCalls {
     pub fn plan(&self) -> PlanSource {
         let mut source = self.names.plan(&self.patterns, MAX_RECEIVERS);
         if self.has_contexts {
-            source += &self.names.context_plan();
+            source += &self.names.context_plan_until_exit();
         }
         PlanSource {
             name: PLAN_NAME.into(),
@@ -161,17 +161,7 @@ impl RunCalls {
         let mut directory = own.as_os_str().to_owned();
         directory.push(CONTEXTS_SUFFIX);
         let directory = PathBuf::from(directory);
-        match add_contexts(profile, &directory, &readings.contexts) {
-            Ok(summary) => {
-                note_gaps(profile, &summary);
-                // The profile has everything that is in the files.
-                let _ = fs::remove_dir_all(&directory);
-            }
-            Err(error) => {
-                print_error(&format_args!("the contexts cannot be read: {error:#}"));
-                profile.add_info("incomplete", "the contexts could not be read");
-            }
-        }
+        take_contexts(profile, &directory, &readings.contexts);
     }
 
     /// The counts in the data directory of a JVM that wrote no report.
@@ -192,26 +182,6 @@ impl RunCalls {
         readings.lost_receivers = true;
         let jvm = format!("{} {}", data.catalogue.name, data.catalogue.version);
         Ok((readings, jvm))
-    }
-}
-
-/// Notes what the trees of contexts do not have, as facts of the profile and for the user.
-fn note_gaps(profile: &mut CallProfile, summary: &ContextSummary) {
-    let calls = |count, what: &str| (count > 0).then(|| format!("{count} {what}"));
-    let gaps = [
-        calls(
-            summary.overflow_calls,
-            "calls found no room for a context of their own",
-        ),
-        calls(
-            summary.other_calls,
-            "calls in virtual threads, or in threads without a context tree",
-        ),
-        calls(summary.incomplete as u64, "trees of threads have no end"),
-    ];
-    for gap in gaps.into_iter().flatten() {
-        print_error(&format_args!("contexts: {gap}"));
-        profile.add_info("contexts", &gap);
     }
 }
 

@@ -532,7 +532,7 @@ fn cells_are_distinct_zero_and_ignored_outside_the_file() {
     // A table does not overlap the pages of cells.
     let table = fixture.table(TallyKind::Count, 10);
     assert!(table.offset + tallies.file.address() as u64 > sorted[299] as u64);
-    let end = tallies.file.address() + FILE_BYTES as i64;
+    let end = tallies.file.address() + tallies.file.len() as i64;
     for outside in [0, -1, i64::MIN, i64::MAX, end, end - 4, cells[0] + 4] {
         tallies.set_cell(outside, 5);
         assert_eq!(tallies.cell(outside), 0);
@@ -667,6 +667,70 @@ fn a_thousand_tables_in_turn_need_the_room_of_one() {
     }
     assert_eq!(offsets, HashSet::from([0]));
     assert!(fixture.tallies.labelled_tables().is_empty());
+}
+
+#[test]
+fn an_abandoned_table_takes_neither_room_nor_blocks_and_comes_back_without_its_writers() {
+    let fixture = Fixture::new();
+    let tallies = &fixture.tallies;
+    let (kept, left) = (
+        fixture.table(TallyKind::Count, 1_000),
+        fixture.table(TallyKind::Count, 1_000),
+    );
+    left.write(3, 77, 1, &[5]);
+    let headers = [0, 8, 16, 32, 40].map(|offset| left.header(offset));
+    tallies.drop_table(left.number);
+    assert_eq!(
+        tallies.abandon(&attached(&[left.number])),
+        0,
+        "an instrument has it"
+    );
+    assert_eq!(tallies.abandon(&attached(&[])), 1);
+    assert_eq!(tallies.abandon(&attached(&[])), 0);
+    assert_eq!(tallies.left_behind_bytes(&attached(&[])), 0);
+    let counts = tallies.table_counts(&attached(&[]));
+    assert_eq!((counts.in_use, counts.left_behind), (1, 1));
+    assert_eq!(
+        (left.read(), tallies.address(left.number)),
+        (Tally::default(), 0)
+    );
+    // Code that still runs finds the sizes, and may write.
+    assert_eq!(
+        [0, 8, 16, 32, 40].map(|offset| left.header(offset)),
+        headers
+    );
+    left.write(4, 78, 1, &[6]);
+    // The addresses stay taken until then.
+    assert_ne!(fixture.table(TallyKind::Count, 1_000).offset, left.offset);
+    assert_eq!(tallies.reclaim(&attached(&[]), &|_| true), 1);
+    let next = fixture.table(TallyKind::Count, 1_000);
+    assert_eq!(next.offset, left.offset);
+    assert_eq!(next.read().entries.len(), 0);
+    assert_eq!(kept.read().entries.len(), 0);
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "the file of tables is small under Miri")]
+fn many_times_the_room_is_there_for_tables_whose_code_is_never_collected() {
+    let fixture = Fixture::new();
+    let tallies = &fixture.tallies;
+    let (mut offsets, mut bytes) = (HashSet::new(), 0);
+    while bytes < 3 * ROOM_BYTES {
+        let table = fixture.table(TallyKind::Sums, 10_000);
+        table.write(3, 77, 1, &[5]);
+        assert!(
+            offsets.insert(table.offset),
+            "{} is used twice",
+            table.offset
+        );
+        tallies.drop_table(table.number);
+        bytes += tallies.left_behind_bytes(&attached(&[]));
+        assert_eq!(tallies.abandon(&attached(&[])), 1);
+    }
+    assert_eq!(
+        tallies.table_counts(&attached(&[])).left_behind,
+        offsets.len()
+    );
 }
 
 #[test]

@@ -47,11 +47,18 @@ impl RuntimeHandle {
             let is_collected = |class: &WeakGlobal| env.is_cleared(class);
             agent.tallies.reclaim(&attached(), &is_collected)
         };
-        if agent.tallies.left_behind_bytes(&attached()) > MAX_LEFT_BEHIND_BYTES {
+        let is_much_left = || agent.tallies.left_behind_bytes(&attached()) > MAX_LEFT_BEHIND_BYTES;
+        if is_much_left() {
             reclaim();
         }
+        if is_much_left() {
+            agent.tallies.abandon(&attached());
+        }
         let create = || agent.tallies.create_table(&agent.shards, kind, entries);
-        let created = create().or_else(|| if reclaim() > 0 { create() } else { None });
+        let created = create().or_else(|| {
+            let former = reclaim() + agent.tallies.abandon(&attached());
+            if former > 0 { create() } else { None }
+        });
         created.ok_or_else(|| {
             let counts = agent.tallies.table_counts(&attached());
             AttachError::TablesFull {

@@ -42,6 +42,15 @@ const QUEUES: [&str; 5] = [
     "java.util.concurrent.SynchronousQueue",
     "java.util.concurrent.DelayQueue",
 ];
+/// Methods of the JDK in which the main thread of a service waits for time to pass, for a signal, or
+/// for a line of standard input.
+const MAIN_WAITS: [(&str, &str); 5] = [
+    ("java.lang.Thread", "sleep"),
+    ("java.lang.Object", "wait"),
+    ("jdk.internal.misc.Unsafe", "park"),
+    ("java.io.FileInputStream", "readBytes"),
+    ("java.io.FileInputStream", "read0"),
+];
 /// The most methods of the application on the stack of a thread that takes its work from a queue:
 /// the loop of a worker and its caller. A deeper stack waits in the middle of its work, for
 /// instance for a connection of a pool.
@@ -129,6 +138,20 @@ pub fn is_idle(thread: &DumpedThread) -> bool {
     })
 }
 
+/// Returns whether a thread is the main thread, and waits in `main` itself. A service does its work
+/// in other threads then.
+pub fn waits_in_main(thread: &DumpedThread) -> bool {
+    let own = thread.frames.iter().position(|frame| !is_jdk(frame));
+    let Some(own) = own.filter(|_| thread.name == "main" && own_methods(thread) == 1) else {
+        return false;
+    };
+    let waits = |frame: &DumpedFrame| {
+        let called = (frame.class.as_str(), frame.method.as_str());
+        MAIN_WAITS.contains(&called)
+    };
+    thread.frames[own].method == "main" && thread.frames[..own].iter().any(waits)
+}
+
 /// Returns the number of frames of the application, without the frames of lambda classes.
 fn own_methods(thread: &DumpedThread) -> usize {
     let own = thread.frames.iter();
@@ -142,7 +165,11 @@ mod tests {
     use veneer_client::thread_dump::parse;
 
     fn thread(frames: &[&str]) -> DumpedThread {
-        let mut dump = "\"t\" #1 prio=5\n   java.lang.Thread.State: RUNNABLE\n".to_owned();
+        named_thread("t", frames)
+    }
+
+    fn named_thread(name: &str, frames: &[&str]) -> DumpedThread {
+        let mut dump = format!("\"{name}\" #1 prio=5\n   java.lang.Thread.State: RUNNABLE\n");
         for frame in frames {
             dump.push_str(&format!("\tat {frame}\n"));
         }
@@ -180,6 +207,28 @@ mod tests {
             "com.shop.Dao.find(Dao.java:12)",
         ];
         assert_eq!(leaf(&query), Some((4, true)));
+    }
+
+    #[test]
+    fn the_main_thread_waits_in_main_and_not_in_a_method_that_main_calls() {
+        let input = [
+            "java.io.FileInputStream.readBytes(java.base@17/Native Method)",
+            "java.io.BufferedReader.readLine(java.base@17/BufferedReader.java:396)",
+            "shop.Service.main(Service.java:20)",
+        ];
+        let sleep = [
+            "java.lang.Thread.sleep(java.base@17/Native Method)",
+            "shop.Shop.main(Shop.java:9)",
+        ];
+        for frames in [&input[..], &sleep[..]] {
+            assert!(waits_in_main(&named_thread("main", frames)));
+            assert!(!waits_in_main(&named_thread("worker", frames)));
+        }
+        let batch = [sleep[0], "shop.Desk.retry(Desk.java:3)", sleep[1]];
+        assert!(!waits_in_main(&named_thread("main", &batch)));
+        let works = ["java.util.HashMap.get(HashMap.java:1)", sleep[1]];
+        assert!(!waits_in_main(&named_thread("main", &works)));
+        assert!(!waits_in_main(&named_thread("main", &sleep[..1])));
     }
 
     #[test]

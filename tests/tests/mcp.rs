@@ -1,0 +1,243 @@
+//! `veneer mcp`: the official Python SDK of the protocol calls the tools on a running service. The
+//! planted faults of `examples/shop` are found, and without `--allow-edits` nothing can be changed.
+
+use std::io::Write;
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use veneer_tests::command::{json as json_of, path};
+use veneer_tests::downloads::{python_with_mcp, receiver};
+use veneer_tests::folder::Folder;
+use veneer_tests::java_programs::{Outcome, on_each_jdk_with};
+use veneer_tests::jdk;
+use veneer_tests::live::{Live, LiveError, until};
+use veneer_tests::process::Process;
+use veneer_tests::sample_service::{handle_orders, shop_service, stop_and_check};
+use veneer_tests::skip::skip;
+
+/// The most characters of an answer. They are fewer than 1,500 tokens, at three characters a token.
+const MAX_CHARACTERS: usize = 4_500;
+/// The most characters of the answers that lead to a fault: 10,000 tokens.
+const MAX_CHARACTERS_PER_FAULT: usize = 30_000;
+
+/// A planted fault: its name, the calls that lead to it, and what the last answer shows.
+type Fault<'f> = (&'f str, Vec<(&'f str, Value)>, &'f [&'f str]);
+
+/// The answer to a call.
+#[derive(Debug)]
+struct Answer {
+    is_error: bool,
+    text: String,
+}
+
+/// Calls tools of a server that has these options. `python` has the SDK. Returns what the server says
+/// about itself, and the answers.
+fn session(
+    python: &Process,
+    options: &[&str],
+    calls: &[(&str, Value)],
+) -> Result<(Value, Vec<Answer>), Box<dyn std::error::Error>> {
+    let client = python
+        .clone()
+        .arg(receiver("mcp_client.py"))
+        .arg(path())
+        .arg("mcp")
+        .args(options);
+    let mut child = client.start()?;
+    let mut input = child.stdin.take().ok_or("no standard input")?;
+    for (tool, arguments) in calls {
+        writeln!(input, "{}", json!({"tool": tool, "arguments": arguments}))?;
+    }
+    drop(input);
+    let output = child.wait_with_output()?;
+    let text = String::from_utf8(output.stdout)?;
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let lines: Result<Vec<Value>, _> = text.lines().map(serde_json::from_str).collect();
+    let mut lines = lines?.into_iter();
+    let server = lines.next().ok_or_else(|| format!("no server: {errors}"))?;
+    let answers = lines.map(|line| Answer {
+        is_error: line["error"].as_bool().unwrap_or(true),
+        text: line["text"].as_str().unwrap_or_default().to_owned(),
+    });
+    let answers: Vec<Answer> = answers.collect();
+    assert_eq!(answers.len(), calls.len(), "{text}{errors}");
+    Ok((server, answers))
+}
+
+#[test]
+fn a_client_of_the_official_sdk_measures_and_changes_nothing() -> Outcome {
+    let python = match python_with_mcp()? {
+        Ok(python) => python,
+        Err(missing) => return Ok(skip(missing)?),
+    };
+    on_each_jdk_with("control", |programs| {
+        let mut live = Live::start(&programs.java("Desk"))?;
+        let pid = live.pid();
+        let (end, ended) = channel();
+        let orders = thread::spawn(move || -> Result<Live, LiveError> {
+            while ended.recv_timeout(Duration::from_millis(10)).is_err() {
+                handle_orders(&mut live, 100)?;
+            }
+            Ok(live)
+        });
+        let edit = json!({"pid": pid, "source": "methods(\"Desk::round()\").skip(1)"});
+        let calls = [
+            ("machines", json!({})),
+            (
+                "ask",
+                json!({"pid": pid, "question": "time", "pattern": "Desk", "seconds": 1}),
+            ),
+            ("code", json!({"pid": pid, "pattern": "Desk::serve(..)"})),
+            (
+                "calls",
+                json!({"pid": pid, "pattern": "Desk", "view": "tree", "seconds": 1}),
+            ),
+            (
+                "trace",
+                json!({"pid": pid, "pattern": "Desk", "seconds": 1}),
+            ),
+            (
+                "ask",
+                json!({"pid": pid, "pattern": "Desk::srve(..)", "seconds": 0.2}),
+            ),
+            ("plan", edit.clone()),
+            ("detach", json!({"pid": pid})),
+            ("plan", json!({"name": "http"})),
+            ("nonsense", json!({})),
+        ];
+        let (server, answers) = session(&python, &[], &calls)?;
+        assert_eq!(server["name"], "veneer");
+        assert_eq!(
+            server["tools"].as_array().map(Vec::len),
+            Some(8),
+            "{server}"
+        );
+        let text = |n: usize| answers[n].text.as_str();
+        for (n, answer) in answers.iter().enumerate() {
+            assert_eq!(
+                answer.is_error,
+                matches!(n, 5 | 6 | 7 | 9),
+                "{n}: {answer:?}"
+            );
+            assert!(
+                answer.text.chars().count() <= MAX_CHARACTERS,
+                "{n}: {answer:?}"
+            );
+        }
+        assert!(text(0).contains(&pid.to_string()) && text(0).ends_with("command: veneer ps"));
+        assert!(
+            text(1).contains("serve(") && text(1).contains("note: attached: "),
+            "{}",
+            text(1)
+        );
+        assert!(text(2).contains("order"), "{}", text(2));
+        assert!(
+            text(3).contains("Desk.serve") || text(3).contains("Desk::serve"),
+            "{}",
+            text(3)
+        );
+        assert!(text(4).contains("serve("), "{}", text(4));
+        assert!(text(5).contains("serve"), "{}", text(5));
+        for refused in [6, 7] {
+            assert!(text(refused).contains("--allow-edits"), "{}", text(refused));
+        }
+        // Nothing is attached any more.
+        let status = || Ok(json_of(&["patches", &pid.to_string(), "--json"]).unwrap_or_default());
+        let is_clean = |status: &Value| status[0]["loads"] == json!([]);
+        until("the end of what was attached", status, is_clean)?;
+        // With the right to edit, the same plan runs.
+        let (_, answers) = session(&python, &["--allow-edits"], &[("plan", edit)])?;
+        assert!(
+            !answers[0].text.contains("--allow-edits"),
+            "{:?}",
+            answers[0]
+        );
+        end.send(())?;
+        stop_and_check(orders.join().map_err(|_| "the orders ended")??)
+    })
+}
+
+#[test]
+fn the_faults_of_the_shop_are_found_in_few_calls() -> Outcome {
+    let python = match python_with_mcp()? {
+        Ok(python) => python,
+        Err(missing) => return Ok(skip(missing)?),
+    };
+    for jdk in [Some(jdk::oldest()), jdk::newest()].into_iter().flatten() {
+        let classes = Folder::new("mcp")?;
+        let live = shop_service(&jdk, &classes)?;
+        let pid = live.pid();
+        let ask = |question: &str, pattern: &str, more: Value| {
+            let mut arguments = json!({"pid": pid, "question": question, "pattern": pattern});
+            if let (Some(all), Some(more)) = (arguments.as_object_mut(), more.as_object()) {
+                all.extend(more.clone());
+            }
+            ("ask", arguments)
+        };
+        let faults: [Fault; 6] = [
+            (
+                "a quadratic search for duplicates",
+                vec![("search", json!({"pid": pid, "seconds": 8}))],
+                &["hasTwice"],
+            ),
+            (
+                "orders of one customer are slow",
+                vec![ask(
+                    "time",
+                    "shop.Stock::left(..)",
+                    json!({"by": ["order.customer"]}),
+                )],
+                &["eve"],
+            ),
+            (
+                "one query for each item",
+                vec![(
+                    "plan",
+                    json!({"pid": pid, "name": "sql", "settings": ["methods=shop..*"]}),
+                )],
+                &["SELECT amount FROM stock"],
+            ),
+            (
+                "a lock that is held too long",
+                vec![ask("time", "shop..*", json!({"at": "monitor_enters"}))],
+                &["shop.Prices"],
+            ),
+            (
+                "an exception as a result",
+                vec![ask(
+                    "count",
+                    "shop..*",
+                    json!({"at": "handlers", "by": ["class_of(exception)"]}),
+                )],
+                &["NumberFormatException"],
+            ),
+            (
+                "a large array for each receipt",
+                vec![ask("count", "shop..*", json!({"at": "allocations"}))],
+                &["shop.Receipt", "new char[]"],
+            ),
+        ];
+        for (fault, calls, expected) in faults {
+            assert!(calls.len() <= 5);
+            let has_all = |answers: &Vec<Answer>| -> bool {
+                let last = answers.last().map_or("", |answer| answer.text.as_str());
+                expected.iter().all(|words| last.contains(words))
+            };
+            let asked = || match session(&python, &[], &calls) {
+                Ok((_, answers)) => Ok(answers),
+                Err(error) => Err(std::io::Error::other(error.to_string()).into()),
+            };
+            // On a busy machine, the service may serve no order of the right kind during the call.
+            let answers = until(fault, asked, has_all)?;
+            let characters: usize = answers.iter().map(|one| one.text.chars().count()).sum();
+            assert!(
+                characters <= MAX_CHARACTERS_PER_FAULT,
+                "{fault}: {characters}"
+            );
+        }
+        live.stop()?.succeeded("the service")?;
+    }
+    Ok(())
+}
