@@ -43,11 +43,13 @@ cat >"$out/run.sh" <<'RUN'
 # Arguments: name, folder, program.
 begun=$(date +%s)
 code=0
-(cd "$2" && CARGO_MANIFEST_DIR=$2 "$3") >"$out/$1.log" 2>&1 || code=$?
+# Files of several packages may have one name.
+log=$out/$(basename "$2")-$1.log
+(cd "$2" && CARGO_MANIFEST_DIR=$2 "$3") >"$log" 2>&1 || code=$?
 [ "$code" = 0 ] || echo "$1" >>"$out/failed"
 took=$(($(date +%s) - begun))
 flock "$out/print" sh -c 'cat "$1"; printf "test: %s: exit code %s, %s s\n" "$2" "$3" "$4" >&2' \
-    print "$out/$1.log" "$1" "$code" "$took"
+    print "$log" "$1" "$code" "$took"
 RUN
 
 say "$(wc -l <"$out/files") files of tests, $jobs at once"

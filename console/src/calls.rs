@@ -109,8 +109,10 @@ fn check_measure(profile: &CallProfile, by: Measure) -> Result<(), CallsError> {
     }
 }
 
+/// Whether the profile has any call.
 fn was_called(profile: &CallProfile) -> bool {
-    profile.methods().iter().any(|one| one.entries > Some(0))
+    let is_entered = profile.methods().iter().any(|one| one.entries > Some(0));
+    is_entered || !profile.edges().is_empty()
 }
 
 fn write(

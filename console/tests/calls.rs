@@ -148,7 +148,8 @@ fn unusable_input_is_refused_in_one_line() {
         (show("newer", &[]), "use a newer veneer"),
         (show("missing", &[]), "No such file"),
         (calls(&["show", "/dev/null"]), "this is no call profile"),
-        (show("empty", &["--by", "time"]), "no times"),
+        (show("empty", &["--by", "time"]), "no method was called"),
+        (show("appended", &["--by", "time"]), "no times"),
         (show("empty", &["--by", "allocations"]), "no allocations"),
         (show("appended", &["--view", "tree"]), "no contexts"),
         (

@@ -5,23 +5,27 @@
 use veneer_tests::java_programs::Outcome;
 use veneer_tests::jdk;
 use veneer_tests::trust::hostile::agents::{Agent, Order, ProgramWithAgent};
+use veneer_tests::trust::hostile::settings::{C1, DEFAULT};
 
 /// Starts the program twice in each order, on the oldest and the newest JDK.
 fn run_with_other_agent(agent: Agent) -> Outcome {
     let mut failures = Vec::new();
     for jdk in [Some(jdk::oldest()), jdk::newest()].into_iter().flatten() {
         let beside = ProgramWithAgent::prepare(&jdk, agent)?;
-        for (seed, order) in (12_345..).zip([
-            Order::VeneerFirst,
-            Order::VeneerLast,
-            Order::VeneerFirst,
-            Order::VeneerLast,
+        for (seed, (order, setting)) in (12_345..).zip([
+            (Order::VeneerFirst, DEFAULT),
+            (Order::VeneerLast, DEFAULT),
+            (Order::VeneerFirst, C1),
+            (Order::VeneerLast, C1),
         ]) {
-            let failure = match beside.start(order, seed) {
+            let failure = match beside.start(order, setting, seed) {
                 Ok(failure) => failure,
                 Err(error) => Some(error.to_string()),
             };
-            failures.extend(failure.map(|text| format!("{jdk}, {order}, seed {seed}: {text}")));
+            failures.extend(
+                failure
+                    .map(|text| format!("{jdk}, {order}, {}, seed {seed}: {text}", setting.name)),
+            );
         }
     }
     if failures.is_empty() {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::compiled::{Plan, difference, run_under_plan, run_with_thread_dump, sources};
+use super::settings::{DEFAULT, Setting};
 use crate::folder::{Folder, files};
 use crate::jars::{jar, jars};
 use crate::jdk::Jdk;
@@ -126,7 +127,7 @@ impl ProgramWithAgent {
             limit: Duration::from_secs(120),
         };
         let begun = Instant::now();
-        let java = beside.java(Order::VeneerFirst)?;
+        let java = beside.java(Order::VeneerFirst, DEFAULT)?;
         beside.plain =
             run_with_thread_dump(jdk, &java, beside.limit)?.succeeded("the plain run")?;
         // Other processes may use both processors while the limit applies.
@@ -156,8 +157,9 @@ impl ProgramWithAgent {
         })
     }
 
-    fn java(&self, order: Order) -> Result<Process, TrustError> {
-        let mut java = Process::new(self.jdk.tool("java")).args(["-Xmx256m", "-Xshare:auto"]);
+    fn java(&self, order: Order, setting: Setting) -> Result<Process, TrustError> {
+        let java = Process::new(self.jdk.tool("java")).args(["-Xmx256m", "-Xshare:auto"]);
+        let mut java = java.args(setting.options);
         let option = self.option()?;
         match order {
             // The command puts Veneer's agent before the other options. The JVM reads this variable
@@ -192,8 +194,14 @@ impl ProgramWithAgent {
 
     /// Starts the program once, with the storm from the first class on. Returns the difference to
     /// the output without Veneer, or `None` if there is none.
-    pub fn start(&self, order: Order, seed: u32) -> Result<Option<String>, TrustError> {
-        let output = run_under_plan(&self.jdk, Plan::Storm(seed), &self.java(order)?, self.limit)?;
+    pub fn start(
+        &self,
+        order: Order,
+        setting: Setting,
+        seed: u32,
+    ) -> Result<Option<String>, TrustError> {
+        let java = self.java(order, setting)?;
+        let output = run_under_plan(&self.jdk, Plan::Storm(seed), &java, self.limit)?;
         Ok(difference(&self.plain, &output))
     }
 }
