@@ -479,9 +479,13 @@ fn agent_status(target: &Target) -> Vec<Finding> {
         ),
         Ok(Some(Ok(status))) => {
             let instruments: usize = status.loads.iter().map(|load| load.instruments.len()).sum();
+            let tables = &status.tables;
             let state = format!(
-                "Veneer {} answers; {} classes armed, {instruments} instruments attached",
-                status.version, status.classes_armed
+                "Veneer {} answers; {} classes armed, {instruments} instruments attached, {} of {} MiB of tables in use",
+                status.version,
+                status.classes_armed,
+                tables.bytes.div_ceil(1 << 20),
+                tables.room >> 20
             );
             (good(what, state), status.problems)
         }

@@ -64,6 +64,9 @@ fn write(to: &mut impl Write, pid: u32, agent: &Status, style: Style) -> io::Res
     for problem in &agent.problems {
         writeln!(to, "problem: {problem}")?;
     }
+    if let Some(tables) = status::format_tables(&agent.tables) {
+        writeln!(to, "{tables}")?;
+    }
     let mut cells: Vec<[String; 6]> = Vec::new();
     for load in &agent.loads {
         let of = |id: String, what: String, points: String| {

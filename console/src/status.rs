@@ -1,6 +1,6 @@
 //! Formats the status of an agent for people.
 
-use veneer_protocol::Status;
+use veneer_protocol::{Status, TableUse};
 
 /// Formats milliseconds as an age: `45 s`, `12 min`, `3 h 20 min`, `5 d 2 h`.
 pub fn format_age(millis: u64) -> String {
@@ -30,9 +30,53 @@ pub fn format_attachments(status: &Status) -> String {
     }
 }
 
+/// One line about the tables of a JVM; `None` while more than half of their room is free.
+pub fn format_tables(tables: &TableUse) -> Option<String> {
+    const MIB: u64 = 1 << 20;
+    if tables.bytes <= tables.room / 2 {
+        return None;
+    }
+    let plans = tables
+        .by_plan
+        .iter()
+        .map(|(plan, n)| format!("{n} of {plan}"));
+    let plans: Vec<String> = plans.collect();
+    let plans = match plans.is_empty() {
+        true => String::new(),
+        false => format!(" ({})", plans.join(", ")),
+    };
+    Some(format!(
+        "tables: {} in use, {} left behind{plans}; {} of {} MiB",
+        tables.in_use,
+        tables.left_behind,
+        tables.bytes.div_ceil(MIB),
+        tables.room / MIB
+    ))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tables_are_shown_with_their_plans() {
+        let mut tables = TableUse::default();
+        assert_eq!(format_tables(&tables), None);
+        tables.left_behind = 1;
+        tables.room = 256 << 20;
+        tables.bytes = 200 << 20;
+        assert_eq!(
+            format_tables(&tables).unwrap(),
+            "tables: 0 in use, 1 left behind; 200 of 256 MiB"
+        );
+        tables.in_use = 3;
+        tables.by_plan = [("count".into(), 2)].into();
+        assert!(
+            format_tables(&tables)
+                .unwrap()
+                .contains("3 in use, 1 left behind (2 of count)")
+        );
+    }
 
     #[test]
     fn ages_are_formatted_for_people() {

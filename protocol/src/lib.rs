@@ -46,7 +46,7 @@ pub use socket::{
 };
 pub use status::{
     Analysis, Component, DetachReport, DetachTarget, InstrumentStatus, PatchStatus,
-    PlanInstanceStatus, Status, UnrestoredClass,
+    PlanInstanceStatus, Status, TableUse, UnrestoredClass,
 };
 pub use table::{Table, TableEntry, TableKind};
 pub use update::{

@@ -39,10 +39,28 @@ pub struct Status {
     /// Components, the oldest first.
     #[serde(default)]
     pub components: Vec<Component>,
+    /// The tables of plans.
+    #[serde(default)]
+    pub tables: TableUse,
     /// Errors of the agent itself, the oldest first and each message once: a thread of the agent
     /// that panicked, a full disk. Errors of plans are not among them.
     #[serde(default)]
     pub problems: Vec<String>,
+}
+
+/// The tables of a JVM, and their room.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TableUse {
+    /// The number of tables that a plan or an attached instrument has.
+    pub in_use: u64,
+    /// The number of tables of former plans, to which old code may still write.
+    pub left_behind: u64,
+    /// The number of tables of each plan, also of former ones.
+    pub by_plan: BTreeMap<String, u64>,
+    /// Bytes of the tables in the file.
+    pub bytes: u64,
+    /// The most bytes of all tables in the file.
+    pub room: u64,
 }
 
 impl Status {

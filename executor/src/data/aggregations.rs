@@ -79,7 +79,7 @@ use thread_local_parts::ThreadLocalParts;
 /// address space may forbid the first size.
 const FILE_BYTES: [u64; 2] = [1 << 34, 1 << 28];
 /// The most bytes of all tables together that are in the file.
-const ROOM_BYTES: u64 = 1 << 28;
+pub const ROOM_BYTES: u64 = 1 << 28;
 /// The most string slots of a table that recognises strings by identity. Each of these slots costs
 /// an object reference of four bytes on the Java heap.
 const MAX_IDENTITY_STRING_SLOTS: u64 = 1 << 14;
@@ -527,6 +527,11 @@ impl Tallies {
         let list = self.list();
         let left = left_behind(&list, attached);
         left.map(|(_, table)| table.bytes).sum()
+    }
+
+    /// Bytes of the tables in the file.
+    pub fn used_bytes(&self) -> u64 {
+        self.list().used_bytes()
     }
 
     /// Counts the tables with room in the file.
