@@ -19,7 +19,7 @@ mod pages;
 mod tools;
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
@@ -96,14 +96,14 @@ pub fn serve(options: Options) -> Result<(), ServeError> {
 /// The server: its options, and the pages of answers that were not asked for yet.
 struct McpServer {
     options: Options,
-    pages: Arc<Mutex<Pages>>,
+    pages: Mutex<Pages>,
 }
 
 impl McpServer {
     fn new(options: Options) -> McpServer {
         McpServer {
             options,
-            pages: Arc::default(),
+            pages: Mutex::default(),
         }
     }
 

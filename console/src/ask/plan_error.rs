@@ -130,7 +130,7 @@ pub fn explain_without_expressions(message: &str, name: &str) -> String {
     explain(message, name, &WrittenPlan::default())
 }
 
-/// Whether the code stands at the exits of a method, where its arguments cannot be read.
+/// Returns whether `reason` refuses a variable at the exits of a method. Arguments cannot be read there.
 fn lacks_arguments(place: &str, is_kept: bool, reason: &str) -> bool {
     let is_exit = place.ends_with(" at return") || place.ends_with(" at throw");
     is_exit && !is_kept && reason.contains("cannot be read here")
