@@ -1,7 +1,7 @@
 # Targets:
 #
 #   make build        builds the optimised command and agent: target/release/{veneer,libveneer_agent.so}
-#   make package      builds the archive and the Debian package: target/package
+#   make package      builds the archives and the Debian packages: target/package
 #   make test         runs all tests on every JDK of this machine
 #   make demo         runs javac under a plan that counts the basic blocks of javac's parser
 #   make fuzz         runs every fuzz target for ten minutes, two at a time: half an hour

@@ -14,6 +14,8 @@
 #                                              share/{man,doc,bash-completion,zsh,fish};
 #                                              can be unpacked in any directory
 #   OUT_DIR/veneer_VERSION_ARCH.deb            the same files below /usr
+#   OUT_DIR/veneer-VERSION-ARCH-linux-debug.tar.gz, OUT_DIR/veneer-dbgsym_VERSION_ARCH.deb
+#                                              function names and line numbers for debuggers
 #
 # DEBFULLNAME and DEBEMAIL are the name and the address of the maintainer in the Debian package.
 #
@@ -43,8 +45,18 @@ name=veneer-$version-$machine-linux
 tree=$work/$name
 install -D -m 755 "$built/release/veneer" "$tree/bin/veneer"
 install -D -m 644 "$built/release/libveneer_agent.so" "$tree/lib/veneer/libveneer_agent.so"
-# Function names are kept, because crash reports and profilers need them.
-strip --strip-debug "$tree/bin/veneer" "$tree/lib/veneer/libveneer_agent.so"
+# The debug archive has the same directories, so that it can be unpacked over the other archive. Each
+# program has a link to its debug file, which debuggers and `perf` follow.
+debug_name=$name-debug
+debug=$work/debug/$name
+split_debug() {
+    install -d "$debug/$(dirname "$1")"
+    objcopy --only-keep-debug "$tree/$1" "$debug/$1.debug"
+    strip --strip-unneeded "$tree/$1"
+    objcopy --add-gnu-debuglink="$debug/$1.debug" "$tree/$1"
+}
+split_debug bin/veneer
+split_debug lib/veneer/libveneer_agent.so
 veneer=$tree/bin/veneer
 "$veneer" man "$tree/share/man/man1"
 gzip -9n "$tree/share/man/man1/"*.1
@@ -73,9 +85,13 @@ install -m 644 LICENSE "$doc/copyright"
 time=$(git log -1 --format=%ct 2>/dev/null || date +%s)
 find "$work" -exec touch -h -d "@$time" {} +
 
-archive=$out/$name.tar.gz
-tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$time" -C "$work" -cf - "$name" | gzip "-${level}n" > "$archive"
-say "$archive"
+archive() {
+    tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$time" -C "$1" -cf - "$name" |
+        gzip "-${level}n" > "$out/$2.tar.gz"
+    say "$out/$2.tar.gz"
+}
+archive "$work" "$name"
+archive "$work/debug" "$debug_name"
 
 if ! command -v dpkg-deb >/dev/null 2>&1; then
     say "no .deb: there is no dpkg-deb here"
@@ -109,8 +125,27 @@ Description: instruments for single fragments of running Java methods
  loops and edges of methods in a running JVM (HotSpot 17 or newer), takes them
  out again, and edits control-flow graphs, without a restart.
 END
-chmod 755 "$debian" "$debian/DEBIAN"
-package=$out/veneer_${version}_$architecture.deb
-find "$debian" -exec touch -h -d "@$time" {} +
-SOURCE_DATE_EPOCH=$time dpkg-deb --root-owner-group "-z$level" --build "$debian" "$package" >&2
-say "$package"
+build_deb() {
+    chmod 755 "$1" "$1/DEBIAN"
+    find "$1" -exec touch -h -d "@$time" {} +
+    SOURCE_DATE_EPOCH=$time dpkg-deb --root-owner-group "-z$level" --build "$1" "$2" >&2
+    say "$2"
+}
+build_deb "$debian" "$out/veneer_${version}_$architecture.deb"
+
+# Debuggers look for the file of a link below /usr/lib/debug too.
+symbols=$work/symbols
+mkdir -p "$symbols/DEBIAN" "$symbols/usr/lib/debug"
+cp -a "$debug" "$symbols/usr/lib/debug/usr"
+cat > "$symbols/DEBIAN/control" <<END
+Package: veneer-dbgsym
+Version: $version
+Architecture: $architecture
+Maintainer: $maintainer
+Installed-Size: $(du -sk "$symbols/usr" | cut -f 1)
+Depends: veneer (= $version)
+Section: debug
+Priority: optional
+Description: function names and line numbers of veneer for debuggers
+END
+build_deb "$symbols" "$out/veneer-dbgsym_${version}_$architecture.deb"

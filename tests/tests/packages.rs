@@ -2,7 +2,6 @@
 //! and completions.
 
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
 use veneer_tests::command::{path, veneer};
 use veneer_tests::folder::{Folder, files, workspace};
@@ -17,36 +16,47 @@ fn text(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// Builds the archive and the Debian package from the command under test. Without dpkg-deb, there
-/// is no Debian package.
-fn packages() -> Result<Vec<PathBuf>, Box<dyn std::error::Error>> {
-    static PACKAGES: OnceLock<Folder> = OnceLock::new();
-    let made = match PACKAGES.get() {
-        Some(made) => made,
-        None => {
-            let folder = Folder::new("packages")?;
-            let release = folder.join("built/release");
-            std::fs::create_dir_all(&release)?;
-            let beside = path().parent().ok_or("the command has no folder")?;
-            for name in ["veneer", "libveneer_agent.so"] {
-                std::os::unix::fs::symlink(beside.join(name), release.join(name))?;
-            }
-            let out = folder.join("out");
-            let script = workspace().join("build/package.sh");
-            Process::new("sh")
-                .args([script, folder.join("built"), out])
-                .env("PACKAGE_LEVEL", "1")
-                .run()?
-                .succeeded("package.sh")?;
-            PACKAGES.get_or_init(|| folder)
+/// The packages of the command under test.
+struct Packages {
+    _folder: Folder,
+    /// The archives and the Debian packages that users install.
+    programs: Vec<PathBuf>,
+    /// The packages with function names and line numbers for debuggers.
+    debug: Vec<PathBuf>,
+}
+
+impl Packages {
+    /// Without dpkg-deb, there are no Debian packages.
+    fn build() -> Result<Self, Box<dyn std::error::Error>> {
+        let folder = Folder::new("packages")?;
+        let release = folder.join("built/release");
+        std::fs::create_dir_all(&release)?;
+        let beside = path().parent().ok_or("the command has no folder")?;
+        for name in ["veneer", "libveneer_agent.so"] {
+            std::os::unix::fs::symlink(beside.join(name), release.join(name))?;
         }
-    };
-    let mut found = files(&made.join("out"), "gz")?;
-    found.extend(files(&made.join("out"), "deb")?);
-    if Process::new("dpkg-deb").arg("--version").run().is_err() {
-        skip(Need::Program("dpkg-deb"))?;
+        let out = folder.join("out");
+        let script = workspace().join("build/package.sh");
+        Process::new("sh")
+            .args([script, folder.join("built"), out.clone()])
+            .env("PACKAGE_LEVEL", "1")
+            .run()?
+            .succeeded("package.sh")?;
+        if Process::new("dpkg-deb").arg("--version").run().is_err() {
+            skip(Need::Program("dpkg-deb"))?;
+        }
+        let mut found = files(&out, "gz")?;
+        found.extend(files(&out, "deb")?);
+        let (debug, programs) = found.into_iter().partition(|file| {
+            let name = file.file_name().unwrap_or_default().to_string_lossy();
+            name.contains("-debug.") || name.contains("-dbgsym_")
+        });
+        Ok(Self {
+            _folder: folder,
+            programs,
+            debug,
+        })
     }
-    Ok(found)
 }
 
 /// Unpacks a package, and returns the folder that contains `bin`.
@@ -74,61 +84,122 @@ fn unpacked(package: &Path, into: &Folder) -> Result<PathBuf, Box<dyn std::error
 }
 
 #[test]
-fn unpacked_commands_work_with_an_unwritable_home() -> Outcome {
-    let programs = Programs::compile_folder(jdk::oldest(), "instruments")?;
-    let all = packages()?;
-    assert!(!all.is_empty());
-    for package in all {
-        let folder = Folder::new("unpacked")?;
-        let root = unpacked(&package, &folder)?;
-        let veneer = root.join("bin/veneer");
-        // No user, including root, can create anything below a file.
-        let home = folder.join("home");
-        std::fs::write(&home, "")?;
-        let at_home = |process: Process| {
-            process
-                .env("HOME", &text(&home))
-                .env("VENEER_AGENT", "")
-                .env("XDG_CACHE_HOME", "")
-                .env("XDG_STATE_HOME", "")
-        };
-        let (plan, report) = (folder.join("p.rhai"), folder.join("r.json"));
-        std::fs::write(
-            &plan,
-            "methods(\"Orders::handle(..)\").before(counter());\n",
-        )?;
-        let options = ["--plan", &text(&plan), "--report", &text(&report)];
-        let java = at_home(programs.java("Orders").arg("live"));
-        let mut live = Live::start(&java.clone().under_veneer(&veneer, &options))?;
-        live.say("run")?;
-        live.line("sum ")?;
-        let output = live.stop()?;
-        assert_eq!((output.code, output.err.as_str()), (0, ""));
-        let hits: u64 = Report::read(&report)?.instruments[0]
-            .points
-            .iter()
-            .map(|point| point.hits)
-            .sum();
-        assert_eq!(hits, 1000, "{}", package.display());
-        // The agent can also be attached to a running JVM.
-        let live = Live::start(&java)?;
-        let output =
-            at_home(Process::new(&veneer).args(["exec", &live.pid().to_string(), "-e", "pid()"]))
-                .run()?
-                .succeeded("veneer exec")?;
-        assert_eq!(output.out.trim(), live.pid().to_string());
-        for file in [
-            "share/man/man1/veneer.1.gz",
-            "share/man/man1/veneer-shell.1.gz",
-            "share/bash-completion/completions/veneer",
-            "share/zsh/vendor-completions/_veneer",
-            "share/fish/vendor_completions.d/veneer.fish",
-            "share/doc/veneer/copyright",
-        ] {
-            assert!(root.join(file).is_file(), "{file}: {}", package.display());
-        }
-        assert!(root.join("share/doc/veneer/plans").is_dir());
+fn packages_are_small_and_complete_and_work_with_an_unwritable_home() -> Outcome {
+    let packages = Packages::build()?;
+    assert!(!packages.programs.is_empty());
+    for package in &packages.programs {
+        check_unpacked_command(package)?;
     }
+    check_debug_archive(&packages)
+}
+
+fn check_unpacked_command(package: &Path) -> Outcome {
+    let programs = Programs::compile_folder(jdk::oldest(), "instruments")?;
+    let folder = Folder::new("unpacked")?;
+    let root = unpacked(package, &folder)?;
+    let veneer = root.join("bin/veneer");
+    // No user, including root, can create anything below a file.
+    let home = folder.join("home");
+    std::fs::write(&home, "")?;
+    let at_home = |process: Process| {
+        process
+            .env("HOME", &text(&home))
+            .env("VENEER_AGENT", "")
+            .env("XDG_CACHE_HOME", "")
+            .env("XDG_STATE_HOME", "")
+    };
+    let (plan, report) = (folder.join("p.rhai"), folder.join("r.json"));
+    std::fs::write(
+        &plan,
+        "methods(\"Orders::handle(..)\").before(counter());\n",
+    )?;
+    let options = ["--plan", &text(&plan), "--report", &text(&report)];
+    let java = at_home(programs.java("Orders").arg("live"));
+    let mut live = Live::start(&java.clone().under_veneer(&veneer, &options))?;
+    live.say("run")?;
+    live.line("sum ")?;
+    let output = live.stop()?;
+    assert_eq!((output.code, output.err.as_str()), (0, ""));
+    let hits: u64 = Report::read(&report)?.instruments[0]
+        .points
+        .iter()
+        .map(|point| point.hits)
+        .sum();
+    assert_eq!(hits, 1000, "{}", package.display());
+    // The agent can also be attached to a running JVM.
+    let live = Live::start(&java)?;
+    let output =
+        at_home(Process::new(&veneer).args(["exec", &live.pid().to_string(), "-e", "pid()"]))
+            .run()?
+            .succeeded("veneer exec")?;
+    assert_eq!(output.out.trim(), live.pid().to_string());
+    for file in [
+        "share/man/man1/veneer.1.gz",
+        "share/man/man1/veneer-shell.1.gz",
+        "share/bash-completion/completions/veneer",
+        "share/zsh/vendor-completions/_veneer",
+        "share/fish/vendor_completions.d/veneer.fish",
+        "share/doc/veneer/copyright",
+    ] {
+        assert!(root.join(file).is_file(), "{file}: {}", package.display());
+    }
+    assert!(root.join("share/doc/veneer/plans").is_dir());
+    Ok(())
+}
+
+/// The largest sizes of the installed programs in bytes.
+const MAX_SIZES: [(&str, u64); 2] = [
+    ("bin/veneer", 30 << 20),
+    ("lib/veneer/libveneer_agent.so", 12 << 20),
+];
+
+/// The source file and line of each exported function of a program, as binutils finds them.
+fn lines_of_exports(program: &Path) -> Result<Vec<String>, Box<dyn std::error::Error>> {
+    let exports = Process::new("nm")
+        .args(["--dynamic", "--defined-only"])
+        .arg(program)
+        .run()?
+        .succeeded("nm")?;
+    let addresses = exports
+        .out
+        .lines()
+        .filter_map(|line| line.split(' ').next());
+    let lines = Process::new("addr2line")
+        .arg("--exe")
+        .arg(program)
+        .args(addresses)
+        .run()?
+        .succeeded("addr2line")?;
+    Ok(lines.out.lines().map(str::to_string).collect())
+}
+
+/// The installed programs are small, and binutils find their line numbers in the debug archive.
+fn check_debug_archive(packages: &Packages) -> Outcome {
+    let is_archive = |file: &&PathBuf| file.extension().is_some_and(|e| e == "gz");
+    let programs = packages.programs.iter().find(is_archive);
+    let debug = packages.debug.iter().find(is_archive);
+    let folder = Folder::new("unpacked")?;
+    let root = unpacked(programs.ok_or("no archive")?, &folder)?;
+    for (file, max) in MAX_SIZES {
+        let size = std::fs::metadata(root.join(file))?.len();
+        assert!(size <= max, "{file} has {size} bytes, more than {max}");
+    }
+    let agent = root.join("lib/veneer/libveneer_agent.so");
+    let before = lines_of_exports(&agent)?;
+    assert!(before.len() > 5, "{before:?}");
+    assert!(
+        before.iter().all(|place| place.starts_with("??")),
+        "{before:?}"
+    );
+    let same = unpacked(debug.ok_or("no debug archive")?, &folder)?;
+    assert_eq!(same, root);
+    let after = lines_of_exports(&agent)?;
+    assert!(
+        after
+            .iter()
+            .any(|place| place.contains("executor/agent/src/")),
+        "{after:?}"
+    );
     Ok(())
 }
 
