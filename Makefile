@@ -2,7 +2,7 @@
 #
 #   make build        builds the optimised command and agent: target/release/{veneer,libveneer_agent.so}
 #   make package      builds the archives and the Debian packages: target/package
-#   make test         runs all tests on every JDK of this machine
+#   make test         runs all tests on the oldest and the newest JDK of this machine: a quarter of an hour
 #   make demo         runs javac under a plan that counts the basic blocks of javac's parser
 #   make fuzz         runs every fuzz target for ten minutes, two at a time: half an hour
 #   make miri         runs the agent's pure unsafe code under Miri: ten minutes
@@ -46,6 +46,7 @@ test: build
 # Writes docs/trust.md: checks of all classes of the JDKs and of a corpus of jars, of real programs,
 # of random programs, of threads and of memory. Takes less than an hour on two processors.
 trust: build
+	cargo test --release --locked --quiet --no-run -p veneer-fragmenter --test check_mutants
 	cargo run --release --locked -p veneer-tests --bin trust
 
 # Records the runs in fuzz/runs.json. The part `fuzz` of `make trust` shows these runs until the

@@ -1,7 +1,9 @@
 #!/bin/sh
 # Runs all tests: first the unit tests, then the files of tests, several at a time.
 #
-#   TEST_JOBS      number of files of tests that run at once (the number of processors)
+#   TEST_JOBS          number of files of tests that run at once (the number of processors and one more)
+#   VENEER_EVERY_JDK   if set, each test of what the command does runs on the oldest and the newest JDK;
+#                      otherwise on one of them. All other tests always run on both.
 #
 # Most files start JVMs and wait for them much of the time, so several files at a time keep the
 # processors busy. A failing file does not stop the others. The output of a file is printed when it
@@ -11,7 +13,8 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-jobs=${TEST_JOBS:-$(getconf _NPROCESSORS_ONLN)}
+# Tests wait a fifth of their time.
+jobs=${TEST_JOBS:-$(($(getconf _NPROCESSORS_ONLN) + 1))}
 out=${CARGO_TARGET_DIR:-$PWD/target}/test-output
 rm -rf "$out"
 mkdir -p "$out"
@@ -20,6 +23,8 @@ say() { printf 'test: %s\n' "$*" >&2; }
 
 # Tests of measured time need the processors for themselves.
 alone="search search_runs"
+# These files take longest, so they start first.
+long="hostile_loaders other_agents shipped ten_questions jdk_classes programs faults mcp corpora ask"
 
 # All calls of Cargo select the whole workspace. For another selection, Cargo would build the
 # dependencies again.
@@ -54,7 +59,11 @@ RUN
 
 say "$(wc -l <"$out/files") files of tests, $jobs at once"
 is_alone=$(echo "$alone" | tr ' ' '|')
-grep -vE "^($is_alone) " "$out/files" | xargs -P "$jobs" -n 3 sh "$out/run.sh"
+is_long=$(echo "$long" | tr ' ' '|')
+{
+    grep -E "^($is_long) " "$out/files"
+    grep -vE "^($is_long|$is_alone) " "$out/files"
+} | xargs -P "$jobs" -n 3 sh "$out/run.sh"
 grep -E "^($is_alone) " "$out/files" | xargs -n 3 sh "$out/run.sh"
 
 if [ -e "$out/failed" ]; then

@@ -45,13 +45,11 @@ impl Programs {
     /// The launcher with full bytecode verification. If `VENEER_CHECK_JNI` is set, it also has
     /// `-Xcheck:jni`.
     pub fn launcher(&self) -> Process {
-        let mut java = Process::new(self.jdk.tool("java"));
-        if std::env::var_os("VENEER_CHECK_JNI").is_some() {
-            java = java.arg("-Xcheck:jni");
+        let java = self.jdk.verifying_java();
+        match std::env::var_os("VENEER_CHECK_JNI") {
+            Some(_) => java.arg("-Xcheck:jni"),
+            None => java,
         }
-        java.arg("-XX:+UnlockDiagnosticVMOptions")
-            .arg("-XX:+BytecodeVerificationLocal")
-            .arg("-XX:+BytecodeVerificationRemote")
     }
 
     /// The process that runs a program without Veneer.
@@ -75,7 +73,21 @@ pub fn on_each_jdk(test: impl Fn(&Programs) -> Outcome) -> Outcome {
 
 /// Runs a test of a folder of `tests/java` on the oldest and the newest JDK.
 pub fn on_each_jdk_with(folder: &str, test: impl Fn(&Programs) -> Outcome) -> Outcome {
-    for jdk in [Some(jdk::oldest()), jdk::newest()].into_iter().flatten() {
+    let jdks = [Some(jdk::oldest()), jdk::newest()];
+    on_jdks(jdks.into_iter().flatten(), folder, test)
+}
+
+/// Runs a test of the command with a folder of `tests/java` on the JDKs for this test.
+pub fn on_a_jdk_with(folder: &str, test: impl Fn(&Programs) -> Outcome) -> Outcome {
+    on_jdks(jdk::for_this_test(), folder, test)
+}
+
+fn on_jdks(
+    jdks: impl IntoIterator<Item = Jdk>,
+    folder: &str,
+    test: impl Fn(&Programs) -> Outcome,
+) -> Outcome {
+    for jdk in jdks {
         let name = jdk.to_string();
         test(&Programs::compile_folder(jdk, folder)?)
             .map_err(|error| format!("{name}: {error}"))?;

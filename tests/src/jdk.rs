@@ -15,6 +15,13 @@ pub enum CompileError {
     Process(#[from] ProcessError),
 }
 
+/// The options for full verification of the classes of the JDK and of the program.
+pub const VERIFICATION: [&str; 3] = [
+    "-XX:+UnlockDiagnosticVMOptions",
+    "-XX:+BytecodeVerificationLocal",
+    "-XX:+BytecodeVerificationRemote",
+];
+
 /// An installed JDK.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Jdk {
@@ -62,6 +69,11 @@ impl Jdk {
     /// The path of a launcher, for example `java`, `javac` or `javap`.
     pub fn tool(&self, name: &str) -> PathBuf {
         self.home.join("bin").join(name)
+    }
+
+    /// The launcher `java` with full bytecode verification.
+    pub fn verifying_java(&self) -> Process {
+        Process::new(self.tool("java")).args(VERIFICATION)
     }
 
     /// Compiles sources with `-g` into a folder, or takes the class files from the cache.
@@ -120,4 +132,17 @@ pub fn newest() -> Option<Jdk> {
     let jdks = installed();
     let newest = jdks.last()?.clone();
     (newest.major > jdks.first()?.major).then_some(newest)
+}
+
+/// The JDKs for a test of what the command does, which hardly depends on the JDK: the oldest or the newest
+/// one, chosen by the name of the test. If `VENEER_EVERY_JDK` is set, as in continuous integration, both.
+pub fn for_this_test() -> Vec<Jdk> {
+    let newest = newest();
+    if std::env::var_os("VENEER_EVERY_JDK").is_some() {
+        return [Some(oldest()), newest].into_iter().flatten().collect();
+    }
+    let thread = std::thread::current();
+    let name = thread.name().unwrap_or_default();
+    let is_newest = crc32fast::hash(name.as_bytes()).is_multiple_of(2);
+    vec![newest.filter(|_| is_newest).unwrap_or_else(oldest)]
 }

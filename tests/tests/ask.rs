@@ -4,7 +4,7 @@
 use std::thread;
 
 use veneer_tests::command::{run, veneer};
-use veneer_tests::java_programs::{Outcome, on_each_jdk_with};
+use veneer_tests::java_programs::{Outcome, on_a_jdk_with};
 use veneer_tests::live::{Live, until};
 use veneer_tests::process::Output;
 
@@ -123,7 +123,7 @@ const CALLS: &[(&[&str], &CallCounts)] = &[
 
 #[test]
 fn one_line_commands_are_exact_and_leave_nothing_attached() -> Outcome {
-    on_each_jdk_with("instruments", |programs| {
+    on_a_jdk_with("instruments", |programs| {
         let mut live = Live::start(&run(&[], &programs.java("Orders").args(["live"])))?;
         live.say("run")?;
         let sum = live.line("sum ")?;
@@ -191,7 +191,7 @@ fn run_during_round(
 
 #[test]
 fn times_have_keys_conditions_and_self_times() -> Outcome {
-    on_each_jdk_with("instruments", |programs| {
+    on_a_jdk_with("instruments", |programs| {
         let mut live = Live::start(&run(&[], &programs.java("Orders").args(["live"])))?;
         live.say("run")?;
         let sum = live.line("sum ")?;
@@ -256,7 +256,7 @@ fn times_have_keys_conditions_and_self_times() -> Outcome {
 
 #[test]
 fn durations_are_shown_and_values_end_after_a_number() -> Outcome {
-    on_each_jdk_with("instruments", |programs| {
+    on_a_jdk_with("instruments", |programs| {
         let mut live = Live::start(&run(&[], &programs.java("Orders").args(["live"])))?;
         live.say("run")?;
         let sum = live.line("sum ")?;
@@ -394,7 +394,7 @@ const PARCELS: &[(&[&str], &[&str])] = &[
 
 #[test]
 fn values_of_the_jdk_are_shown_without_calls_of_the_application() -> Outcome {
-    on_each_jdk_with("instruments", |programs| {
+    on_a_jdk_with("instruments", |programs| {
         let mut live = Live::start(&run(&[], &programs.java("Parcels")))?;
         live.say("run")?;
         let sum = live.line("sum ")?;
@@ -431,7 +431,7 @@ fn values_of_the_jdk_are_shown_without_calls_of_the_application() -> Outcome {
 
 #[test]
 fn each_watched_value_has_a_text_of_its_own_for_as_long_as_the_question_runs() -> Outcome {
-    on_each_jdk_with("instruments", |programs| {
+    on_a_jdk_with("instruments", |programs| {
         let mut live = Live::start(&run(&[], &programs.java("Orders").args(["live"])))?;
         live.say("run")?;
         let sum = live.line("sum ")?;
@@ -473,7 +473,7 @@ fn each_watched_value_has_a_text_of_its_own_for_as_long_as_the_question_runs() -
 
 #[test]
 fn a_question_without_a_point_ends_with_the_reason_and_code_one() -> Outcome {
-    on_each_jdk_with("instruments", |programs| {
+    on_a_jdk_with("instruments", |programs| {
         let mut live = Live::start(&run(&[], &programs.java("Orders").args(["live"])))?;
         live.say("run")?;
         live.line("sum ")?;
@@ -564,7 +564,7 @@ fn a_question_without_a_point_ends_with_the_reason_and_code_one() -> Outcome {
 
 #[test]
 fn invalid_one_line_commands_are_rejected_with_a_reason() -> Outcome {
-    on_each_jdk_with("instruments", |programs| {
+    on_a_jdk_with("instruments", |programs| {
         let mut live = Live::start(&run(&[], &programs.java("Orders").args(["live"])))?;
         live.say("run")?;
         live.line("sum ")?;
@@ -625,7 +625,7 @@ fn invalid_one_line_commands_are_rejected_with_a_reason() -> Outcome {
 
 #[test]
 fn a_list_shows_the_points_and_the_readable_values() -> Outcome {
-    on_each_jdk_with("instruments", |programs| {
+    on_a_jdk_with("instruments", |programs| {
         let mut live = Live::start(&run(&[], &programs.java("Orders").args(["live"])))?;
         live.say("run")?;
         live.line("sum ")?;
@@ -659,7 +659,7 @@ fn a_list_shows_the_points_and_the_readable_values() -> Outcome {
 
 #[test]
 fn the_list_of_class_files_equals_the_list_of_the_running_jvm() -> Outcome {
-    on_each_jdk_with("instruments", |programs| {
+    on_a_jdk_with("instruments", |programs| {
         let mut live = Live::start(&run(&[], &programs.java("Orders").args(["live"])))?;
         live.say("run")?;
         live.line("sum ")?;
@@ -705,7 +705,7 @@ fn the_list_of_class_files_equals_the_list_of_the_running_jvm() -> Outcome {
 /// threads would find no room for their starts.
 #[test]
 fn questions_about_hot_methods_see_the_calls_of_all_threads() -> Outcome {
-    on_each_jdk_with("shipped", |programs| {
+    on_a_jdk_with("shipped", |programs| {
         let live = programs.armed("Hot")?;
         let pid = live.pid().to_string();
         for question in [

@@ -15,7 +15,7 @@ use std::path::Path;
 use serde_json::Value;
 use veneer_tests::call_oracle::{compile_library, oracle_option, start_recording};
 use veneer_tests::command::{json, run};
-use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with};
+use veneer_tests::java_programs::{Outcome, Programs, on_a_jdk_with};
 use veneer_tests::live::{Live, until};
 use veneer_tests::process::Process;
 use veneer_tests::skip::{Need, skip};
@@ -193,7 +193,7 @@ fn the_contexts_of_a_whole_run_are_those_that_the_jvm_reports() -> Outcome {
     if Process::new("cc").arg("--version").run().is_err() {
         return Ok(skip(Need::Program("cc"))?);
     }
-    on_each_jdk_with("kinds", |programs| {
+    on_a_jdk_with("kinds", |programs| {
         let oracle = compile_library(programs, "call_trace")?;
         let natives = compile_library(programs, "call_back")?;
         let written = programs.classes().join("call_trace.txt");
@@ -244,7 +244,7 @@ fn costs(shown: &Value, method: &str) -> (i64, i64, i64) {
 
 #[test]
 fn times_belong_to_the_context_in_which_they_passed() -> Outcome {
-    on_each_jdk_with("contexts", |programs| {
+    on_a_jdk_with("contexts", |programs| {
         let (shown, _) = record(programs, &programs.java("Sleeping"), &["--arm", "Sleeping"])?;
         let (calls, wall, own) = costs(&shown, "Sleeping::outer");
         // Two calls, each with 30 ms of its own and three calls of 20 ms.
@@ -262,7 +262,7 @@ fn times_belong_to_the_context_in_which_they_passed() -> Outcome {
 
 #[test]
 fn calls_beyond_the_room_for_contexts_are_counted_where_they_are() -> Outcome {
-    on_each_jdk_with("contexts", |programs| {
+    on_a_jdk_with("contexts", |programs| {
         let java = programs.java("Wide");
         let (shown, out) = record(programs, &java, &["--arm", "Wide"])?;
         let expected: i64 = out.trim().parse()?;
@@ -309,7 +309,7 @@ fn entries_by_method(shown: &Value) -> BTreeMap<String, i64> {
 
 #[test]
 fn the_contexts_of_a_running_program_have_the_calls_that_counters_count() -> Outcome {
-    on_each_jdk_with("callgraph", |programs| {
+    on_a_jdk_with("callgraph", |programs| {
         let mut live = Live::start(&programs.java("graph.Main"))?;
         let file = programs.classes().join("live.calls");
         let options = ["graph..*", "--contexts", "--for", "8"];

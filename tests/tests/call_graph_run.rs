@@ -18,7 +18,7 @@ use veneer_tests::call_oracle::{
     read_counted, recorded,
 };
 use veneer_tests::command::run;
-use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with};
+use veneer_tests::java_programs::{Outcome, Programs, on_a_jdk_with};
 use veneer_tests::live::{Live, until};
 use veneer_tests::process::Process;
 use veneer_tests::skip::{Need, skip};
@@ -129,7 +129,7 @@ fn the_graph_of_a_whole_run_is_the_one_that_the_jvm_reports() -> Outcome {
     if Process::new("cc").arg("--version").run().is_err() {
         return Ok(skip(Need::Program("cc"))?);
     }
-    on_each_jdk_with("kinds", |programs| {
+    on_a_jdk_with("kinds", |programs| {
         let oracle = compile_library(programs, "call_edges")?;
         let natives = compile_library(programs, "call_back")?;
         let mut all = BTreeMap::new();
@@ -146,7 +146,7 @@ fn the_graph_of_a_whole_run_is_the_one_that_the_jvm_reports() -> Outcome {
 
 #[test]
 fn a_killed_jvm_leaves_its_counts() -> Outcome {
-    on_each_jdk_with("callgraph", |programs| {
+    on_a_jdk_with("callgraph", |programs| {
         let file: PathBuf = programs.classes().join("killed.calls");
         let options = ["--arm", "graph..*", "--call-graph", &file.to_string_lossy()];
         let options = options.map(String::from);

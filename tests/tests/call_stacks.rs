@@ -3,7 +3,7 @@
 
 use veneer_tests::command::run;
 use veneer_tests::folder::Folder;
-use veneer_tests::java_programs::{Outcome, on_each_jdk_with};
+use veneer_tests::java_programs::{Outcome, on_a_jdk_with};
 use veneer_tests::live::Live;
 use veneer_tests::process::{Output, Process};
 
@@ -53,7 +53,7 @@ fn truncate_stacks(account: Vec<String>) -> Vec<String> {
 
 #[test]
 fn stack_keys_equal_stack_traces() -> Outcome {
-    on_each_jdk_with("stacks", |programs| {
+    on_a_jdk_with("stacks", |programs| {
         let java = programs.java("Leads");
         // Some of the methods on the stacks are in versions, some in their armed bodies, some are
         // not armed.
@@ -84,7 +84,7 @@ fn stack_keys_equal_stack_traces() -> Outcome {
 
 #[test]
 fn a_stack_key_has_the_requested_number_of_frames() -> Outcome {
-    on_each_jdk_with("stacks", |programs| {
+    on_a_jdk_with("stacks", |programs| {
         let plan = r#"
             let one = tally();
             let two = sums();
@@ -123,7 +123,7 @@ fn a_stack_key_has_the_requested_number_of_frames() -> Outcome {
 
 #[test]
 fn stack_keys_equal_stack_traces_in_a_running_program() -> Outcome {
-    on_each_jdk_with("stacks", |programs| {
+    on_a_jdk_with("stacks", |programs| {
         // The program is either armed at its start or attached to later.
         for armed in [true, false] {
             let java = programs.java("Leads").arg("waits");
@@ -149,7 +149,7 @@ fn stack_keys_equal_stack_traces_in_a_running_program() -> Outcome {
 
 #[test]
 fn stacks_can_only_be_used_as_keys() -> Outcome {
-    on_each_jdk_with("stacks", |programs| {
+    on_a_jdk_with("stacks", |programs| {
         for (code, said) in [
             (
                 "t.count(stack() + 1)",

@@ -4,7 +4,7 @@
 
 use veneer_tests::command::run;
 use veneer_tests::folder::Folder;
-use veneer_tests::java_programs::{Outcome, on_each_jdk_with};
+use veneer_tests::java_programs::{Outcome, on_a_jdk_with};
 use veneer_tests::live::Live;
 
 /// The instrument on `serve`, and the expected content of the table `t` after one run: keys and
@@ -188,7 +188,7 @@ fn differences(all: &[(&str, &str)], said: &str) -> Vec<String> {
 
 #[test]
 fn probes_call_methods_before_the_run_and_while_it_runs() -> Outcome {
-    on_each_jdk_with("instruments", |programs| {
+    on_a_jdk_with("instruments", |programs| {
         let java = programs.java("Callees");
         let plain = java.run()?.succeeded("Callees")?;
         for (head, all) in [("", CASTS), ("unsafe_calls(true);\n", CALLS)] {
@@ -226,7 +226,7 @@ fn probes_call_methods_before_the_run_and_while_it_runs() -> Outcome {
 
 #[test]
 fn impossible_calls_are_refused_with_position_and_alternatives() -> Outcome {
-    on_each_jdk_with("instruments", |programs| {
+    on_a_jdk_with("instruments", |programs| {
         let mut live = Live::start(&run(&[], &programs.java("Callees").arg("live")))?;
         live.say("run")?;
         let sum = live.line("sum ")?;
@@ -271,7 +271,7 @@ fn impossible_calls_are_refused_with_position_and_alternatives() -> Outcome {
 
 #[test]
 fn other_instruments_count_methods_called_by_probes() -> Outcome {
-    on_each_jdk_with("instruments", |programs| {
+    on_a_jdk_with("instruments", |programs| {
         let java = programs.java("Callees");
         let plan = r#"
             unsafe_calls(true);

@@ -68,7 +68,7 @@ fn reports(folder: &Folder) -> Result<Vec<(i64, u64)>, Box<dyn std::error::Error
 
 #[test]
 fn plans_run_in_each_jvm_and_each_writes_a_report() -> Outcome {
-    for jdk in [Some(jdk::oldest()), jdk::newest()].into_iter().flatten() {
+    for jdk in jdk::for_this_test() {
         let folder = compiled(&jdk)?;
         let (plan, report) = (
             text(&folder.join("plan.rhai")),

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use veneer_tests::command::{path, run, veneer};
 use veneer_tests::folder::{Folder, differences, workspace};
-use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with};
+use veneer_tests::java_programs::{Outcome, Programs, on_a_jdk_with};
 use veneer_tests::live::{Live, user};
 use veneer_tests::process::{Output, Process, ProcessError, end_group};
 use veneer_tests::sample_service::{handle_orders, stop_and_check};
@@ -43,7 +43,13 @@ impl<'p> Scene<'p> {
     fn javac(&self, output: &str) -> Process {
         self.programs
             .launcher()
-            .args(["-XX:+UseSerialGC", "-Xmx256m", "-m"])
+            // The cache does not depend on the compiler.
+            .args([
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
+                "-Xmx256m",
+                "-m",
+            ])
             .arg("jdk.compiler/com.sun.tools.javac.Main")
             .arg("-d")
             .arg(self.folder.join(output))
@@ -101,7 +107,7 @@ impl<'p> Scene<'p> {
 
 #[test]
 fn a_second_start_takes_every_class_from_the_cache() -> Outcome {
-    on_each_jdk_with("control", |programs| {
+    on_a_jdk_with("control", |programs| {
         let scene = Scene::new(programs)?;
         scene.check("none", scene.armed("none", &["--no-cache"]).run())?;
         assert!(!scene.home().exists(), "--no-cache makes no folder");
@@ -138,7 +144,7 @@ fn a_second_start_takes_every_class_from_the_cache() -> Outcome {
 
 #[test]
 fn counts_and_edits_of_cached_classes_are_exact_and_unloading_restores_them() -> Outcome {
-    on_each_jdk_with("control", |programs| {
+    on_a_jdk_with("control", |programs| {
         let scene = Scene::new(programs)?;
         let home = scene.home().display().to_string();
         for start in ["cold", "warm", "warm again"] {
@@ -175,7 +181,7 @@ fn counts_and_edits_of_cached_classes_are_exact_and_unloading_restores_them() ->
 
 #[test]
 fn two_jvms_start_at_once_on_an_empty_cache() -> Outcome {
-    on_each_jdk_with("control", |programs| {
+    on_a_jdk_with("control", |programs| {
         let scene = Scene::new(programs)?;
         std::thread::scope(|scope| -> Result<(), ProcessError> {
             let both = ["one", "two"].map(|name| {
@@ -203,7 +209,7 @@ fn two_jvms_start_at_once_on_an_empty_cache() -> Outcome {
 
 #[test]
 fn a_jvm_that_is_killed_while_it_writes_harms_no_later_one() -> Outcome {
-    on_each_jdk_with("control", |programs| {
+    on_a_jdk_with("control", |programs| {
         let scene = Scene::new(programs)?;
         let mut child = scene.armed("killed", &[]).start()?;
         let limit = Instant::now() + Duration::from_secs(60);
@@ -240,7 +246,7 @@ fn a_jvm_that_is_killed_while_it_writes_harms_no_later_one() -> Outcome {
 
 #[test]
 fn a_damaged_segment_is_ignored_and_its_classes_are_armed_anew() -> Outcome {
-    on_each_jdk_with("control", |programs| {
+    on_a_jdk_with("control", |programs| {
         let scene = Scene::new(programs)?;
         scene.run("cold")?;
         let segment = scene.segment()?;
@@ -275,7 +281,7 @@ fn a_damaged_segment_is_ignored_and_its_classes_are_armed_anew() -> Outcome {
 /// The segment of a running JVM is truncated. A mapped file would end the JVM (SIGBUS).
 #[test]
 fn a_segment_that_is_truncated_under_a_running_jvm_harms_it_not() -> Outcome {
-    on_each_jdk_with("control", |programs| {
+    on_a_jdk_with("control", |programs| {
         let scene = Scene::new(programs)?;
         let home = scene.home().display().to_string();
         let armed = run(&[], &programs.java("Desk")).env("XDG_CACHE_HOME", &home);
@@ -336,7 +342,7 @@ fn a_full_disk_and_a_read_only_folder_cost_the_cache_only() -> Outcome {
     if user() != 0 {
         return Ok(skip(Need::Root("can mount a file system"))?);
     }
-    on_each_jdk_with("control", |programs| {
+    on_a_jdk_with("control", |programs| {
         let scene = Scene::new(programs)?;
         let mount = "mount -t tmpfs -o mode=700,size=400k veneer $D";
         let Some(output) = mounted(&scene, "full", mount)? else {
@@ -369,7 +375,7 @@ fn users_do_not_share_a_cache() -> Outcome {
     if user() != 0 {
         return Ok(skip(Need::Root("can be two users"))?);
     }
-    on_each_jdk_with("control", |programs| {
+    on_a_jdk_with("control", |programs| {
         let scene = Scene::new(programs)?;
         scene.run("cold")?;
         let before = scene.files("")?;
@@ -418,7 +424,7 @@ fn other_build(folder: &Folder) -> Result<PathBuf, Box<dyn std::error::Error>> {
 
 #[test]
 fn two_builds_of_veneer_use_one_folder() -> Outcome {
-    on_each_jdk_with("control", |programs| {
+    on_a_jdk_with("control", |programs| {
         let scene = Scene::new(programs)?;
         let other = other_build(&scene.folder)?.display().to_string();
         let with_other = |output| scene.armed(output, &[]).env("VENEER_AGENT", &other);
@@ -442,7 +448,7 @@ fn two_builds_of_veneer_use_one_folder() -> Outcome {
 
 #[test]
 fn a_class_whose_bytes_differ_is_armed_anew() -> Outcome {
-    on_each_jdk_with("control", |programs| {
+    on_a_jdk_with("control", |programs| {
         let scene = Scene::new(programs)?;
         let home = scene.home().display().to_string();
         for (start, rounds) in [3, 5, 3, 4].into_iter().enumerate() {

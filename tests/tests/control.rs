@@ -9,14 +9,14 @@ use std::time::Duration;
 
 use serde_json::Value;
 use veneer_tests::command::{json, veneer};
-use veneer_tests::java_programs::{Outcome, on_each_jdk_with};
+use veneer_tests::java_programs::{Outcome, on_a_jdk_with};
 use veneer_tests::live::{Live, event_timeout, private_directory, until, user};
 use veneer_tests::sample_service::{handle_orders, stop_and_check};
 use veneer_tests::skip::{Need, skip};
 
 #[test]
 fn a_jvm_is_found_and_shown_with_what_is_attached() -> Outcome {
-    on_each_jdk_with("control", |programs| {
+    on_a_jdk_with("control", |programs| {
         let mut live = Live::start(&programs.java("Desk"))?;
         let pid = live.pid().to_string();
         let mine = || -> Result<Value, Box<dyn std::error::Error>> {
@@ -90,7 +90,7 @@ fn a_jvm_is_found_and_shown_with_what_is_attached() -> Outcome {
 
 #[test]
 fn a_named_instrument_is_detached_whichever_client_attached_it() -> Outcome {
-    on_each_jdk_with("control", |programs| {
+    on_a_jdk_with("control", |programs| {
         let mut live = Live::start(&programs.java("Desk"))?;
         let pid = live.pid().to_string();
         handle_orders(&mut live, 1)?;
@@ -165,7 +165,7 @@ fn a_named_instrument_is_detached_whichever_client_attached_it() -> Outcome {
 
 #[test]
 fn each_client_owns_its_instruments_and_its_lease_ends_with_it() -> Outcome {
-    on_each_jdk_with("control", |programs| {
+    on_a_jdk_with("control", |programs| {
         let mut live = Live::start(&programs.java("Desk"))?;
         let pid = live.pid().to_string();
         handle_orders(&mut live, 1)?;
@@ -202,7 +202,7 @@ fn each_client_owns_its_instruments_and_its_lease_ends_with_it() -> Outcome {
 
 #[test]
 fn a_jvm_in_its_own_pid_namespace_is_found_by_its_outer_id() -> Outcome {
-    on_each_jdk_with("control", |programs| {
+    on_a_jdk_with("control", |programs| {
         let java = programs
             .java("Desk")
             .wrapped_in("unshare", &["--pid", "--fork", "--mount-proc"]);
@@ -246,7 +246,7 @@ fn a_jvm_in_its_own_pid_namespace_is_found_by_its_outer_id() -> Outcome {
 
 #[test]
 fn attaching_to_a_hanging_jvm_fails_with_the_cause_of_the_hang() -> Outcome {
-    on_each_jdk_with("control", |programs| {
+    on_a_jdk_with("control", |programs| {
         let java = programs
             .launcher()
             .args([
@@ -285,7 +285,7 @@ fn attaching_to_a_hanging_jvm_fails_with_the_cause_of_the_hang() -> Outcome {
 
 #[test]
 fn an_agent_of_another_version_is_reported_and_not_used() -> Outcome {
-    on_each_jdk_with("control", |programs| {
+    on_a_jdk_with("control", |programs| {
         let directory = private_directory(user()).display().to_string();
         let hello = "{\"hello\":{\"version\":\"0.0.9\",\"pid\":1,\"protocol\":1}}";
         let live = Live::start(&programs.java("Impostor").args([&directory, hello]))?;
@@ -320,7 +320,7 @@ fn an_agent_of_another_version_is_reported_and_not_used() -> Outcome {
 
 #[test]
 fn the_doctor_reports_each_problem_with_its_remedy() -> Outcome {
-    on_each_jdk_with("control", |programs| {
+    on_a_jdk_with("control", |programs| {
         let with = |option: &str| {
             let java = programs
                 .launcher()
@@ -374,7 +374,7 @@ fn the_doctor_reports_each_problem_with_its_remedy() -> Outcome {
 
 #[test]
 fn commands_on_several_jvms_are_answered_separately_or_merged() -> Outcome {
-    on_each_jdk_with("control", |programs| {
+    on_a_jdk_with("control", |programs| {
         let mut both = [
             Live::start(&programs.java("Desk"))?,
             Live::start(&programs.java("Desk"))?,
@@ -444,7 +444,7 @@ fn commands_on_several_jvms_are_answered_separately_or_merged() -> Outcome {
 
 #[test]
 fn activations_that_began_before_the_agent_are_reported_as_unreachable() -> Outcome {
-    on_each_jdk_with("control", |programs| {
+    on_a_jdk_with("control", |programs| {
         let mut live = Live::start(&programs.java("Desk"))?;
         handle_orders(&mut live, 1)?;
         let counter = "methods(\"Desk::round()\").loops().before(counter()).hits()";
@@ -483,7 +483,7 @@ fn activations_that_began_before_the_agent_are_reported_as_unreachable() -> Outc
 
 #[test]
 fn a_socket_of_another_process_is_not_taken_for_an_agent() -> Outcome {
-    on_each_jdk_with("control", |programs| {
+    on_a_jdk_with("control", |programs| {
         for alive in [false, true] {
             let mut live = Live::start(&programs.java("Desk"))?;
             handle_orders(&mut live, 1)?;
@@ -533,7 +533,7 @@ fn a_jvm_of_another_user_is_reported_and_not_changed() -> Outcome {
     if user() != 0 {
         return Ok(skip(Need::Root("can be somebody else"))?);
     }
-    on_each_jdk_with("control", |programs| {
+    on_a_jdk_with("control", |programs| {
         let mut live = Live::start(&programs.java("Desk"))?;
         let pid = live.pid().to_string();
         let as_other = |words: &[&str]| {

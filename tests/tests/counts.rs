@@ -8,17 +8,11 @@ use veneer_tests::command::run;
 use veneer_tests::comparison::compare;
 use veneer_tests::folder::{Folder, files, workspace};
 use veneer_tests::java_programs::{Outcome, run_with_report};
-use veneer_tests::jdk::{self, Jdk};
+use veneer_tests::jdk::{self, Jdk, VERIFICATION};
 use veneer_tests::process::{Output, Process};
 use veneer_tests::program::Program;
 use veneer_tests::skip::{Need, skip};
 use veneer_tests::workers;
-
-const VERIFY: [&str; 3] = [
-    "-XX:+UnlockDiagnosticVMOptions",
-    "-XX:+BytecodeVerificationLocal",
-    "-XX:+BytecodeVerificationRemote",
-];
 
 #[test]
 fn exact_counts_on_the_oldest_jdk() {
@@ -91,11 +85,14 @@ fn failures_of(program: &Program, jdk: &Jdk, classes: &Path) -> Vec<String> {
         }
     };
     let mut failures = Vec::new();
-    match run(&[], &java(&VERIFY)).run() {
+    match run(&[], &java(&VERIFICATION)).run() {
         Ok(armed) => failures.extend(differences(program, "armed", &plain, &armed)),
         Err(error) => failures.push(format!("{}: armed: {error}", program.place(1))),
     }
-    for (mode, options) in [("counted", &VERIFY[..]), ("checked", &["-Xcheck:jni"][..])] {
+    for (mode, options) in [
+        ("counted", &VERIFICATION[..]),
+        ("checked", &["-Xcheck:jni"][..]),
+    ] {
         match run_with_report(&java(options), &program.plan()) {
             Ok((output, report)) => {
                 let output = if mode == "checked" {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::Value;
 use veneer_tests::command::{run, veneer};
 use veneer_tests::folder::Folder;
-use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with};
+use veneer_tests::java_programs::{Outcome, Programs, on_a_jdk_with};
 use veneer_tests::live::{Live, until};
 use veneer_tests::output::has_line;
 
@@ -300,7 +300,7 @@ const EXPECTED_SUM: &str = "61490000";
 
 #[test]
 fn tables_are_exact_from_the_start() -> Outcome {
-    on_each_jdk_with("data", |programs| {
+    on_a_jdk_with("data", |programs| {
         let folder = Folder::new("data")?;
         let file = folder.join("plan.rhai");
         std::fs::write(&file, cases())?;
@@ -320,7 +320,7 @@ fn tables_are_exact_from_the_start() -> Outcome {
 
 #[test]
 fn tables_are_exact_in_a_running_program() -> Outcome {
-    on_each_jdk_with("data", |programs| {
+    on_a_jdk_with("data", |programs| {
         let mut live = start_compiled(programs)?;
         live.value(&(cases() + "0"))?;
         run_once(&mut live)?;
@@ -333,7 +333,7 @@ fn tables_are_exact_in_a_running_program() -> Outcome {
 
 #[test]
 fn rates_are_counted_per_whole_second() -> Outcome {
-    on_each_jdk_with("data", |programs| {
+    on_a_jdk_with("data", |programs| {
         let mut live = start_compiled(programs)?;
         let plan = r#"
             let t = rate();
@@ -376,7 +376,7 @@ fn rates_are_counted_per_whole_second() -> Outcome {
 
 #[test]
 fn differences_since_a_reading_add_up_to_the_total() -> Outcome {
-    on_each_jdk_with("data", |programs| {
+    on_a_jdk_with("data", |programs| {
         let mut live = start_compiled(programs)?;
         let plan = r#"
             let at = methods("Stream::pass(..)");
@@ -424,7 +424,7 @@ fn differences_since_a_reading_add_up_to_the_total() -> Outcome {
 
 #[test]
 fn a_cleared_table_starts_from_zero() -> Outcome {
-    on_each_jdk_with("data", |programs| {
+    on_a_jdk_with("data", |programs| {
         let mut live = start_compiled(programs)?;
         let plan = r#"
             let at = methods("Stream::pass(..)");
@@ -480,7 +480,7 @@ fn a_cleared_table_starts_from_zero() -> Outcome {
 
 #[test]
 fn strings_beyond_the_capacity_are_counted_and_not_mixed_up() -> Outcome {
-    on_each_jdk_with("data", |programs| {
+    on_a_jdk_with("data", |programs| {
         let mut live = start_compiled(programs)?;
         let plan = r#"
             let t = top(4);
@@ -582,7 +582,7 @@ const REFUSED: &[(&str, &str)] = &[
 
 #[test]
 fn meaningless_table_calls_are_refused_with_a_reason() -> Outcome {
-    on_each_jdk_with("data", |programs| {
+    on_a_jdk_with("data", |programs| {
         let mut live = start_compiled(programs)?;
         for (code, expected) in REFUSED {
             let output = live.exec(&format!("let at = methods(\"Stream::pass(..)\"); {code}"))?;
@@ -682,7 +682,7 @@ const FORMATS: &[(&str, &[&[&str]])] = &[
 
 #[test]
 fn tables_are_exported_in_every_format() -> Outcome {
-    on_each_jdk_with("data", |programs| {
+    on_a_jdk_with("data", |programs| {
         let mut live = start_compiled(programs)?;
         live.value(&format!("{EXPORTED} 0"))?;
         run_once(&mut live)?;

@@ -10,7 +10,7 @@ use veneer_tests::background::Background;
 use veneer_tests::command::{run, veneer};
 use veneer_tests::downloads::{debian, node, python, receiver};
 use veneer_tests::folder::{Folder, workspace};
-use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with};
+use veneer_tests::java_programs::{Outcome, Programs, on_a_jdk_with};
 use veneer_tests::jdk;
 use veneer_tests::live::{Live, LiveError, until};
 use veneer_tests::output::has_line;
@@ -91,7 +91,7 @@ fn round(live: &mut Live) -> Result<(), LiveError> {
 
 #[test]
 fn every_export_format_has_the_exact_figures() -> Outcome {
-    on_each_jdk_with("instruments", |programs| {
+    on_a_jdk_with("instruments", |programs| {
         let programs = Programs::compile_folder(programs.jdk().clone(), "instruments")?;
         let mut stage = ExportFixture::new(programs)?;
         let pid = stage.live.pid().to_string();

@@ -9,7 +9,7 @@ use std::process::{Child, ChildStderr};
 
 use serde_json::Value;
 use veneer_tests::command::veneer;
-use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with};
+use veneer_tests::java_programs::{Outcome, Programs, on_a_jdk_with};
 use veneer_tests::live::Live;
 use veneer_tests::trace_rows::query;
 
@@ -55,7 +55,7 @@ fn number(row: &Value, column: &str) -> Result<u64, Box<dyn Error>> {
 
 #[test]
 fn a_trace_has_the_seconds_before_and_after_the_trigger() -> Outcome {
-    on_each_jdk_with(PACKAGE, |programs| {
+    on_a_jdk_with(PACKAGE, |programs| {
         let mut live = live(programs)?;
         let trace = programs.classes().join("flight");
         let options = [
@@ -108,7 +108,7 @@ fn a_trace_has_the_seconds_before_and_after_the_trigger() -> Outcome {
 
 #[test]
 fn a_trigger_that_does_not_fire_leaves_the_last_seconds() -> Outcome {
-    on_each_jdk_with(PACKAGE, |programs| {
+    on_a_jdk_with(PACKAGE, |programs| {
         let mut live = live(programs)?;
         let trace = programs.classes().join("quiet");
         let options = [

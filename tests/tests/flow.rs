@@ -3,7 +3,7 @@
 //! and in activations that move through several versions.
 
 use veneer_tests::equivalence::Equivalence;
-use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with, run_with_report};
+use veneer_tests::java_programs::{Outcome, Programs, on_a_jdk_with, run_with_report};
 use veneer_tests::report::Report;
 
 /// A plan that counts every fragment and every edge of a program's classes twice: derived and
@@ -45,7 +45,7 @@ fn check_at_normal_end(programs: &Programs, name: &str) -> Outcome {
 
 #[test]
 fn derived_counts_are_exact_for_programs_that_end_normally() -> Outcome {
-    on_each_jdk_with("counts", |programs| {
+    on_a_jdk_with("counts", |programs| {
         for name in [
             "Exceptions",
             "Finally",
@@ -69,7 +69,7 @@ fn derived_counts_are_exact_for_programs_that_end_normally() -> Outcome {
 
 /// Tests programs that end the JVM while activations are in the middle of methods.
 fn check_at_sudden_end(name: &str, points: usize) -> Outcome {
-    on_each_jdk_with("flow", |programs| {
+    on_a_jdk_with("flow", |programs| {
         let (output, report) =
             run_with_report(&programs.java(name), &derived_and_direct_plan(&[name]))?;
         let shown = (output.code, output.out.as_str());
@@ -90,7 +90,7 @@ fn derived_counts_are_exact_for_parked_virtual_threads() -> Outcome {
 
 #[test]
 fn derived_counts_are_exact_for_activations_that_change_versions() -> Outcome {
-    on_each_jdk_with("flow", |programs| {
+    on_a_jdk_with("flow", |programs| {
         // Each timer creates a new version of each method. Each edit switches to direct counts, and
         // undoing it switches back to derived counts.
         let plan = derived_and_direct_plan(&["Changing"])

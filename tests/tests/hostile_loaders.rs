@@ -15,6 +15,9 @@ use veneer_tests::trust::hostile::settings::DEFAULT;
 /// The variant in which the loader holds its lock for every class.
 const ALL_LOCKED: &str = "blocks-all";
 
+/// How long the program runs. If the plan does too little meanwhile, the program runs longer.
+const MILLISECONDS: u32 = 600;
+
 /// A plan that counts every block. It attaches after the program has loaded all classes that it
 /// loads before its end.
 const LATE_COUNTERS: &str = r#"
@@ -108,7 +111,7 @@ fn all_variants(plan: impl Fn(u32) -> Plan, chosen: impl Fn(&Variant) -> bool) -
             if both && oldest != ((n / 2 + n) % 2 == 0) {
                 continue;
             }
-            if let Err(error) = recorded(compiled, variant, DEFAULT, plan(n), 1200) {
+            if let Err(error) = recorded(compiled, variant, DEFAULT, plan(n), MILLISECONDS) {
                 failures.push(format!("{variant}: {error}"));
             }
         }

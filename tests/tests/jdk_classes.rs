@@ -8,6 +8,7 @@ use veneer_tests::command::run;
 use veneer_tests::folder::Folder;
 use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with};
 use veneer_tests::live::{Live, number};
+use veneer_tests::process::{Output, Process};
 use veneer_tests::trust::hostile::compiled::{difference, run_with_thread_dump};
 use veneer_tests::trust::programs::mode::storm;
 
@@ -22,22 +23,33 @@ const ARMED: [&str; 4] = [
     "jdk.internal..*",
 ];
 
-/// Runs the program plain and under a plan. The outputs must be equal. Returns what the plan printed.
+/// How long a run may take.
+const LIMIT: Duration = Duration::from_secs(120);
+
+fn java(programs: &Programs) -> Process {
+    programs.java("Library").args(["8000"])
+}
+
+fn run_plain(programs: &Programs) -> Result<Output, Box<dyn std::error::Error>> {
+    let plain = run_with_thread_dump(programs.jdk(), &java(programs), LIMIT)?;
+    Ok(plain.succeeded("the plain run")?)
+}
+
+/// Runs the program under a plan. The output must be that of the plain run. Returns what the plan
+/// printed.
 fn compare(
     programs: &Programs,
+    plain: &Output,
     options: &[&str],
     plan: &str,
 ) -> Result<String, Box<dyn std::error::Error>> {
     let folder = Folder::new("library")?;
     let file = folder.join("plan.rhai");
     std::fs::write(&file, plan)?;
-    let java = programs.java("Library").args(["8000"]);
-    let limit = Duration::from_secs(120);
-    let plain = run_with_thread_dump(programs.jdk(), &java, limit)?.succeeded("the plain run")?;
     let file = file.display().to_string();
     let options: Vec<&str> = options.iter().copied().chain(["--plan", &file]).collect();
-    let output = run_with_thread_dump(programs.jdk(), &run(&options, &java), limit)?;
-    if let Some(text) = difference(&plain, &output) {
+    let output = run_with_thread_dump(programs.jdk(), &run(&options, &java(programs)), LIMIT)?;
+    if let Some(text) = difference(plain, &output) {
         return Err(format!("{text}\n{}", output.err).into());
     }
     Ok(output.err)
@@ -46,8 +58,9 @@ fn compare(
 #[test]
 fn every_instrument_fits_the_classes_of_the_jdk() -> Outcome {
     on_each_jdk_with("library", |programs| {
+        let plain = run_plain(programs)?;
         for policy in ["loop", "block"] {
-            let err = compare(programs, &["--policy", policy], EVERYTHING)?;
+            let err = compare(programs, &plain, &["--policy", policy], EVERYTHING)?;
             if number(&err, "attached").unwrap_or(0) < 3 {
                 return Err(format!("{policy}: too little was attached: {err}").into());
             }
@@ -63,8 +76,9 @@ fn a_storm_on_the_classes_of_the_jdk_changes_no_result() -> Outcome {
         ARMED
             .iter()
             .for_each(|pattern| options.extend(["--arm", pattern]));
+        let plain = run_plain(programs)?;
         for seed in [1, 2] {
-            let err = compare(programs, &options, &storm(seed))?;
+            let err = compare(programs, &plain, &options, &storm(seed))?;
             if number(&err, "attached").unwrap_or(0) < 100 {
                 return Err(format!("the storm did too little: {err}").into());
             }

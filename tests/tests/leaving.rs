@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use veneer_tests::command::{json, path, run, veneer};
 use veneer_tests::folder::{Folder, files};
-use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with};
+use veneer_tests::java_programs::{Outcome, Programs, on_a_jdk_with};
 use veneer_tests::live::{Live, event_timeout, until};
 use veneer_tests::process::Process;
 use veneer_tests::sample_service::{handle_orders, stop_and_check};
@@ -124,7 +124,7 @@ const EVERY_INSTRUMENT: &str = "
 
 #[test]
 fn unloading_restores_each_class_and_removes_the_agent() -> Outcome {
-    on_each_jdk_with("control", |programs| {
+    on_a_jdk_with("control", |programs| {
         let jar = dump_agent_jar(programs)?;
         for armed_at_load in [false, true] {
             let java = programs.java("Desk");
@@ -209,7 +209,7 @@ fn unloading_restores_each_class_and_removes_the_agent() -> Outcome {
 
 #[test]
 fn a_jvm_takes_one_build_of_the_agent() -> Outcome {
-    on_each_jdk_with("control", |programs| {
+    on_a_jdk_with("control", |programs| {
         let live = Live::start(&programs.java("Desk"))?;
         let pid = live.pid().to_string();
         let leave = || veneer().args(["detach", &pid, "--unload"]).run();

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use veneer_tests::command::{run, veneer};
 use veneer_tests::folder::workspace;
 use veneer_tests::jars::jar;
-use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with};
+use veneer_tests::java_programs::{Outcome, Programs, on_a_jdk_with};
 use veneer_tests::live::{Live, until};
 use veneer_tests::output::timed;
 
@@ -89,7 +89,7 @@ const TRIPS: &[(&str, &[(u64, u64)])] = &[
 
 #[test]
 fn iterations_are_counted_however_a_loop_is_left() -> Outcome {
-    on_each_jdk_with("shipped", |programs| {
+    on_a_jdk_with("shipped", |programs| {
         for text in [
             from_the_start(programs, "trips.rhai")?,
             while_it_runs(programs, "trips.rhai")?,
@@ -141,7 +141,7 @@ const CALLS: &[(u64, usize, &str)] = &[
 
 #[test]
 fn a_call_tree_has_each_call_path_with_its_count() -> Outcome {
-    on_each_jdk_with("shipped", |programs| {
+    on_a_jdk_with("shipped", |programs| {
         // In the first case, `main` is still active when the plan prints; in the second, it has
         // ended.
         let started = tree(&from_the_start(programs, "tree.rhai")?);
@@ -173,7 +173,7 @@ const QUERIES: &[(u64, &str)] = &[
 
 #[test]
 fn statements_are_timed_by_their_text_through_jdbc() -> Outcome {
-    on_each_jdk_with("shipped", |programs| {
+    on_a_jdk_with("shipped", |programs| {
         let path = std::env::join_paths([programs.classes().path(), &jar("h2")?])?;
         let java = |words: &[&str]| {
             let java = programs.launcher().arg("-cp").arg(&path);
@@ -226,7 +226,7 @@ fn attached(live: &Live) -> Result<String, veneer_tests::live::LiveError> {
 
 #[test]
 fn a_limited_instrument_acts_exactly_that_often_and_is_detached() -> Outcome {
-    on_each_jdk_with("shipped", |programs| {
+    on_a_jdk_with("shipped", |programs| {
         let mut live = programs.armed("Rounds")?;
         live.say("run")?;
         let sum = live.line("sum ")?;
@@ -267,7 +267,7 @@ fn a_limited_instrument_acts_exactly_that_often_and_is_detached() -> Outcome {
 
 #[test]
 fn a_conditional_instrument_is_attached_once_when_its_condition_holds() -> Outcome {
-    on_each_jdk_with("shipped", |programs| {
+    on_a_jdk_with("shipped", |programs| {
         let mut live = programs.armed("Rounds")?;
         live.say("run")?;
         live.line("sum ")?;
@@ -299,7 +299,7 @@ fn a_conditional_instrument_is_attached_once_when_its_condition_holds() -> Outco
 
 #[test]
 fn an_instrument_over_its_budget_is_detached_and_reported() -> Outcome {
-    on_each_jdk_with("shipped", |programs| {
+    on_a_jdk_with("shipped", |programs| {
         let mut live = programs.armed("Rounds")?;
         let code = r#"
             methods("Rounds::leaf(..)").around(timer().budget(0.0001).named("leaves"));
@@ -334,7 +334,7 @@ fn an_instrument_over_its_budget_is_detached_and_reported() -> Outcome {
 
 #[test]
 fn meaningless_limits_are_refused() -> Outcome {
-    on_each_jdk_with("shipped", |programs| {
+    on_a_jdk_with("shipped", |programs| {
         let mut live = programs.armed("Rounds")?;
         live.say("run")?;
         live.line("sum ")?;

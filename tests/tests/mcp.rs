@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use veneer_tests::command::{json as json_of, path};
 use veneer_tests::downloads::{python_with_mcp, receiver};
 use veneer_tests::folder::Folder;
-use veneer_tests::java_programs::{Outcome, on_each_jdk_with};
+use veneer_tests::java_programs::{Outcome, on_a_jdk_with};
 use veneer_tests::jdk;
 use veneer_tests::live::{Live, LiveError, until};
 use veneer_tests::process::Process;
@@ -70,7 +70,7 @@ fn a_client_of_the_official_sdk_measures_and_changes_nothing() -> Outcome {
         Ok(python) => python,
         Err(missing) => return Ok(skip(missing)?),
     };
-    on_each_jdk_with("control", |programs| {
+    on_a_jdk_with("control", |programs| {
         let mut live = Live::start(&programs.java("Desk"))?;
         let pid = live.pid();
         let (end, ended) = channel();

@@ -2,7 +2,7 @@
 //! the object.
 
 use veneer_tests::command::run;
-use veneer_tests::java_programs::{Outcome, on_each_jdk_with};
+use veneer_tests::java_programs::{Outcome, on_a_jdk_with};
 use veneer_tests::live::{Live, LiveError};
 
 /// A plan that sets a value for each visitor who arrives, and reads it when the visitor leaves.
@@ -34,7 +34,7 @@ fn expected(count: i64) -> i64 {
 
 #[test]
 fn every_object_has_its_own_value() -> Outcome {
-    on_each_jdk_with("objects", |programs| {
+    on_a_jdk_with("objects", |programs| {
         // The program is armed from its start, or attached to later.
         for armed in [true, false] {
             let java = programs.java("Visitors");
@@ -64,7 +64,7 @@ fn every_object_has_its_own_value() -> Outcome {
 
 #[test]
 fn the_value_of_an_object_is_freed_with_the_object() -> Outcome {
-    on_each_jdk_with("objects", |programs| {
+    on_a_jdk_with("objects", |programs| {
         for collector in ["-XX:+UseSerialGC", "-XX:+UseG1GC", "-XX:+UseZGC"] {
             let java = programs
                 .launcher()
@@ -99,7 +99,7 @@ fn wait_for_kept(live: &mut Live, what: &str) -> Result<(), LiveError> {
 
 #[test]
 fn an_object_used_by_several_threads_has_one_value() -> Outcome {
-    on_each_jdk_with("objects", |programs| {
+    on_a_jdk_with("objects", |programs| {
         let mut live = Live::start(&programs.java("Visitors"))?;
 
         let plan = r#"
@@ -125,7 +125,7 @@ fn an_object_used_by_several_threads_has_one_value() -> Outcome {
 
 #[test]
 fn objects_beyond_the_capacity_are_counted_in_the_rest() -> Outcome {
-    on_each_jdk_with("objects", |programs| {
+    on_a_jdk_with("objects", |programs| {
         let mut live = Live::start(&programs.java("Visitors"))?;
         let plan = PLAN.replace("per_object(0)", "per_object(0, 100)");
         let show = "at_exit(|| print(`kept ${born.rows()[0].count + born.rest().count} ${born.rest().count > 700}`));";
@@ -140,7 +140,7 @@ fn objects_beyond_the_capacity_are_counted_in_the_rest() -> Outcome {
 
 #[test]
 fn unsuitable_object_values_are_refused() -> Outcome {
-    on_each_jdk_with("objects", |programs| {
+    on_a_jdk_with("objects", |programs| {
         let live = Live::start(&programs.java("Visitors"))?;
         for (code, said) in [
             (

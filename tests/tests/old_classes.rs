@@ -64,12 +64,7 @@ impl OldClassTools {
 }
 
 fn verifying(jdk: &Jdk) -> Process {
-    Process::new(jdk.tool("java")).args([
-        "-Xmx512m",
-        "-XX:+UnlockDiagnosticVMOptions",
-        "-XX:+BytecodeVerificationLocal",
-        "-XX:+BytecodeVerificationRemote",
-    ])
+    jdk.verifying_java().arg("-Xmx512m")
 }
 
 fn on_each(test: impl Fn(Jdk) -> Outcome) -> Outcome {

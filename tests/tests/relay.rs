@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use veneer_tests::command::veneer;
 use veneer_tests::folder::Folder;
-use veneer_tests::java_programs::{Outcome, on_each_jdk_with};
+use veneer_tests::java_programs::{Outcome, on_a_jdk_with};
 use veneer_tests::live::{Live, event_timeout, until};
 use veneer_tests::sample_service::{handle_orders, stop_and_check};
 
@@ -25,7 +25,7 @@ fn identity(folder: &Folder, name: &str) -> Result<(PathBuf, PathBuf), Box<dyn s
 
 #[test]
 fn a_relay_accepts_only_clients_with_token_and_certificate() -> Outcome {
-    on_each_jdk_with("control", |programs| {
+    on_a_jdk_with("control", |programs| {
         let mut live = Live::start(&programs.java("Desk"))?;
         handle_orders(&mut live, 1)?;
         let folder = Folder::new("relay")?;

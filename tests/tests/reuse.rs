@@ -5,7 +5,7 @@ use std::fs;
 
 use veneer_tests::command::{self, veneer};
 use veneer_tests::folder::Folder;
-use veneer_tests::java_programs::{Outcome, on_each_jdk_with};
+use veneer_tests::java_programs::{Outcome, on_a_jdk_with};
 use veneer_tests::live::{Live, user};
 use veneer_tests::process::Process;
 use veneer_tests::skip::{Need, skip};
@@ -56,7 +56,7 @@ fn a_process_that_reuses_the_id_is_not_attached_to() -> Outcome {
     if user() != 0 {
         return Ok(skip(Need::Root("may make a process namespace"))?);
     }
-    on_each_jdk_with("control", |programs| {
+    on_a_jdk_with("control", |programs| {
         let folder = Folder::new("reuse")?;
         let script = folder.join("script.sh");
         fs::write(&script, SCRIPT)?;
@@ -88,7 +88,7 @@ fn a_process_that_reuses_the_id_is_not_attached_to() -> Outcome {
 
 #[test]
 fn the_socket_of_a_killed_jvm_is_removed_by_the_next_attach() -> Outcome {
-    on_each_jdk_with("control", |programs| {
+    on_a_jdk_with("control", |programs| {
         let killed = Live::start(&programs.java("Desk"))?;
         assert_eq!(killed.value("1 + 1")?, "2");
         let socket = killed.socket();

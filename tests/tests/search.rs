@@ -10,7 +10,7 @@ use veneer_tests::background::Background;
 use veneer_tests::command::veneer;
 use veneer_tests::folder::{Folder, workspace};
 use veneer_tests::jars::jar;
-use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with};
+use veneer_tests::java_programs::{Outcome, Programs, on_a_jdk_with};
 use veneer_tests::live::{Live, until};
 use veneer_tests::process::Process;
 
@@ -207,7 +207,7 @@ fn seeded_faults_are_found_with_place_and_cause_in_ten_seconds() -> Outcome {
 /// Searches the programs with the faults of the wanted names, each `repeat` times on each JDK.
 fn find_faults(repeat: u32, wanted: &dyn Fn(&str) -> bool) -> Outcome {
     let missed = RefCell::new(Vec::new());
-    on_each_jdk_with("search", |programs| {
+    on_a_jdk_with("search", |programs| {
         let is_wanted = |fault: &&Fault| wanted(fault.name);
         for fault in FAULTS.iter().filter(is_wanted) {
             for _ in 0..repeat {
@@ -247,7 +247,7 @@ fn find_faults(repeat: u32, wanted: &dyn Fn(&str) -> bool) -> Outcome {
 /// The result has the keys of schema 1, and the cost is below the ceiling of 2 %.
 #[test]
 fn json_follows_schema_1_and_the_cost_is_below_the_ceiling() -> Outcome {
-    on_each_jdk_with("search", |programs| {
+    on_a_jdk_with("search", |programs| {
         let live = start(programs, "monitor")?;
         let out = search(live.pid(), &["--json", "--for", "5"])
             .run()?
@@ -282,7 +282,7 @@ fn json_follows_schema_1_and_the_cost_is_below_the_ceiling() -> Outcome {
 
 #[test]
 fn an_idle_program_has_no_findings() -> Outcome {
-    on_each_jdk_with("search", |programs| {
+    on_a_jdk_with("search", |programs| {
         let live = start(programs, "idle")?;
         let out = search(live.pid(), &["--for", "2"])
             .run()?
@@ -296,7 +296,7 @@ fn an_idle_program_has_no_findings() -> Outcome {
 /// Ctrl-C prints what is known, and neither an agent nor an instrument stays in the JVM.
 #[test]
 fn an_interrupted_search_prints_its_findings_and_leaves_nothing() -> Outcome {
-    on_each_jdk_with("search", |programs| {
+    on_a_jdk_with("search", |programs| {
         let live = start(programs, "sleep")?;
         let graph = Folder::new("graph")?;
         let file = graph.join("g.svg");
@@ -329,7 +329,7 @@ fn an_interrupted_search_prints_its_findings_and_leaves_nothing() -> Outcome {
 
 #[test]
 fn a_jvm_that_ends_during_the_search_leaves_a_result() -> Outcome {
-    on_each_jdk_with("search", |programs| {
+    on_a_jdk_with("search", |programs| {
         let live = start(programs, "loop")?;
         let process = search(live.pid(), &["--for", "60"]);
         let mut command = Background::start(&process)?;

@@ -8,7 +8,7 @@ use serde_json::Value;
 use veneer_tests::background::Background;
 use veneer_tests::command::{run, veneer};
 use veneer_tests::folder::{Folder, workspace};
-use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with};
+use veneer_tests::java_programs::{Outcome, Programs, on_a_jdk_with};
 use veneer_tests::live::{Live, until};
 use veneer_tests::process::{Output, Process};
 
@@ -92,7 +92,7 @@ fn assert_found(result: &Value, method: &str, why: &str, mark: &str) -> Outcome 
 /// loop that takes its time.
 #[test]
 fn a_program_is_searched_from_its_start_to_its_end() -> Outcome {
-    on_each_jdk_with("search", |programs| {
+    on_a_jdk_with("search", |programs| {
         let folder = Folder::new("run-search")?;
         let (json, svg) = (folder.join("r.json"), folder.join("g.svg"));
         let java = hostile(programs, &["work", "6000", "7"]);
@@ -127,7 +127,7 @@ fn a_program_is_searched_from_its_start_to_its_end() -> Outcome {
 /// A shell starts the JVM. A record of the search has the same result as the search.
 #[test]
 fn the_jvm_of_a_launcher_is_searched_and_recorded() -> Outcome {
-    on_each_jdk_with("search", |programs| {
+    on_a_jdk_with("search", |programs| {
         let folder = Folder::new("launcher")?;
         let (json, record) = (folder.join("r.json"), folder.join("s.search"));
         let java = hostile(programs, &["work", "8000", "3"]);
@@ -159,7 +159,7 @@ fn the_jvm_of_a_launcher_is_searched_and_recorded() -> Outcome {
 /// Decisions need 0.8 s at least. The result of a shorter program says that nothing was decided.
 #[test]
 fn a_program_shorter_than_the_search_has_no_findings_and_says_why() -> Outcome {
-    on_each_jdk_with("search", |programs| {
+    on_a_jdk_with("search", |programs| {
         let folder = Folder::new("short")?;
         let json = folder.join("r.json");
         let options = ["--search", &json.to_string_lossy()];
@@ -207,7 +207,7 @@ fn a_program_shorter_than_the_search_has_no_findings_and_says_why() -> Outcome {
 
 #[test]
 fn an_interrupted_program_leaves_its_result() -> Outcome {
-    on_each_jdk_with("search", |programs| {
+    on_a_jdk_with("search", |programs| {
         let folder = Folder::new("interrupted")?;
         let json = folder.join("r.json");
         let options = ["--search", &json.to_string_lossy(), HIGH_COST];
@@ -253,7 +253,7 @@ fn options_of_a_search_need_a_search_and_files_are_checked_before_the_start() ->
 /// version says so.
 #[test]
 fn a_replay_prints_the_result_of_the_search() -> Outcome {
-    on_each_jdk_with("search", |programs| {
+    on_a_jdk_with("search", |programs| {
         let folder = Folder::new("record")?;
         let record = folder.join("s.search");
         let live = start(programs, "spin")?;
@@ -341,7 +341,7 @@ fn search_patiently(live: &Live) -> Result<Value, Box<dyn std::error::Error>> {
 /// 999 threads wait for work, and one is in a loop without calls.
 #[test]
 fn one_thread_in_a_loop_without_calls_is_found_among_a_thousand() -> Outcome {
-    on_each_jdk_with("search", |programs| {
+    on_a_jdk_with("search", |programs| {
         let live = start(programs, "threads")?;
         let result = search_patiently(&live)?;
         live.stop()?;
@@ -357,7 +357,7 @@ fn one_thread_in_a_loop_without_calls_is_found_among_a_thousand() -> Outcome {
 /// undecided.
 #[test]
 fn three_dumps_of_a_thousand_threads_at_most_exceed_the_ceiling() -> Outcome {
-    on_each_jdk_with("search", |programs| {
+    on_a_jdk_with("search", |programs| {
         let live = start(programs, "crowd")?;
         let folder = Folder::new("crowd")?;
         let record = folder.join("s.search");
@@ -399,7 +399,7 @@ fn three_dumps_of_a_thousand_threads_at_most_exceed_the_ceiling() -> Outcome {
 /// The time is spent below 10,000 activations of one method. HotSpot's dumps show the innermost 1,024.
 #[test]
 fn the_place_below_a_deep_recursion_is_found() -> Outcome {
-    on_each_jdk_with("search", |programs| {
+    on_a_jdk_with("search", |programs| {
         let live = start(programs, "recursion")?;
         let out = search(live.pid(), &OPTIONS).run()?.succeeded("search")?;
         live.stop()?;
@@ -415,7 +415,7 @@ fn the_place_below_a_deep_recursion_is_found() -> Outcome {
 /// Both searches have the result of a search alone, and the program runs on.
 #[test]
 fn two_searches_of_one_program_do_not_disturb_each_other() -> Outcome {
-    on_each_jdk_with("search", |programs| {
+    on_a_jdk_with("search", |programs| {
         let live = start(programs, "spin")?;
         let mut first = Background::start(&search(live.pid(), &OPTIONS))?;
         let second = search(live.pid(), &OPTIONS).run()?.succeeded("search")?;
@@ -434,7 +434,7 @@ fn two_searches_of_one_program_do_not_disturb_each_other() -> Outcome {
 /// The program ends by itself in the middle of the search.
 #[test]
 fn a_program_that_ends_in_the_middle_leaves_its_findings_at_once() -> Outcome {
-    on_each_jdk_with("search", |programs| {
+    on_a_jdk_with("search", |programs| {
         let live = start(programs, "spin")?;
         let mut command =
             Background::start(&search(live.pid(), &["--for", "60", "--json", HIGH_COST]))?;

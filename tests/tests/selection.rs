@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use veneer_tests::command::{run, veneer};
-use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with, run_with_report};
+use veneer_tests::java_programs::{Outcome, Programs, on_a_jdk_with, run_with_report};
 use veneer_tests::live::Live;
 use veneer_tests::process::Process;
 use veneer_tests::report::{Instrument, Report};
@@ -93,7 +93,7 @@ fn all(programs: &Programs) -> Process {
 
 #[test]
 fn classes_loaded_after_the_plan_are_counted_exactly() -> Outcome {
-    on_each_jdk_with("selection", |programs| {
+    on_a_jdk_with("selection", |programs| {
         let plain = all(programs).run()?.succeeded("the plain run")?;
         let (output, report) = run_with_report(&all(programs), &plan(SELECTED))?;
         assert_eq!(
@@ -118,7 +118,7 @@ fn classes_loaded_after_the_plan_are_counted_exactly() -> Outcome {
 
 #[test]
 fn loaded_and_later_classes_are_counted_in_a_running_program() -> Outcome {
-    on_each_jdk_with("selection", |programs| {
+    on_a_jdk_with("selection", |programs| {
         let mut live = Live::start(&programs.java("jobs.Jobs"))?;
         live.say("early 7")?;
         live.line("sum ")?;
@@ -151,7 +151,7 @@ fn loaded_and_later_classes_are_counted_in_a_running_program() -> Outcome {
 
 #[test]
 fn one_line_commands_accept_type_and_annotation_patterns() -> Outcome {
-    on_each_jdk_with("selection", |programs| {
+    on_a_jdk_with("selection", |programs| {
         let mut live = Live::start(&programs.java("jobs.Jobs"))?;
         live.say("early 1")?;
         live.line("sum ")?;
@@ -197,7 +197,7 @@ fn loaded(log: &Path) -> Result<BTreeMap<String, usize>, std::io::Error> {
 
 #[test]
 fn selecting_methods_loads_no_class() -> Outcome {
-    on_each_jdk_with("selection", |programs| {
+    on_a_jdk_with("selection", |programs| {
         let logged = |name: &str| {
             let log = programs.classes().join(name);
             let java = programs
@@ -262,7 +262,7 @@ fn damage(file: &Path) -> Result<usize, std::io::Error> {
 
 #[test]
 fn damaged_annotations_are_ignored_and_harmless() -> Outcome {
-    on_each_jdk_with("selection", |programs| {
+    on_a_jdk_with("selection", |programs| {
         let plain = all(programs).run()?.succeeded("the plain run")?;
         assert_eq!(damage(&programs.classes().join("jobs/Other.class"))?, 1);
         let patterns = [
@@ -283,7 +283,7 @@ fn damaged_annotations_are_ignored_and_harmless() -> Outcome {
 
 #[test]
 fn blocks_and_methods_are_chosen_by_predicates() -> Outcome {
-    on_each_jdk_with("selection", |programs| {
+    on_a_jdk_with("selection", |programs| {
         let mut live = Live::start(&programs.java("jobs.Jobs"))?;
         live.say("early 3")?;
         live.line("sum ")?;
@@ -329,7 +329,7 @@ fn blocks_and_methods_are_chosen_by_predicates() -> Outcome {
 
 #[test]
 fn plans_can_iterate_over_classes_methods_blocks_and_instructions() -> Outcome {
-    on_each_jdk_with("selection", |programs| {
+    on_a_jdk_with("selection", |programs| {
         let mut live = Live::start(&programs.java("jobs.Jobs"))?;
         live.say("early 3")?;
         live.line("sum ")?;
@@ -358,7 +358,7 @@ fn plans_can_iterate_over_classes_methods_blocks_and_instructions() -> Outcome {
 
 #[test]
 fn a_class_is_armed_at_load_where_arm_and_skip_say_so() -> Outcome {
-    on_each_jdk_with("selection", |programs| {
+    on_a_jdk_with("selection", |programs| {
         let folder = programs.classes();
         let (file, to) = (folder.join("plan.rhai"), folder.join("report.json"));
         std::fs::write(

@@ -8,7 +8,7 @@ use veneer_tests::jdk;
 
 #[test]
 fn no_request_fails_while_veneer_is_attached_and_unloaded() -> Outcome {
-    for jdk in [Some(jdk::oldest()), jdk::newest()].into_iter().flatten() {
+    for jdk in jdk::for_this_test() {
         let mut service = Service::start(&jdk)?;
         let pid = service.pid();
         let some = Duration::from_millis(500);

@@ -2,7 +2,7 @@
 
 use veneer_tests::command::{path, run, veneer};
 use veneer_tests::folder::Folder;
-use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with};
+use veneer_tests::java_programs::{Outcome, Programs, on_a_jdk_with};
 use veneer_tests::jdk;
 use veneer_tests::live::{Live, LiveError, event_timeout, until};
 use veneer_tests::process::{Output, Process};
@@ -44,7 +44,7 @@ fn piped(live: &Live, options: &[&str], input: &str) -> Result<Output, Box<dyn s
 
 #[test]
 fn declarations_are_kept_for_the_next_input() -> Outcome {
-    on_each_jdk_with("instruments", |programs| {
+    on_a_jdk_with("instruments", |programs| {
         let live = orders(programs)?;
         let input = "let a = 20;\n\
                      fn twice(x) {\n  x * 2\n}\n\
@@ -64,7 +64,7 @@ fn declarations_are_kept_for_the_next_input() -> Outcome {
 
 #[test]
 fn a_failing_input_changes_nothing_and_reports_its_position() -> Outcome {
-    on_each_jdk_with("instruments", |programs| {
+    on_a_jdk_with("instruments", |programs| {
         let live = orders(programs)?;
         let folder = Folder::new("shell")?;
         let file = folder.join("half.rhai");
@@ -126,7 +126,7 @@ fn replies_are_json_on_request() -> Outcome {
 
 #[test]
 fn leaving_the_shell_detaches_its_instruments_unless_they_are_kept() -> Outcome {
-    on_each_jdk_with("instruments", |programs| {
+    on_a_jdk_with("instruments", |programs| {
         let mut live = orders(programs)?;
         let attach = "let c = methods(\"Orders::handle(..)\").before(counter());\nevery(60, || print(c.hits()));\n";
         let output = piped(&live, &[], attach)?;
@@ -184,7 +184,7 @@ fn shell(live: &Live, state: &Folder) -> Result<Terminal, Box<dyn std::error::Er
 
 #[test]
 fn at_a_terminal_tab_completes_and_counters_count_exactly() -> Outcome {
-    on_each_jdk_with("instruments", |programs| {
+    on_a_jdk_with("instruments", |programs| {
         let mut live = orders(programs)?;
         let state = Folder::new("state")?;
         let mut terminal = shell(&live, &state)?;

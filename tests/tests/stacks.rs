@@ -5,7 +5,7 @@
 use veneer_tests::command::run;
 use veneer_tests::folder::Folder;
 use veneer_tests::jars;
-use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with};
+use veneer_tests::java_programs::{Outcome, Programs, on_a_jdk_with};
 use veneer_tests::live::{Live, number};
 use veneer_tests::process::{Output, Process};
 
@@ -77,7 +77,7 @@ fn in_all_modes(programs: &Programs, name: &str, arguments: &[&str], plans: &[&s
 
 #[test]
 fn every_frame_of_every_trace_has_its_line() -> Outcome {
-    on_each_jdk_with("stacks", |programs| {
+    on_a_jdk_with("stacks", |programs| {
         in_all_modes(programs, "Traces", &["30"], &[PLAN, EDGES])
     })
 }
@@ -86,7 +86,7 @@ fn every_frame_of_every_trace_has_its_line() -> Outcome {
 /// information.
 #[test]
 fn traces_of_compiled_code_have_their_lines() -> Outcome {
-    on_each_jdk_with("stacks", |programs| {
+    on_a_jdk_with("stacks", |programs| {
         in_all_modes(programs, "Traces", &["800"], &[PLAN])
     })
 }
@@ -95,7 +95,7 @@ fn traces_of_compiled_code_have_their_lines() -> Outcome {
 /// is thrown there.
 #[test]
 fn traces_of_activations_that_moved_have_their_lines() -> Outcome {
-    on_each_jdk_with("stacks", |programs| {
+    on_a_jdk_with("stacks", |programs| {
         let expected = programs
             .java("Traces")
             .args(["2", "500"])
@@ -132,7 +132,7 @@ fn traces_of_activations_that_moved_have_their_lines() -> Outcome {
 
 #[test]
 fn methods_that_query_their_caller_see_the_host_method() -> Outcome {
-    on_each_jdk_with("stacks", |programs| {
+    on_a_jdk_with("stacks", |programs| {
         in_all_modes(programs, "Callers", &[], &[PLAN])
     })
 }
@@ -141,7 +141,7 @@ fn methods_that_query_their_caller_see_the_host_method() -> Outcome {
 /// the documentation stays true.
 #[test]
 fn observers_of_running_frames_see_the_documented_lines() -> Outcome {
-    on_each_jdk_with("stacks", |programs| {
+    on_a_jdk_with("stacks", |programs| {
         let expected = programs.java("Observers").run()?.succeeded("Observers")?;
         let folder = Folder::new("stacks")?;
         let plan = folder.join("plan.rhai").display().to_string();
@@ -166,7 +166,7 @@ fn observers_of_running_frames_see_the_documented_lines() -> Outcome {
 /// the host method below.
 #[test]
 fn samples_of_the_flight_recorder_show_the_host_method() -> Outcome {
-    on_each_jdk_with("stacks", |programs| {
+    on_a_jdk_with("stacks", |programs| {
         let folder = Folder::new("stacks")?;
         let plan = folder.join("plan.rhai").display().to_string();
         std::fs::write(
@@ -195,7 +195,7 @@ fn samples_of_the_flight_recorder_show_the_host_method() -> Outcome {
 #[test]
 fn samples_of_async_profiler_show_the_host_method() -> Outcome {
     let jar = jars::jar("async-profiler")?;
-    on_each_jdk_with("stacks", |programs| {
+    on_a_jdk_with("stacks", |programs| {
         let folder = Folder::new("stacks")?;
         let library = match std::env::consts::ARCH {
             "aarch64" => "linux-arm64/libasyncProfiler.so",

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use veneer_tests::command::json;
-use veneer_tests::java_programs::{Outcome, on_each_jdk_with};
+use veneer_tests::java_programs::{Outcome, on_a_jdk_with};
 use veneer_tests::live::Live;
 use veneer_tests::sample_service::{handle_orders, stop_and_check};
 
@@ -47,7 +47,7 @@ impl Connection {
 
 #[test]
 fn a_subscription_reports_only_changes() -> Outcome {
-    on_each_jdk_with("control", |programs| {
+    on_a_jdk_with("control", |programs| {
         let mut live = Live::start(&programs.java("Desk"))?;
         handle_orders(&mut live, 1)?;
         let calls = live.value("methods(\"Desk::serve(..)\").before(counter()).id()")?;
@@ -112,7 +112,7 @@ fn a_subscription_reports_only_changes() -> Outcome {
 
 #[test]
 fn points_beyond_the_update_size_are_sent_in_the_next_updates() -> Outcome {
-    on_each_jdk_with("control", |programs| {
+    on_a_jdk_with("control", |programs| {
         let mut live = Live::start(&programs.java("Desk"))?;
         handle_orders(&mut live, 1)?;
         // Two instruments whose points change only when orders are handled.
@@ -160,7 +160,7 @@ fn points_beyond_the_update_size_are_sent_in_the_next_updates() -> Outcome {
 
 #[test]
 fn a_subscriber_that_does_not_read_loses_updates_and_blocks_no_other_client() -> Outcome {
-    on_each_jdk_with("control", |programs| {
+    on_a_jdk_with("control", |programs| {
         let mut live = Live::start(&programs.java("Desk"))?;
         handle_orders(&mut live, 1)?;
         live.value("for n in 0..200 { methods(\"Desk::serve(..)\").blocks().before(counter()); }")?;

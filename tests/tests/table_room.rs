@@ -3,7 +3,7 @@
 
 use std::os::unix::fs::MetadataExt;
 use veneer_tests::command::{run, veneer};
-use veneer_tests::java_programs::{Outcome, on_each_jdk_with};
+use veneer_tests::java_programs::{Outcome, on_a_jdk_with, on_each_jdk_with};
 use veneer_tests::live::Live;
 
 /// Makes 20 tables, each filled by code of its own, and drops them. All tables of a JVM together
@@ -40,7 +40,7 @@ fn tell(live: &mut Live, line: &str) -> Outcome {
 
 #[test]
 fn a_jvm_has_room_for_any_number_of_tables_in_turn() -> Outcome {
-    on_each_jdk_with("tables", |programs| {
+    on_a_jdk_with("tables", |programs| {
         let mut live = Live::start(&run(&[], &programs.java("Steps")))?;
         for _ in 0..15 {
             assert_eq!(live.value(TABLES_IN_TURN)?, "dropped");
@@ -88,7 +88,7 @@ fn blocks_of_tables(pid: u32) -> Result<u64, Box<dyn std::error::Error>> {
 /// The room of the file is enough for 80 of these tables.
 #[test]
 fn without_a_collection_former_tables_take_no_room() -> Outcome {
-    on_each_jdk_with("tables", |programs| {
+    on_a_jdk_with("tables", |programs| {
         let mut live = Live::start(&run(&[], &programs.java("Steps")))?;
         for _ in 0..20 {
             assert_eq!(live.value(TABLES_IN_TURN)?, "dropped");
@@ -103,7 +103,7 @@ fn without_a_collection_former_tables_take_no_room() -> Outcome {
 
 #[test]
 fn an_activation_that_still_writes_to_a_former_table_changes_no_other_one() -> Outcome {
-    on_each_jdk_with("tables", |programs| {
+    on_a_jdk_with("tables", |programs| {
         let mut live = Live::start(&run(&[], &programs.java("Steps")))?;
         let counted = r#"let t = tally(10000);
             methods("Steps::held(..)").exits().before(|p| t.count(p.i)); 1"#;
@@ -159,7 +159,7 @@ const KEPT_PARAMETER: &str = r#"
 /// of a `per_call()` are in use then, although no code names them yet.
 #[test]
 fn the_stacks_of_a_per_call_keep_their_room_until_code_fills_them() -> Outcome {
-    on_each_jdk_with("tables", |programs| {
+    on_a_jdk_with("tables", |programs| {
         let mut live = Live::start(&run(&[], &programs.java("Steps")))?;
         assert_eq!(live.value(TABLES_WITH_CODE)?, "attached");
         // The first calls make the versions with the addresses of the tables.

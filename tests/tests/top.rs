@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use veneer_tests::command::veneer;
 use veneer_tests::folder::{Folder, workspace};
-use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with};
+use veneer_tests::java_programs::{Outcome, Programs, on_a_jdk_with};
 use veneer_tests::jdk;
 use veneer_tests::live::{Live, LiveError, until};
 use veneer_tests::process::Output;
@@ -92,7 +92,7 @@ fn percent(line: &str, place: usize) -> f64 {
 
 #[test]
 fn the_hottest_method_is_first_and_enter_shows_its_fragments() -> Outcome {
-    on_each_jdk_with("top", |programs| {
+    on_a_jdk_with("top", |programs| {
         let folder = Folder::new("top")?;
         let mut live = kiosk(programs)?;
         let mut screen = top(&live, &["--every", "0.3"], folder.path())?;
@@ -164,7 +164,7 @@ fn the_hottest_method_is_first_and_enter_shows_its_fragments() -> Outcome {
 
 #[test]
 fn keys_attach_detach_and_save() -> Outcome {
-    on_each_jdk_with("top", |programs| {
+    on_a_jdk_with("top", |programs| {
         let folder = Folder::new("top")?;
         let mut live = kiosk(programs)?;
         let mut screen = top(&live, &["kiosk..*", "--every", "0.3"], folder.path())?;
@@ -250,7 +250,7 @@ fn keys_attach_detach_and_save() -> Outcome {
 
 #[test]
 fn nothing_stays_attached_however_top_ends() -> Outcome {
-    on_each_jdk_with("top", |programs| {
+    on_a_jdk_with("top", |programs| {
         let folder = Folder::new("top")?;
         let mut live = kiosk(programs)?;
         let signal = |screen: &Screen, number| {
@@ -292,7 +292,7 @@ fn nothing_stays_attached_however_top_ends() -> Outcome {
 
 #[test]
 fn the_end_of_the_program_ends_the_view() -> Outcome {
-    on_each_jdk_with("top", |programs| {
+    on_a_jdk_with("top", |programs| {
         let folder = Folder::new("top")?;
         let live = kiosk(programs)?;
         let pid = live.pid();
@@ -312,7 +312,7 @@ fn the_end_of_the_program_ends_the_view() -> Outcome {
 
 #[test]
 fn detaching_by_another_client_ends_the_view() -> Outcome {
-    on_each_jdk_with("top", |programs| {
+    on_a_jdk_with("top", |programs| {
         let folder = Folder::new("top")?;
         let live = kiosk(programs)?;
         let pid = live.pid().to_string();
@@ -338,7 +338,7 @@ fn detaching_by_another_client_ends_the_view() -> Outcome {
 
 #[test]
 fn small_and_colourless_terminals_are_supported() -> Outcome {
-    on_each_jdk_with("top", |programs| {
+    on_a_jdk_with("top", |programs| {
         let folder = Folder::new("top")?;
         let mut live = kiosk(programs)?;
         let pid = live.pid().to_string();
@@ -364,7 +364,7 @@ fn small_and_colourless_terminals_are_supported() -> Outcome {
 
 #[test]
 fn without_a_terminal_there_is_one_table_or_json() -> Outcome {
-    on_each_jdk_with("top", |programs| {
+    on_a_jdk_with("top", |programs| {
         let mut live = kiosk(programs)?;
         live.say("go")?;
         live.line("going")?;

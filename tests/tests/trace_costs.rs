@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 use veneer_tests::command::{run, veneer};
-use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with};
+use veneer_tests::java_programs::{Outcome, Programs, on_a_jdk_with};
 use veneer_tests::trace_rows::query;
 
 const PACKAGE: &str = "observing";
@@ -85,7 +85,7 @@ fn shown_round(trace: &Path) -> Result<Value, Box<dyn Error>> {
 
 #[test]
 fn times_are_corrected_by_the_cost_that_was_measured_at_the_attachment() -> Outcome {
-    on_each_jdk_with(PACKAGE, |programs| {
+    on_a_jdk_with(PACKAGE, |programs| {
         let trace = programs.classes().join("costs");
         let errors = record(programs, &trace, "processor_time none")?;
         let line = "  cost of observing: ";
@@ -155,7 +155,7 @@ fn times_are_corrected_by_the_cost_that_was_measured_at_the_attachment() -> Outc
 
 #[test]
 fn a_reading_of_the_clock_at_each_event_has_a_higher_cost() -> Outcome {
-    on_each_jdk_with(PACKAGE, |programs| {
+    on_a_jdk_with(PACKAGE, |programs| {
         let mut costs = Vec::new();
         for source in ["none", "clock"] {
             let trace = programs.classes().join(&format!("costs-{source}"));

@@ -9,8 +9,8 @@ use std::process::Child;
 
 use serde_json::Value;
 use veneer_tests::command::{run, veneer};
-use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with};
-use veneer_tests::live::Live;
+use veneer_tests::java_programs::{Outcome, Programs, on_a_jdk_with};
+use veneer_tests::live::{Live, until};
 use veneer_tests::process::Process;
 use veneer_tests::skip::{Need, skip};
 use veneer_tests::trace_rows::query;
@@ -168,7 +168,7 @@ fn check_jvm_events(trace: &Path, printed: &Printed) -> Outcome {
 
 #[test]
 fn a_trace_has_the_events_of_the_jvm_in_the_threads_and_calls_where_they_happen() -> Outcome {
-    on_each_jdk_with(PACKAGE, |programs| {
+    on_a_jdk_with(PACKAGE, |programs| {
         let trace = programs.classes().join("trace");
         let place = trace.to_string_lossy().into_owned();
         let options = [
@@ -214,7 +214,7 @@ fn start_recording(
 
 #[test]
 fn the_directives_of_a_filter_turn_events_on_and_others_stay_off() -> Outcome {
-    on_each_jdk_with(PACKAGE, |programs| {
+    on_a_jdk_with(PACKAGE, |programs| {
         let mut live = Live::start(&java(programs))?;
         let trace = programs.classes().join("filtered");
         let filter = programs.classes().join("filter");
@@ -271,7 +271,7 @@ fn processor_times_are_those_of_the_thread_clock_beside_a_competitor() -> Outcom
     if Process::new("taskset").arg("--version").run().is_err() {
         return Ok(skip(Need::Program("taskset"))?);
     }
-    on_each_jdk_with(PACKAGE, |programs| {
+    on_a_jdk_with(PACKAGE, |programs| {
         for source in ["rseq", "clock"] {
             let mut live = Live::start(&java(programs))?;
             let trace = programs.classes().join(&format!("spin-{source}"));
@@ -282,10 +282,14 @@ fn processor_times_are_those_of_the_thread_clock_beside_a_competitor() -> Outcom
             let pid = live.pid().to_string();
             let mut recording = start_recording(&live, "observed.Spin", &options, &trace)?;
             let _competitor = Competitor::start()?;
-            let pinned = Process::new("taskset")
-                .args(["-a", "-p", "-c", "0", &pid])
-                .run()?;
-            assert_eq!(pinned.code, 0, "{}", pinned.err);
+            // It fails if a thread ends meanwhile.
+            let pin = || {
+                let pinned = Process::new("taskset").args(["-a", "-p", "-c", "0", &pid]);
+                Ok(pinned.run()?)
+            };
+            until("all threads on one processor", pin, |pinned| {
+                pinned.code == 0
+            })?;
             live.say("spin")?;
             let measured: u64 = live.line("cpu ")?.parse()?;
             assert!(recording.wait()?.success());
@@ -337,7 +341,7 @@ at_exit(|| print(`dropped ${dropped_events("gc")}`));
 
 #[test]
 fn plans_see_the_events_of_the_jvm_with_their_fields() -> Outcome {
-    on_each_jdk_with(PACKAGE, |programs| {
+    on_a_jdk_with(PACKAGE, |programs| {
         let plan = programs.classes().join("events.rhai");
         std::fs::write(&plan, PLAN)?;
         let plan = plan.to_string_lossy().into_owned();
@@ -369,7 +373,7 @@ fn plans_see_the_events_of_the_jvm_with_their_fields() -> Outcome {
 
 #[test]
 fn an_event_that_jvmti_does_not_have_is_refused() -> Outcome {
-    on_each_jdk_with(PACKAGE, |programs| {
+    on_a_jdk_with(PACKAGE, |programs| {
         let live = Live::start(&run(&[], &java(programs)))?;
         let refused = live.exec(r#"on("deoptimise", |e| print(e))"#)?;
         assert_ne!(refused.code, 0);

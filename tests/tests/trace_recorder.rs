@@ -16,7 +16,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::Value;
 use veneer_tests::call_oracle::compile_library;
 use veneer_tests::command::{run, veneer};
-use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with};
+use veneer_tests::java_programs::{Outcome, Programs, on_a_jdk_with};
 use veneer_tests::live::Live;
 use veneer_tests::process::Process;
 use veneer_tests::skip::{Need, skip};
@@ -229,7 +229,7 @@ fn the_recorded_tree_of_each_thread_is_the_one_that_the_jvm_reports() -> Outcome
     if Process::new("cc").arg("--version").run().is_err() {
         return Ok(skip(Need::Program("cc"))?);
     }
-    on_each_jdk_with(PACKAGE, |programs| {
+    on_a_jdk_with(PACKAGE, |programs| {
         let mut expected = oracle(programs, &[MAIN, CONSTRUCTOR, VIRTUAL.0])?;
         let main = expected.get_mut("main").ok_or("no main thread")?;
         assert_eq!(main[0], (0, EARLY.to_owned(), false));
@@ -271,7 +271,7 @@ fn a_program_is_recorded_from_its_start() -> Outcome {
     if Process::new("cc").arg("--version").run().is_err() {
         return Ok(skip(Need::Program("cc"))?);
     }
-    on_each_jdk_with(PACKAGE, |programs| {
+    on_a_jdk_with(PACKAGE, |programs| {
         let expected = oracle(programs, &[CONSTRUCTOR, VIRTUAL.0])?;
         let trace = programs.classes().join("from-start");
         let filter = programs.classes().join("filter");
@@ -356,7 +356,7 @@ fn progress(path: &Path) -> Result<Vec<(u64, u64)>, Box<dyn Error>> {
 fn after_a_kill_everything_but_the_last_event_of_each_thread_is_there() -> Outcome {
     let kills = std::env::var("VENEER_KILLS").ok();
     let kills = kills.and_then(|text| text.parse().ok()).unwrap_or(KILLS);
-    on_each_jdk_with(PACKAGE, |programs| {
+    on_a_jdk_with(PACKAGE, |programs| {
         for kill in 0..kills {
             let wait = random_wait()?;
             killed(programs, &format!("{kill}"), wait)

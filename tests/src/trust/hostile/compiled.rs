@@ -49,10 +49,8 @@ impl Compiled {
 
     /// The process `java OPTIONS -cp … PROGRAM`, with full verification.
     pub fn java(&self, options: &[&str], program: &str) -> Process {
-        Process::new(self.jdk.tool("java"))
-            .arg("-XX:+UnlockDiagnosticVMOptions")
-            .arg("-XX:+BytecodeVerificationLocal")
-            .arg("-XX:+BytecodeVerificationRemote")
+        self.jdk
+            .verifying_java()
             .args(options)
             .arg("-cp")
             .arg(self.folder.join("programs"))
