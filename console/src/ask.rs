@@ -282,10 +282,13 @@ mod tests {
         has(
             &["count", "1", "a.B::m(..)", "--by", "n", "--if", "exception"],
             &[
-                "let exception = false; ",
-                "let exception = true; ",
+                "let exception = p[\"exception\"] != (); ",
                 "if exception{ t.count(v0); } } });",
             ],
+        );
+        has(
+            &["count", "1", "a.B::m(..)", "--by", "exception"],
+            &["t.count(class_of(p[\"exception\"]));"],
         );
         has(
             &[

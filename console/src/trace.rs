@@ -18,6 +18,7 @@ mod show;
 mod summary;
 mod text;
 mod trace_directory;
+mod traced_value;
 mod tree_json;
 mod trigger;
 

@@ -4,6 +4,7 @@
 use crate::agent::Agent;
 use crate::data::call_stacks::JvmAccess;
 use crate::data::recorder::recorded_thread::RecordedThread;
+use crate::data::recorder::thread_events::EventValue;
 use crate::guard::guarded;
 use crate::jvm::jni::{Env, Reference};
 use crate::jvm::stack_traces;
@@ -147,6 +148,36 @@ pub unsafe fn write_trace(shard: jlong, kind: jint, id: jlong, now: jlong) {
         {
             agent.recorder.write(shard, kind, id as u64, now as u64);
         }
+    });
+}
+
+/// `VeneerTrace.writeEvent`: writes an event of a plan.
+///
+/// # Safety
+/// `jni` must be the environment of the current thread, `shard` the address of the counter shard that
+/// the thread owns, and the label and the text strings or null.
+pub unsafe fn write_trace_event(
+    jni: *mut JNIEnv,
+    shard: jlong,
+    (label, text): (jobject, jobject),
+    (kind, bits): (jlong, jlong),
+    now: jlong,
+) {
+    guarded("an event of a plan", (), || {
+        let Some(agent) = Agent::get() else { return };
+        let Some(shard) = agent.shards.shard_at(shard) else {
+            return;
+        };
+        // SAFETY: given by the caller. Nothing is used after this function.
+        let (label, text) = unsafe {
+            let env = Env::new(jni);
+            let read = |string| env.string(Reference::new(string)).unwrap_or_default();
+            (read(label), read(text))
+        };
+        let value = EventValue::of_java(kind, bits, text);
+        agent
+            .recorder
+            .plan_event(shard, now as u64, &label, value.as_ref());
     });
 }
 

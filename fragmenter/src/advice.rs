@@ -80,6 +80,8 @@ pub enum ProbeArgument {
     Operand(u8),
     /// The constant null: there is no value to read.
     Null,
+    /// The exception that leaves the activation, at [`Site::Throw`] only.
+    Exception,
     /// The iterations that the loop of this timer slot has completed so far, as a `long`. The value
     /// is -1 outside the loop, and also when the activation entered the loop before counting began.
     TripCount(CounterSlot),

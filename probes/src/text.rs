@@ -57,6 +57,10 @@ impl fmt::Display for Statement {
             Self::Keep { stacks, value } => {
                 write!(f, "t{}.keep({value});", stacks.numbers)
             }
+            Self::TraceEvent { label, value } => match value {
+                Some(value) => write!(f, "trace_event({label:?}, {value});"),
+                None => write!(f, "trace_event({label:?});"),
+            },
             Self::Return => f.write_str("return;"),
         }
     }

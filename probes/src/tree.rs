@@ -61,6 +61,9 @@ fn tables_of_statements(statements: &[Statement], into: &mut Vec<u32>) {
                 into.extend([stacks.numbers, stacks.objects]);
                 tables_of_value(value, into);
             }
+            Statement::TraceEvent { value, .. } => {
+                tables_of_values(value.as_slice(), into);
+            }
             Statement::Return => {}
         }
     }
@@ -154,6 +157,13 @@ pub enum Statement {
         stacks: KeptStacks,
         /// The pushed value.
         value: Expr,
+    },
+    /// `trace_event("label", value)`: writes an event into the trace that is recorded.
+    TraceEvent {
+        /// The name of the event.
+        label: String,
+        /// The value of the event, if it has one.
+        value: Option<Expr>,
     },
     /// `return;`
     Return,

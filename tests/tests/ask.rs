@@ -390,6 +390,40 @@ const PARCELS: &[(&[&str], &[&str])] = &[
             "elapsed = 0.",
         ],
     ),
+    (
+        &[
+            "watch",
+            "Parcels::check(..)",
+            "round",
+            "exception",
+            "exception.detailMessage",
+        ],
+        &[
+            "round = 0, exception = null, exception.detailMessage = null\n",
+            "round = 1, exception = java.lang.IllegalStateException, exception.detailMessage = round 1\n",
+            "round = 2, exception = null, exception.detailMessage = null\n",
+            "round = 3, exception = java.lang.NullPointerException, exception.detailMessage = ",
+        ],
+    ),
+    (
+        &["count", "Parcels::check(..)", "--by", "exception"],
+        &[
+            " java.lang.NullPointerException\n",
+            " java.lang.IllegalStateException\n",
+            "4 in 3 entries",
+        ],
+    ),
+    (
+        &[
+            "count",
+            "Parcels::check(..)",
+            "--by",
+            "round",
+            "--if",
+            "exception && round > 1",
+        ],
+        &[" 3\n1 in 1 entries"],
+    ),
 ];
 
 #[test]
@@ -401,8 +435,9 @@ fn values_of_the_jdk_are_shown_without_calls_of_the_application() -> Outcome {
         let attached = |live: &Live| live.value("instruments().filter(|i| i.attached).len()");
         for (words, expected) in PARCELS {
             until("the end of a question", || attached(&live), |n| n == "0")?;
-            let measures_calls = words.contains(&"elapsed");
-            let instruments = if measures_calls { 2 } else { 1 };
+            let is_at_exits =
+                |word: &&str| word.starts_with("elapsed") || word.starts_with("exception");
+            let instruments = if words.iter().any(is_at_exits) { 2 } else { 1 };
             let out = run_during_round(&mut live, words, &sum, &attached, instruments)?;
             for part in *expected {
                 assert!(out.contains(part), "{words:?}: `{part}` is not in\n{out}");

@@ -8,7 +8,8 @@
 pub const ELAPSED: &str = "elapsed";
 /// The name in an expression that means the value that the call returns.
 pub const RESULT: &str = "result";
-/// The name in an expression that means whether the call ends by an exception.
+/// The name in an expression that means the exception that ends the call: whether there is one, its class,
+/// or its fields.
 pub const EXCEPTION: &str = "exception";
 
 /// An expression as a plan has it.
@@ -68,7 +69,8 @@ pub fn translate(text: &str) -> Translation {
 
 /// Translates an expression for code at the exits of a method, which reads no variable of the
 /// method. `kept` returns the name of the variable of the code that holds the value of a path such as
-/// `order.user`. The names [`ELAPSED`] and [`EXCEPTION`] stay, and [`RESULT`] is read at the point.
+/// `order.user`. The names [`ELAPSED`] and [`EXCEPTION`] stay, and [`RESULT`] and the fields of an
+/// exception are read at the point.
 pub fn translate_at_exit(text: &str, kept: &mut dyn FnMut(&str) -> String) -> Translation {
     let mut out = Translation::default();
     let all: Vec<Word> = words(text).collect();
@@ -76,7 +78,8 @@ pub fn translate_at_exit(text: &str, kept: &mut dyn FnMut(&str) -> String) -> Tr
     while let Some(word) = all.get(next) {
         next += 1;
         let is_variable = word.is_name && !word.is_call() && !is_constant(word.text);
-        if !is_variable || [ELAPSED, EXCEPTION].contains(&word.text) {
+        let has_steps = all.get(next..).and_then(step_length).is_some();
+        if !is_variable || word.text == ELAPSED || word.text == EXCEPTION && !has_steps {
             let code = if word.text == "null" && word.is_name {
                 "()"
             } else {
@@ -93,7 +96,7 @@ pub fn translate_at_exit(text: &str, kept: &mut dyn FnMut(&str) -> String) -> Tr
         }
         let path = text.get(word.begin..end).unwrap_or(word.text);
         let code = match word.text {
-            RESULT => to_plan_expression(path),
+            RESULT | EXCEPTION => to_plan_expression(path),
             _ => kept(path),
         };
         out.push(&code, word.column);
@@ -323,6 +326,11 @@ mod tests {
                 "result.total > limit || exception",
                 "p[\"result\"][\"total\"] > v0 || exception",
                 &["limit"],
+            ),
+            (
+                "exception.detailMessage == name",
+                "p[\"exception\"][\"detailMessage\"] == v0",
+                &["name"],
             ),
             ("one_in(3) && a.b.len", "one_in(3) && v0", &["a.b.len"]),
         ] {

@@ -25,6 +25,8 @@ use crate::cli::Question;
 const MAX_KEYS: u32 = 10_000;
 /// Maximum number of methods or combinations of keys with times of their own.
 const MAX_TIMED: u32 = 2_000;
+/// The option with the condition of a question.
+const CONDITION: &str = "--if";
 /// Interval between two readings of watched values, in seconds.
 const WATCH_INTERVAL_SECONDS: f64 = 0.2;
 /// The first character of a text that the plan prints for this command: U+0004, with which no other
@@ -276,7 +278,7 @@ impl PlanWriter<'_> {
         self.add(&format!("let h = m{points}.before(|p| {{ "));
         if let Some(only) = &arguments.only {
             self.add("if ");
-            self.add_expression("--if", (only, 0), translate(only));
+            self.add_expression(CONDITION, (only, 0), translate(only));
             self.add("{ ");
         }
         self.add(&format!("{give}("));
@@ -323,9 +325,9 @@ try {{
     /// Adds code at the entry and at the exits that measures calls. `give` updates the table `t` with
     /// the keys, the values, and the expressions `own` of the code.
     ///
-    /// Code after a method runs on every exit and reads nothing there. If the question reads the result
-    /// or asks whether there was an exception, code before each return runs first and leaves a start of
-    /// 0 for the code after the method.
+    /// Code after a method runs on every exit, and reads nothing there but the exception. If the question
+    /// reads the result, code before each return does the work, and leaves a start of 0 for the code after
+    /// the method. There is no result to give if an exception ends the call.
     fn attach_calls(&mut self, give: &str, own: &[&str]) {
         let is_time = matches!(self.question, Question::Time(_));
         let (conditions, inputs) = self.exit_values();
@@ -341,8 +343,8 @@ try {{
             give: give.to_owned(),
             own: own.iter().map(ToString::to_string).collect(),
             is_time,
-            conditions: translated(&conditions, &mut kept),
-            inputs: translated(&inputs, &mut kept),
+            conditions: translated(&conditions, has_result, &mut kept),
+            inputs: translated(&inputs, has_result, &mut kept),
         };
         if is_time {
             self.plan.prints_calls = true;
@@ -354,36 +356,26 @@ try {{
         for n in 0..kept.len() {
             self.add(&format!("let k{n} = per_call();\n"));
         }
-        if !has_result && !has_exception {
+        let at_return = "let exception = false; ";
+        let at_exit = "let exception = p[\"exception\"] != (); ";
+        if !has_result {
             self.add("let h = m.after(|p| { let end = now_ns(); let start = began.pop(); ");
             self.add_pops(&kept, is_time);
             self.add("if start > 0 { ");
-            self.add_exit(&code, "");
+            self.add_exit(&code, if has_exception { at_exit } else { "" });
             self.add("} });\n");
             return self.add_entry(&kept, is_time);
         }
         self.add("m.after(|p| { let end = now_ns(); let start = began.pop(); if start > 0 { ");
         self.add_pops(&kept, is_time);
-        match has_result {
-            // There is no result to give.
-            true if is_time => {
-                self.add("if began.top() > 0 { inner.push(inner.pop() + end - start); } ")
-            }
-            true => {}
-            false => self.add_exit(&code, "let exception = true; "),
+        if is_time {
+            self.add("if began.top() > 0 { inner.push(inner.pop() + end - start); } ");
         }
         self.add("} });\n");
         self.add("let h = m.exits().before(|p| { let end = now_ns(); let start = began.pop(); ");
         self.add_pops(&kept, is_time);
         self.add("if start > 0 { ");
-        self.add_exit(
-            &code,
-            if has_exception {
-                "let exception = false; "
-            } else {
-                ""
-            },
-        );
+        self.add_exit(&code, if has_exception { at_return } else { "" });
         self.add("} began.push(0); });\n");
         self.add_entry(&kept, is_time);
     }
@@ -483,7 +475,7 @@ try {{
             let begin = part.as_ptr() as usize - only.as_ptr() as usize;
             let offset = only.get(..begin).map_or(0, |before| before.chars().count());
             conditions.push(ExitValue {
-                option: "--if",
+                option: CONDITION,
                 typed: only.to_owned(),
                 offset,
                 part: part.to_owned(),
@@ -582,7 +574,12 @@ fn most_rows(count: &str, weight: &str) -> String {
 type ExitExpression = (&'static str, String, usize, Translation);
 
 /// Translates expressions for code at the exits, and adds what they need from the entry to `kept`.
-fn translated(all: &[ExitValue], kept: &mut Vec<KeptValue>) -> Vec<ExitExpression> {
+/// `at_returns`: the code runs at returns only.
+fn translated(
+    all: &[ExitValue],
+    at_returns: bool,
+    kept: &mut Vec<KeptValue>,
+) -> Vec<ExitExpression> {
     let mut out = Vec::new();
     for value in all {
         let mut keep = |part: &str, offset: usize, is_described: bool| {
@@ -595,7 +592,16 @@ fn translated(all: &[ExitValue], kept: &mut Vec<KeptValue>) -> Vec<ExitExpressio
             });
             format!("v{}", kept.len() - 1)
         };
-        let translation = if value.at_exit {
+        let is_class = value.part.trim() == EXCEPTION && value.option != CONDITION;
+        let translation = if is_class {
+            Translation {
+                code: match at_returns {
+                    true => "()".into(),
+                    false => format!("class_of(p[\"{EXCEPTION}\"])"),
+                },
+                marks: vec![(0, 0)],
+            }
+        } else if value.at_exit {
             let translation = translate_at_exit(&value.part, &mut |path| {
                 let before = value.part.find(path).and_then(|at| value.part.get(..at));
                 keep(

@@ -16,8 +16,9 @@ text, boxes a number: `order.status == \"PAID\" && order.count > 3`. Reading fro
 contains, class_of, identity, thread_name, thread_id, one_in, and stack, which yields the callers.
 The expression is compiled into the methods and removed when the command ends. Without --at,
 `elapsed` is the duration of a call in milliseconds, `result` the value that it returns, and
-`exception` whether it ends by an exception; with these, the other names have the values of the
-entry.
+`exception` the class of the exception that ends it, or null; with these, the other names have the
+values of the entry. In a condition, `exception` is whether there is one; `exception.detailMessage`
+is its message.
 
 A pattern may also be written `com.shop` (all classes below), `com.shop.Desk.serve` or `Desk#serve`.
 

@@ -13,6 +13,7 @@ Examples:
   veneer trace 4711 'shop..*' -o t                       for 10 seconds
   veneer trace 4711 'shop..*' --for 60 --filter shop.jpmt -o t
   veneer trace 4711 'shop..*' --events contended,wait,gc -o t
+  veneer trace 4711 'shop.Desk::serve(..)' --value order.id --value result -o t
   veneer trace 4711 'shop..*' --last 5s --trigger 'elapsed > 50 ms' --keep 2s -o t
   veneer trace show t
   veneer trace query t 'calls(\"shop..*Dao::*(..)\").longer(5 ms).by(\"method\")'
@@ -28,6 +29,10 @@ any text. The first line that matches a method decides. It is read from configur
 
 With --events, the trace also has events of the JVM: contended, wait, thread_start, thread_end, gc,
 class_load, class_unload, compile, or all. A filter asks for them with `observe_gc`, and so on.
+
+With --value, each call has the value of an expression: of variables and their fields at the entry, of
+`result`, or of `exception`, the class of the exception that ends the call. Queries have them in the
+column `values`.
 
 With --last, older events are overwritten, so the recording can run for days. With --trigger, it ends
 when a call has fulfilled the condition, which reads `elapsed` (the duration of the call) and the
@@ -133,6 +138,10 @@ pub struct TraceRecordArguments {
     /// After the trigger, record for this many seconds more.
     #[arg(long, value_name = "SECONDS", value_parser = seconds_with_unit, requires = "trigger")]
     pub keep: Option<f64>,
+    /// Also record this value of each call: of the entry, `result`, or `exception`; may be given several
+    /// times.
+    #[arg(long = "value", value_name = "EXPR")]
+    pub values: Vec<String>,
     /// Leave methods out by the rules in this file.
     #[arg(long, value_name = "FILE")]
     pub filter: Option<PathBuf>,

@@ -25,6 +25,7 @@ use veneer_protocol::{DetachTarget, Reply, Report, Request, WireError};
 use super::filter_file::{keep_last_line, read_rules};
 use super::summary::{self, LeftOut};
 use super::trace_directory::{self, TraceDirectory};
+use super::traced_value::ValueCode;
 use super::trigger::{FIRED, trigger_code};
 use crate::ask::literal;
 use crate::cli::TraceRecordArguments;
@@ -145,9 +146,12 @@ fn program(arguments: &TraceRecordArguments, patterns: &[String]) -> Result<Stri
     }
     let patterns: Vec<String> = patterns.iter().map(|pattern| literal(pattern)).collect();
     let recorded = patterns.join(", ");
+    let values = ValueCode::new(&arguments.values)?;
     let mut program = format!(
-        "let r = methods([{recorded}]).limit({MAX_METHODS}).around(recorder({}));\n",
-        literal(&rules)
+        "let v = methods([{recorded}]).limit({MAX_METHODS});\n{}let r = v.around(recorder({}));\n{}",
+        values.at_exits,
+        literal(&rules),
+        values.at_entries
     );
     if let Some(condition) = &arguments.trigger {
         let tested = match &arguments.trigger_on {

@@ -143,6 +143,26 @@ pub unsafe extern "system" fn Java_java_lang_invoke_VeneerTrace_write(
     unsafe { natives::write_trace(shard, kind, id, now) }
 }
 
+/// The native method `VeneerTrace.writeEvent`.
+///
+/// # Safety
+/// `env` must be the environment of the current thread, `shard` the address of the counter shard that
+/// the thread owns, and the label and the text strings or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Java_java_lang_invoke_VeneerTrace_writeEvent(
+    env: *mut JNIEnv,
+    _: jclass,
+    shard: jlong,
+    label: jobject,
+    kind: jlong,
+    bits: jlong,
+    text: jobject,
+    now: jlong,
+) {
+    // SAFETY: given by the caller.
+    unsafe { natives::write_trace_event(env, shard, (label, text), (kind, bits), now) }
+}
+
 /// The native method `VeneerContexts.grow`.
 ///
 /// # Safety

@@ -155,6 +155,8 @@ java_constants! {
     VALUE_STRING: i64 = 3;
     /// Kind of a value: another object, by its class and identity hash.
     VALUE_OBJECT: i64 = 4;
+    /// Kind of a value: an event of a plan has none.
+    VALUE_ABSENT: i64 = 5;
 
     /// Bytes of the head of a table, and of the head of a table's strings.
     HEAD: i32 = 64;

@@ -167,6 +167,7 @@ fn compile_at_header(
         pc,
         operands: Vec::new(),
         has_iterations: true,
+        has_exception: false,
     };
     compile(code, values).map_err(|reason| AttachError::NotCompiled {
         class: java_form(&method.class),

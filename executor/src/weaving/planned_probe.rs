@@ -82,6 +82,8 @@ pub struct VisibleValues {
     pub operands: Vec<Operand>,
     /// Whether the site is a loop exit, at which code can read the number of iterations.
     pub has_iterations: bool,
+    /// Whether the code runs at every exit of the method, where it can read the exception that leaves it.
+    pub has_exception: bool,
 }
 
 /// A function that compiles the code of a spec for a site.
@@ -164,6 +166,7 @@ impl PlannedProbe {
         for (site, step) in &self.sites {
             let measurement = self.measurement(*step, slot, limit, late_cell);
             let code = code.clone().filter(|_| step.runs_code());
+            let code = code.map(|action| at_site(action, *site));
             let actions = [measurement, code].into_iter().flatten();
             probes.extend(actions.map(|action| Probe {
                 site: *site,
@@ -255,6 +258,28 @@ impl CompiledProbe {
             reads: reads.collect(),
             operands: self.operands.clone(),
         }
+    }
+}
+
+/// The action at one of the sites of a point. At a return, there is no exception to read.
+fn at_site(action: ProbeAction, site: Site) -> ProbeAction {
+    let ProbeAction::RunProbe {
+        method,
+        mut reads,
+        operands,
+    } = action
+    else {
+        return action;
+    };
+    for read in &mut reads {
+        if *read == ProbeArgument::Exception && site != Site::Throw {
+            *read = ProbeArgument::Null;
+        }
+    }
+    ProbeAction::RunProbe {
+        method,
+        reads,
+        operands,
     }
 }
 
@@ -407,5 +432,28 @@ mod tests {
             ProbeAction::LateStart { slot, cell: 77 }
         );
         assert_eq!(with_cell[1].action, ProbeAction::LateStop { slot });
+    }
+
+    #[test]
+    fn the_exception_is_read_only_where_one_leaves_the_method() {
+        let exits = planned(
+            vec![
+                (Site::Return, PlannedAction::CodeOnly),
+                (Site::Throw, PlannedAction::CodeOnly),
+            ],
+            Some(compiled(vec![ProbeArgument::Exception])),
+        );
+        let probes = exits.probes(PointSlot::Counter(CounterSlot(9)), None, None);
+        let reads = probes.iter().filter_map(|probe| match &probe.action {
+            ProbeAction::RunProbe { reads, .. } => Some((probe.site, reads[0])),
+            _ => None,
+        });
+        assert_eq!(
+            reads.collect::<Vec<_>>(),
+            [
+                (Site::Return, ProbeArgument::Null),
+                (Site::Throw, ProbeArgument::Exception),
+            ]
+        );
     }
 }

@@ -539,6 +539,7 @@ impl<'a> Planner<'a> {
             pc,
             operands: operands.to_vec(),
             has_iterations: false,
+            has_exception: matches!(site, Site::Return | Site::Throw),
         };
         (self.compile)(code, values).map(Some).map_err(|reason| {
             self.keep_code_error(AttachError::NotCompiled {

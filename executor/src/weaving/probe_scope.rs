@@ -28,6 +28,7 @@ use crate::weaving::loop_exits::TRIP_COUNT_NAME;
 use crate::weaving::planned_probe::VisibleValues;
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
+use std::sync::LazyLock;
 use thiserror::Error;
 use veneer_fragmenter::advice::ProbeArgument;
 use veneer_fragmenter::method::Method;
@@ -114,11 +115,18 @@ struct MethodCandidates {
     names: BTreeSet<String>,
 }
 
+/// The name by which code at an exit reads the exception that leaves the method.
+const EXCEPTION_NAME: &str = "exception";
+
+/// The type of the exception.
+static EXCEPTION_TYPE: LazyLock<Type> = LazyLock::new(|| Type::object("java/lang/Throwable"));
+
 /// The location of a value.
 enum Location<'a> {
     Slot(LocalSlot),
     Operand(&'a Operand),
     Iterations,
+    Exception,
 }
 
 /// The scope at one site of a method. See the module documentation.
@@ -165,6 +173,7 @@ impl<'a> SiteScope<'a> {
             Some((_, Type::Null)) | None => ProbeArgument::Null,
             Some((Location::Slot(slot), _)) => ProbeArgument::Slot(slot),
             Some((Location::Operand(operand), _)) => ProbeArgument::Operand(operand.depth),
+            Some((Location::Exception, _)) => ProbeArgument::Exception,
             // The slot of the loop is allocated later; see `CompiledProbe::action`.
             Some((Location::Iterations, _)) => ProbeArgument::TripCount(CounterSlot(0)),
         };
@@ -185,6 +194,9 @@ impl<'a> SiteScope<'a> {
     fn find(&self, name: &str) -> Option<(Location<'_>, &Type)> {
         if self.values.has_iterations && name == TRIP_COUNT_NAME {
             return Some((Location::Iterations, &Type::Long));
+        }
+        if self.values.has_exception && name == EXCEPTION_NAME {
+            return Some((Location::Exception, &EXCEPTION_TYPE));
         }
         // A named operand of the instruction hides a local variable of the same name.
         if let Some((operand, ty)) = self.operands().find(|(operand, _)| operand.name == name) {
@@ -503,7 +515,7 @@ impl Scope for SiteScope<'_> {
             Type::Int => {
                 let is_boolean = match location {
                     Location::Operand(operand) => operand.is_boolean,
-                    Location::Iterations => false,
+                    Location::Iterations | Location::Exception => false,
                     Location::Slot(slot) => {
                         let variable = self.method.variable(slot, self.values.pc);
                         variable.is_some_and(|v| v.descriptor == "Z")
@@ -582,8 +594,13 @@ impl Scope for SiteScope<'_> {
             .values
             .has_iterations
             .then(|| TRIP_COUNT_NAME.to_string());
+        let exception = self
+            .values
+            .has_exception
+            .then(|| EXCEPTION_NAME.to_string());
         iterations
             .into_iter()
+            .chain(exception)
             .chain(operands)
             .chain(variables)
             .collect()

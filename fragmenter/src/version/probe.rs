@@ -79,6 +79,8 @@ impl Emitter<'_> {
                 ProbeArgument::Slot(slot) => Some(slot.0),
                 ProbeArgument::Operand(n) => spilled.get(usize::from(*n)).map(|s| s.1),
                 ProbeArgument::Null => None,
+                // The handler of all exceptions has stored it there, and reads no operands.
+                ProbeArgument::Exception => Some(slots.temp),
                 ProbeArgument::TripCount(slot) => {
                     a.local(LLOAD, slots.timer(*slot)?);
                     a.plain(LCONST_1);

@@ -56,8 +56,32 @@ impl Compiler<'_> {
                 place,
             } => self.aggregate(*table, operation, values, *place)?,
             Statement::Keep { stacks, value } => self.keep(*stacks, value)?,
+            Statement::TraceEvent { label, value } => self.trace_event(label, value.as_ref())?,
             Statement::Return => self.step(ProbeStep::Return, 0, 0),
         }
+        Ok(())
+    }
+
+    fn trace_event(&mut self, label: &str, value: Option<&Expr>) -> ProbeResult<()> {
+        let value = value.map(|value| self.hoist(value)).transpose()?;
+        self.step(ProbeStep::Text(label.into()), 0, 1);
+        let Some(value) = value else {
+            self.helper("event", "(Ljava/lang/Object;)V", 1, 0);
+            return Ok(());
+        };
+        let (descriptor, words) = match self.value(&value)? {
+            Ty::Long => ("(Ljava/lang/Object;J)V", 2),
+            Ty::Double => ("(Ljava/lang/Object;D)V", 2),
+            Ty::Bool => ("(Ljava/lang/Object;Z)V", 1),
+            found @ Ty::Stack => {
+                let wanted = "a value".into();
+                return refuse(value.place, Reason::Type { wanted, found });
+            }
+            Ty::Object(_) | Ty::Array(_) | Ty::Null => {
+                ("(Ljava/lang/Object;Ljava/lang/Object;)V", 1)
+            }
+        };
+        self.helper("event", descriptor, 1 + words, 0);
         Ok(())
     }
 

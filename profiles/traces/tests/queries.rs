@@ -90,6 +90,58 @@ fn a_row_has_the_values_of_its_call() {
     assert_eq!(rows, [row(0, 1_000, 1_200, "1"), row(0, 2_200, 2_200, "2")]);
 }
 
+/// A call that lasts over many segments has the values of the plan's events directly in it, the first ones
+/// only, and none of those in other calls.
+#[test]
+fn a_call_takes_the_values_of_events_in_it() {
+    let scratch = tempfile::tempdir().unwrap();
+    write_names(scratch.path(), &FRAMES, ClockRecord::default());
+    let mut writer = ThreadWriter::create(
+        scratch.path(),
+        1,
+        WriterOptions {
+            segment_bytes: 512,
+            ring: None,
+        },
+    )
+    .unwrap();
+    let mut now = 1_000;
+    writer.entry(now, 3);
+    for n in 0..100 {
+        now += 10;
+        writer.entry(now, 1);
+        if n % 2 == 0 {
+            writer.event_with(kind::USER, now, 1, &[ArgumentValue::Int(n)]);
+            writer.event_with(kind::USER, now, 2, &[ArgumentValue::Text("a longer text")]);
+        }
+        writer.exit(now);
+        writer.event_with(kind::USER, now, 1, &[ArgumentValue::Double(0.5)]);
+    }
+    writer.exit(now);
+    writer.close().unwrap();
+    let trace = Trace::open(scratch.path()).unwrap();
+    let values_of = |pattern: &str| {
+        let query = parse(&format!(r#"calls("{pattern}").show("values")"#)).unwrap();
+        let mut all = Vec::new();
+        let take = |row: Vec<Cell>| {
+            all.extend(row.into_iter().map(|cell| cell.to_string()));
+            ControlFlow::Continue(())
+        };
+        run(&query, &trace, take).unwrap();
+        all
+    };
+    let [one, two] = [1, 2].map(|id| trace.names.text(id).unwrap_or("?").to_owned());
+    let calls = values_of("shop.Desk::serve(..)");
+    assert_eq!(calls.len(), 100);
+    assert_eq!(calls[1], "");
+    assert_eq!(calls[98], format!("{one}=98 {two}=a longer text"));
+    let main = values_of("shop.Main::main(..)");
+    let first = format!("{one}=0.5");
+    let expected: Vec<&str> = main[0].split(' ').collect();
+    assert!(expected.iter().all(|value| *value == first), "{main:?}");
+    assert!((10..64).contains(&expected.len()), "{main:?}");
+}
+
 #[test]
 fn filters_and_relations_select_calls() {
     for (query, count) in [

@@ -9,6 +9,10 @@ use veneer_probes::tree::{self, ExprKind, Operator, Statement};
 const UNUSED_VALUE: &str =
     "nothing happens with this value: give it to a table of the plan with .add(…) or .count(…)";
 
+/// The function that writes an event of the plan into the trace.
+const TRACE_EVENT: &str = "trace_event";
+const TRACE_EVENT_USAGE: &str = "write trace_event(\"label\") or trace_event(\"label\", value); the label is a text of the plan";
+
 impl ProbeNames<'_> {
     /// Converts a block. Variables that the block declares are not visible after it.
     pub(super) fn block<'s>(
@@ -105,6 +109,9 @@ impl ProbeNames<'_> {
                 out.push(Statement::Return);
             }
             Stmt::Expr(e) => self.effect(e, out)?,
+            Stmt::FnCall(call, _) if call.name == TRACE_EVENT => {
+                out.push(self.trace_event(&call.args, at)?);
+            }
             Stmt::FnCall(call, _) => {
                 // Errors in the arguments are reported first.
                 self.call(call, None, at)?;
@@ -127,10 +134,30 @@ impl ProbeNames<'_> {
         Ok(())
     }
 
+    /// Converts `trace_event("label")` and `trace_event("label", value)`.
+    fn trace_event(&mut self, arguments: &[Expr], at: rhai::Position) -> ProbeResult<Statement> {
+        let (label, value) = match arguments {
+            [label] => (label, None),
+            [label, value] => (label, Some(value)),
+            _ => return refuse(at, TRACE_EVENT_USAGE),
+        };
+        let ExprKind::Text(label) = self.value(label)?.kind else {
+            return refuse(label.position(), TRACE_EVENT_USAGE);
+        };
+        Ok(Statement::TraceEvent {
+            label,
+            value: value.map(|value| self.value(value)).transpose()?,
+        })
+    }
+
     /// Converts an expression that is used as a statement. The expression must have an effect.
     fn effect(&mut self, e: &Expr, out: &mut Vec<Statement>) -> ProbeResult<()> {
         match e {
             Expr::Unit(_) => return Ok(()),
+            Expr::FnCall(call, _) if call.name == TRACE_EVENT => {
+                out.push(self.trace_event(&call.args, e.position())?);
+                return Ok(());
+            }
             Expr::Stmt(block) => {
                 out.extend(self.block(block.iter())?);
                 return Ok(());

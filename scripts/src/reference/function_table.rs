@@ -246,7 +246,7 @@ pub(super) const GROUPS: &[Group] = &[
                 name: "after",
                 usage: "after(seconds, || …), or methods(…).after(instrument) where an instrument is counter(), log(\"name\", …) or code: |p| …",
                 returns: "handle, or timer",
-                description: "Attaches the instrument after each point; for methods, at every return and every exit by exception. With seconds (0.01 at least): runs the closure once.",
+                description: "Attaches the instrument after each point; for methods, at every return and every exit by exception, where code can read `exception` (`()` at a return). With seconds (0.01 at least): runs the closure once.",
             },
             Function {
                 name: "around",

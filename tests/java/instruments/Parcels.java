@@ -83,6 +83,14 @@ public class Parcels {
         return parcel == null ? 1 : parcel.id + round;
     }
 
+    /** Returns, or ends by an exception of its own or of the JVM. */
+    static int check(Parcel parcel, int round) {
+        if (round == 1) {
+            throw new IllegalStateException("round " + round);
+        }
+        return parcel.id;
+    }
+
     static Parcel[] parcels() {
         Parcel one = new Parcel();
         one.id = 7;
@@ -124,6 +132,11 @@ public class Parcels {
             Parcel[] all = parcels();
             for (int round = 0; round < all.length; round++) {
                 sum += pack(all[round], round);
+                try {
+                    sum += check(all[round], round);
+                } catch (RuntimeException e) {
+                    sum += 100;
+                }
             }
             System.out.println("sum " + sum);
         }

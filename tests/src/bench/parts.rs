@@ -2,8 +2,8 @@
 
 use super::record::Record;
 use super::{
-    ablation, arming, attach, footprint, growth, mass_attach, probes, profile, service, startup,
-    steady, timer,
+    ablation, arming, attach, footprint, growth, large_trace, mass_attach, probes, profile,
+    searching, service, startup, steady, timer, tracing,
 };
 use crate::trust::part::{Scope, TrustError};
 
@@ -30,6 +30,11 @@ pub const PARTS: &[Entry] = &[
         quick: true,
     },
     Entry {
+        name: "searching",
+        run: searching::run,
+        quick: false,
+    },
+    Entry {
         name: "startup",
         run: startup::run,
         quick: true,
@@ -38,6 +43,16 @@ pub const PARTS: &[Entry] = &[
         name: "timer",
         run: timer::run,
         quick: true,
+    },
+    Entry {
+        name: "tracing",
+        run: tracing::run,
+        quick: false,
+    },
+    Entry {
+        name: "large-trace",
+        run: large_trace::run,
+        quick: false,
     },
     Entry {
         name: "probes",

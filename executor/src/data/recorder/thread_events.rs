@@ -3,6 +3,7 @@
 use super::Recorder;
 use crate::data::recorder::recorded_thread::RecordedThread;
 use crate::data::recorder::track::{EventTime, Track};
+use crate::jvm::runtime_table;
 use veneer_instruments::VmEventKind;
 use veneer_traces::format::word::kind;
 use veneer_traces::writer::ArgumentValue;
@@ -36,6 +37,31 @@ pub struct BlockedNode {
     pub owner: Option<u32>,
     /// The argument of `Object.wait` in milliseconds.
     pub timeout: Option<i64>,
+}
+
+/// The value of an event of a plan.
+#[derive(Clone, Debug, PartialEq)]
+pub enum EventValue {
+    Null,
+    Int(i64),
+    Float(f64),
+    Text(String),
+    /// An object: its class in Java form, and its identity hash.
+    Object(String, u32),
+}
+
+impl EventValue {
+    /// The value that `VeneerTrace.writeEvent` passes; `None` if the event has none.
+    pub fn of_java(kind: i64, bits: i64, text: String) -> Option<EventValue> {
+        Some(match kind {
+            runtime_table::VALUE_NULL => EventValue::Null,
+            runtime_table::VALUE_INT => EventValue::Int(bits),
+            runtime_table::VALUE_FLOAT => EventValue::Float(f64::from_bits(bits as u64)),
+            runtime_table::VALUE_STRING => EventValue::Text(text),
+            runtime_table::VALUE_OBJECT => EventValue::Object(text, bits as u32),
+            _ => return None,
+        })
+    }
 }
 
 impl Recorder {
@@ -112,6 +138,23 @@ impl Recorder {
             let class = self.string(track, class);
             track.write(kind::CLASS_LOAD, now, class.into(), &[]);
             track.write(kind::EXIT, now, 0, &[]);
+        });
+    }
+
+    /// A plan has an event with this label on the current thread.
+    pub fn plan_event(&self, shard: usize, now: u64, label: &str, value: Option<&EventValue>) {
+        self.with_track(shard, |track| {
+            let label = self.string(track, label);
+            let value = value.map(|value| match value {
+                EventValue::Null => ArgumentValue::Null,
+                EventValue::Int(number) => ArgumentValue::Int(*number),
+                EventValue::Float(number) => ArgumentValue::Double(*number),
+                EventValue::Text(text) => ArgumentValue::Text(text),
+                EventValue::Object(class, hash) => {
+                    ArgumentValue::Object(self.string(track, class), *hash)
+                }
+            });
+            track.write(kind::USER, now, label.into(), value.as_slice());
         });
     }
 

@@ -116,6 +116,23 @@ pub mod argument {
     pub const SITE: u8 = 0x8b;
     /// The thread that owns a contended monitor; its number in this trace.
     pub const OWNER: u8 = 0x8c;
+    /// The name of the next argument; the id of a string.
+    pub const LABEL: u8 = 0x8d;
+}
+
+/// Whether an argument word is a value that a plan named, or a part of one.
+pub const fn is_value(word: u64) -> bool {
+    matches!(
+        kind_of(word),
+        argument::INT
+            | argument::HIGH
+            | argument::DOUBLE
+            | argument::STRING
+            | argument::TEXT_PART
+            | argument::TEXT
+            | argument::OBJECT
+            | argument::NULL
+    )
 }
 
 /// The kind of a word.

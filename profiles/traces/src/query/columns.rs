@@ -305,17 +305,27 @@ pub fn method_text(names: &Names, event: u8, slot: u32, id: u64) -> String {
     }
 }
 
-/// The values of a plan, separated by spaces.
+/// The values of a plan, separated by spaces, as in `order.id=7 ann`.
 pub fn values_text(names: &Names, values: &[Argument]) -> String {
-    let texts = values.iter().map(|value| match value {
-        Argument::Int(number) => number.to_string(),
-        Argument::Double(number) => number.to_string(),
-        Argument::Text(text) => text.clone(),
-        Argument::String(id) => names.text(*id).unwrap_or("?").to_string(),
-        Argument::Object(class, hash) => {
-            format!("{}@{hash:x}", names.text(*class).unwrap_or("?"))
+    let mut out = String::new();
+    for value in values {
+        if !out.is_empty() && !out.ends_with('=') {
+            out.push(' ');
         }
-        _ => "null".into(),
-    });
-    texts.collect::<Vec<String>>().join(" ")
+        match value {
+            Argument::Int(number) => out.push_str(&number.to_string()),
+            Argument::Double(number) => out.push_str(&number.to_string()),
+            Argument::Text(text) => out.push_str(text),
+            Argument::String(id) => out.push_str(names.text(*id).unwrap_or("?")),
+            Argument::Object(class, hash) => {
+                out.push_str(&format!("{}@{hash:x}", names.text(*class).unwrap_or("?")));
+            }
+            Argument::Label(id) => {
+                out.push_str(names.text(*id).unwrap_or("?"));
+                out.push('=');
+            }
+            _ => out.push_str("null"),
+        }
+    }
+    out
 }

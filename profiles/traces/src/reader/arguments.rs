@@ -30,12 +30,14 @@ pub enum Argument {
     Site(u64),
     /// The number of the thread that owns a monitor.
     Owner(u64),
+    /// The name of the next argument: the id of a string.
+    Label(u64),
     /// An argument of a kind that this version does not know, and its value.
     Unknown(u8, u64),
 }
 
 impl Argument {
-    /// Whether the argument is a value that a plan named, and not a property of the event.
+    /// Whether the argument is a value that a plan named, or its name, and not a property of the event.
     pub fn is_value(&self) -> bool {
         matches!(
             self,
@@ -45,6 +47,7 @@ impl Argument {
                 | Argument::Text(_)
                 | Argument::Object(..)
                 | Argument::Null
+                | Argument::Label(_)
         )
     }
 }
@@ -94,6 +97,7 @@ fn next_argument(words: &mut impl Iterator<Item = u64>) -> Option<Argument> {
             argument::ALLOCATED => Argument::Allocated(value),
             argument::SITE => Argument::Site(value),
             argument::OWNER => Argument::Owner(value),
+            argument::LABEL => Argument::Label(value),
             kind if kind >= FIRST_ARGUMENT => Argument::Unknown(kind, value),
             _ => continue,
         });

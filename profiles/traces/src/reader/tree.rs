@@ -22,9 +22,12 @@ use super::events::{EventReader, Step};
 use super::findings::Findings;
 use super::name_table::{FrameSlot, Names, UNKNOWN_FRAME};
 use crate::format::word::{
-    FIRST_INSTANT, FIRST_LONG, FIRST_LONG_INSTANT, argument, kind, kind_of, value_of,
+    FIRST_INSTANT, FIRST_LONG, FIRST_LONG_INSTANT, argument, is_value, kind, kind_of, long,
+    value_of,
 };
 
+/// The most words of values that a node takes from events of a plan.
+const MAX_VALUE_WORDS: usize = 64;
 /// The most nodes that a segment header can declare open.
 const MAX_DECLARED_DEPTH: u32 = 1 << 16;
 
@@ -148,7 +151,8 @@ impl Node {
         last_value(&self.words, argument::OWNER)
     }
 
-    /// The values that the plan named.
+    /// The values that the plan named, each after its name if it has one: the arguments of the event, and
+    /// those of the plan's events directly in the node.
     pub fn values(&self) -> Vec<Argument> {
         arguments(&self.words).filter(Argument::is_value).collect()
     }
@@ -432,7 +436,24 @@ impl TreeBuilder {
         }
     }
 
+    /// Gives the value of a plan's event to the node in which it happens, with the event's label. A node
+    /// in which a plan has many events takes the first ones.
+    fn take_value(&mut self, event: TreeEvent<'_>) {
+        let Some(node) = self.open.last_mut() else {
+            return;
+        };
+        let values = event.words.iter().copied().filter(|word| is_value(*word));
+        let count = values.clone().count();
+        if count > 0 && node.words.len() + count < MAX_VALUE_WORDS {
+            node.words.push(long(argument::LABEL, event.id));
+            node.words.extend(values);
+        }
+    }
+
     fn instant(&mut self, event: TreeEvent<'_>, names: &Names, visitor: &mut impl Visitor) {
+        if event.kind == kind::USER {
+            self.take_value(event);
+        }
         if event.kind > kind::LOST && event.kind < FIRST_LONG {
             self.findings.unknown_kinds += 1;
         }

@@ -4,8 +4,9 @@
 //! No call reaches the threshold used here, so the figure is the cost of the timing alone. With a
 //! threshold of 0, every call would emit an event with a stack trace, which costs microseconds.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use super::recorded::RecordedBytes;
 use super::timing::Timing;
 use crate::bench::groups::{CheckError, Variant};
 use crate::jars::jar;
@@ -13,6 +14,7 @@ use crate::process::Process;
 use crate::trust::part::TrustError;
 
 pub const NAME: &str = "async-profiler, trace over 100 ms";
+const TRACE_NAME: &str = "async-profiler, trace of each call";
 
 /// Unpacks the library for this machine into a folder, and returns its path.
 pub fn library(timing: &Timing) -> Result<PathBuf, TrustError> {
@@ -40,29 +42,41 @@ pub fn library(timing: &Timing) -> Result<PathBuf, TrustError> {
         })
 }
 
+/// The program with a trace of the calls of the hot method that last at least `threshold`.
+fn traced(timing: &Timing, threshold: &str, file: &Path) -> Result<Process, TrustError> {
+    Ok(timing.java(
+        &[format!(
+            "-agentpath:{}=start,trace=HotCall.step:{threshold},file={}",
+            library(timing)?.display(),
+            file.display()
+        )],
+        &[],
+    ))
+}
+
+/// The variant that records each hot call, with the stack at its end.
+pub fn tracer(timing: &Timing) -> (Variant, RecordedBytes) {
+    let file = timing.compiled.join("calls.jfr");
+    let process = traced(timing, "0ns", &file);
+    let recorded = RecordedBytes::default();
+    let bytes = recorded.clone();
+    let variant = timing.variant(TRACE_NAME, process).checked(move |_| {
+        let length = std::fs::metadata(&file).map_or(0, |data| data.len());
+        bytes.set(length);
+        let _ = std::fs::remove_file(&file);
+        match length {
+            0 => Err(CheckError::NothingWritten),
+            _ => Ok(()),
+        }
+    });
+    (variant, recorded)
+}
+
 /// The variant that traces the hot call.
 pub fn timer(timing: &Timing) -> Variant {
-    let process = || -> Result<Process, TrustError> {
-        let library = library(timing)?;
-        let file = library.with_file_name("trace.jfr");
-        Ok(timing.java(
-            &[format!(
-                "-agentpath:{}=start,trace=HotCall.step:100ms,file={}",
-                library.display(),
-                file.display()
-            )],
-            &[],
-        ))
-    };
-    let file = timing
-        .compiled
-        .join("async-profiler")
-        .join(match std::env::consts::ARCH {
-            "aarch64" => "linux-arm64",
-            _ => "linux-x64",
-        })
-        .join("trace.jfr");
-    timing.variant(NAME, process()).checked(move |_| {
+    let file = timing.compiled.join("trace.jfr");
+    let process = traced(timing, "100ms", &file);
+    timing.variant(NAME, process).checked(move |_| {
         if file.is_file() {
             Ok(())
         } else {

@@ -10,9 +10,13 @@ pub mod btrace;
 pub mod byteman;
 pub mod flight_recorder;
 pub mod jacoco;
+pub mod kieker;
+pub mod opentelemetry;
+mod recorded;
 mod source;
 mod timing;
 
+pub use recorded::{RecordedBytes, folder_bytes};
 pub use source::{compile, source, written};
 pub use timing::Timing;
 
@@ -26,5 +30,15 @@ pub fn timers(timing: &Timing) -> Vec<Variant> {
         btrace::timer(timing),
         async_profiler::timer(timing),
         flight_recorder::timer(timing),
+    ]
+}
+
+/// The variants of all tools that record each call of a method, with the bytes that they record.
+pub fn tracers(timing: &Timing) -> Vec<(Variant, RecordedBytes)> {
+    vec![
+        kieker::tracer(timing),
+        flight_recorder::tracer(timing),
+        opentelemetry::tracer(timing),
+        async_profiler::tracer(timing),
     ]
 }

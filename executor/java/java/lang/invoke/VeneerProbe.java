@@ -309,6 +309,37 @@ public final class VeneerProbe {
         return VeneerValues.end(description, o, more);
     }
 
+    // ---- events of plans ------------------------------------------------------------------------
+
+    /** Writes an event into the trace of the thread, if one is recorded. */
+    public static void event(Object label) {
+        VeneerTrace.event(label, VeneerLayout.VALUE_ABSENT, 0, null);
+    }
+
+    public static void event(Object label, long value) {
+        VeneerTrace.event(label, VeneerLayout.VALUE_INT, value, null);
+    }
+
+    public static void event(Object label, double value) {
+        VeneerTrace.event(label, VeneerLayout.VALUE_FLOAT, Double.doubleToRawLongBits(value), null);
+    }
+
+    public static void event(Object label, boolean value) {
+        VeneerTrace.event(label, VeneerLayout.VALUE_STRING, 0, value ? "true" : "false");
+    }
+
+    public static void event(Object label, Object value) {
+        String text = VeneerValues.text(value);
+        if (text != null) {
+            VeneerTrace.event(label, VeneerLayout.VALUE_STRING, 0, text);
+        } else if (value == null) {
+            VeneerTrace.event(label, VeneerLayout.VALUE_NULL, 0, null);
+        } else {
+            long hash = System.identityHashCode(value);
+            VeneerTrace.event(label, VeneerLayout.VALUE_OBJECT, hash, value.getClass().getName());
+        }
+    }
+
     // ---- values ---------------------------------------------------------------------------------
 
     /** Whether a loop over this number of elements continues at an index. */

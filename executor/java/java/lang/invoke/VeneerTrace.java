@@ -29,6 +29,8 @@ public final class VeneerTrace {
     private static final int DEPTH = VeneerLayout.TRACK_DEPTH;
     private static final int SWITCH = VeneerLayout.TRACK_SWITCH;
     private static final long DEPTH_MASK = 0xffff_ffffL;
+    /** Limit for the characters of a string in an event of a plan. */
+    private static final int EVENT_TEXT = 256;
 
     /** The number of the recording, negative if contexts are recorded; 0 if there is none. */
     private static volatile int recording;
@@ -90,6 +92,30 @@ public final class VeneerTrace {
      * or before which the thread was switched out.
      */
     private static native void write(long shard, int kind, long id, long now);
+
+    /** Writes an event of a plan; the arguments are those of {@link #event}. */
+    private static native void writeEvent(long shard, Object label, long kind, long bits, Object text, long now);
+
+    /**
+     * Writes an event of a plan into the trace of the current thread, if one is recorded.
+     *
+     * @param kind the kind of its value, one of {@code VeneerLayout.VALUE_…}
+     * @param bits an integer, the bits of a floating-point number, or the identity hash of an object
+     * @param text a string, or the class of an object
+     */
+    static void event(Object label, long kind, long bits, String text) {
+        int number = recording;
+        long shard = number > 0 ? VeneerRuntime.shard() : 0;
+        if (shard <= 0) {
+            return;
+        }
+        long track = track(shard);
+        if (U.getLong(track) != number && (U.getLong(track) == -number || openCurrent(shard, number) == 0)) {
+            return;
+        }
+        String shown = text == null || text.length() <= EVENT_TEXT ? text : text.substring(0, EVENT_TEXT);
+        writeEvent(shard, label, kind, bits, shown, System.nanoTime());
+    }
 
     /** Records the entry of a call, and returns the state of the call. */
     @ForceInline

@@ -1,0 +1,227 @@
+//! Measures the cost of a bottleneck search on each workload, beside profilers that sample and a profile
+//! of every call.
+//!
+//! The paper on JBolt has such a table for two of these programs (Table 1: the route finder and a database
+//! sort, searched and under hprof).
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use serde_json::Value;
+
+use super::groups::{CheckError, Variant, measure};
+use super::peers::{Timing, async_profiler};
+use super::prepare::{Compiled, plan};
+use super::record::{Goal, Record, geometric_mean, shown};
+use super::workload::{Workload, session};
+use crate::bench::statistics::median;
+use crate::command;
+use crate::jdk::Jdk;
+use crate::process::Process;
+use crate::trust::part::Table;
+use crate::trust::part::{Scope, TrustError};
+
+/// The variant that has a goal.
+const SEARCHED: &str = "veneer search";
+/// The goal for the geometric mean while a search runs.
+const MOST: f64 = 1.05;
+
+/// Runs the part `searching`.
+pub fn run(scope: &Scope) -> Result<Record, TrustError> {
+    let begun = Instant::now();
+    let mut record = Record::new("searching", "The cost of a bottleneck search", scope)?;
+    record.part.words = vec![
+        "Each program is searched from its start to its end (`veneer run --search`, at the default cost of \
+         2 %). The profilers sample at their default rates. *Every call timed* is Veneer's timer on each \
+         method of the program and of its libraries: a profile with instruments, as `hprof` made it. The \
+         ratios are those of a round's processor time, or of its time if other threads do the work."
+            .into(),
+    ];
+    let jdk = scope.jdks.first().ok_or(TrustError::NoJdk)?;
+    let mut table = Table::new(
+        "Ratio to the plain program",
+        &["workload", "how", "ratio", "findings", ""],
+    );
+    let mut means: Vec<(String, Vec<f64>)> = Vec::new();
+    for workload in session(scope.quick) {
+        if let Err(error) = one(workload, jdk, scope, &mut record, &mut table, &mut means) {
+            let line = super::groups::first_line(&error.to_string());
+            record
+                .part
+                .failures
+                .push(format!("{}: {line}", workload.name));
+        }
+    }
+    for (name, ratios) in &means {
+        if let Some(mean) = geometric_mean(ratios) {
+            table.rows.push(vec![
+                "geometric mean".into(),
+                name.clone(),
+                format!("{mean:.3}"),
+                String::new(),
+                String::new(),
+            ]);
+            if name == SEARCHED {
+                record.goals.push(Goal::at_most(
+                    "a program while it is searched",
+                    MOST,
+                    "",
+                    mean,
+                ));
+            }
+        }
+    }
+    record.part.tables.push(table);
+    record.part = record.part.with_duration_since(begun);
+    Ok(record)
+}
+
+/// Measures a workload in all variants.
+fn one(
+    workload: &Workload,
+    jdk: &Jdk,
+    scope: &Scope,
+    record: &mut Record,
+    table: &mut Table,
+    means: &mut Vec<(String, Vec<f64>)>,
+) -> Result<(), TrustError> {
+    let compiled = Compiled::workload(jdk, workload)?;
+    let rounds = workload.rounds(scope.quick);
+    let found = compiled.join("search.json");
+    let variants = variants(workload, jdk, &compiled, rounds, &found)?;
+    let groups = if scope.quick { 2 } else { workload.groups };
+    let series = measure(workload.name, groups, &variants);
+    for one in series.iter().skip(1) {
+        let ratios = one.ratios().to_vec();
+        record.figure(
+            "ratio while profiled",
+            workload.name,
+            &one.name,
+            "×",
+            &ratios,
+        );
+        if let Some(middle) = median(&ratios) {
+            match means.iter_mut().find(|(name, _)| *name == one.name) {
+                Some((_, all)) => all.push(middle),
+                None => means.push((one.name.clone(), vec![middle])),
+            }
+        }
+        if let (Some(error), false) = (&one.error, one.peer) {
+            record
+                .part
+                .failures
+                .push(format!("{}, {}: {error}", workload.name, one.name));
+        }
+        let findings = match one.name == SEARCHED {
+            true => first_finding(&found),
+            false => String::new(),
+        };
+        table.rows.push(vec![
+            workload.name.to_string(),
+            one.name.clone(),
+            shown(&ratios, 3),
+            findings,
+            one.error.clone().unwrap_or_default(),
+        ]);
+    }
+    Ok(())
+}
+
+fn variants(
+    workload: &Workload,
+    jdk: &Jdk,
+    compiled: &Compiled,
+    rounds: usize,
+    found: &PathBuf,
+) -> Result<Vec<Variant>, TrustError> {
+    let java = |options: &[String]| workload.java(jdk, compiled, rounds, options, &[]);
+    let plain = java(&[]);
+    let place = found.display().to_string();
+    let searched = command::run(&["--search", &place], &plain);
+    let file = found.clone();
+    let searched = Variant::new(SEARCHED, searched).checked(move |_| {
+        let text = std::fs::read_to_string(&file).map_err(|reason| CheckError::Unreadable {
+            path: file.clone(),
+            reason,
+        })?;
+        match serde_json::from_str::<Value>(&text) {
+            Ok(result) if result["seconds"].as_f64() > Some(0.0) => Ok(()),
+            _ => Err(CheckError::NothingTimed),
+        }
+    });
+    let mut timed = workload.arming();
+    let text = format!(
+        "methods({}).limit(10000000).around(timer());\n",
+        workload.pattern()
+    );
+    timed.extend(plan(&compiled.join("timed.rhai"), &text)?);
+    let timed: Vec<&str> = timed.iter().map(String::as_str).collect();
+    let timing = Timing {
+        jdk,
+        compiled,
+        rounds,
+        calls: 0,
+        program: workload,
+    };
+    let sampled = compiled.join("samples.jfr");
+    let flight = compiled.join("flight.jfr");
+    Ok(vec![
+        Variant::new("plain", plain.clone()),
+        searched,
+        sampler(
+            "async-profiler, cpu",
+            async_samples(&timing, &sampled),
+            sampled,
+        ),
+        sampler(
+            "JFR, settings=profile",
+            Ok(java(&[format!(
+                "-XX:StartFlightRecording:settings=profile,filename={}",
+                flight.display()
+            )])),
+            flight,
+        ),
+        Variant::new("every call timed", command::run(&timed, &plain)),
+    ])
+}
+
+/// The variant of a profiler that samples into a file.
+fn sampler(name: &str, process: Result<Process, TrustError>, file: PathBuf) -> Variant {
+    Variant::peer(name, process).checked(move |_| {
+        let length = std::fs::metadata(&file).map_or(0, |data| data.len());
+        let _ = std::fs::remove_file(&file);
+        match length {
+            0 => Err(CheckError::NothingWritten),
+            _ => Ok(()),
+        }
+    })
+}
+
+/// The program under async-profiler, which samples the processor time.
+fn async_samples(timing: &Timing, file: &std::path::Path) -> Result<Process, TrustError> {
+    let option = format!(
+        "-agentpath:{}=start,event=cpu,file={}",
+        async_profiler::library(timing)?.display(),
+        file.display()
+    );
+    Ok(timing.java(&[option], &[]))
+}
+
+/// The first finding of the latest search as text: its method, its line and its share.
+fn first_finding(file: &std::path::Path) -> String {
+    let text = std::fs::read_to_string(file).unwrap_or_default();
+    let result: Value = serde_json::from_str(&text).unwrap_or_default();
+    let finding = &result["findings"][0];
+    let steps = finding["path"].as_array().cloned().unwrap_or_default();
+    let Some(step) = steps.last() else {
+        return String::new();
+    };
+    let line = step["line"]
+        .as_u64()
+        .map_or(String::new(), |line| format!(":{line}"));
+    format!(
+        "{}{line}, {:.0} %",
+        step["name"].as_str().unwrap_or_default(),
+        100.0 * finding["share"].as_f64().unwrap_or(0.0)
+    )
+}
