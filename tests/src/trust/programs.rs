@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 use self::list::{PROGRAMS, Prepared, Program, folder};
 use self::mode::Mode;
 use self::storm_summary::{RATE, StormSummary};
+use super::hostile::settings::C1;
 use super::part::{Part, Scope, Table, TrustError};
 use crate::command;
 use crate::process::{Output, Process, ProcessError};
@@ -97,7 +98,10 @@ impl Prepared {
         if let Some(text) = mode.plan(self.program, 12_345 + self.jdk.major()) {
             std::fs::write(&plan, text)?;
         }
-        let java = self.java(&inside).limit(Duration::from_secs(300));
+        let mut java = self.java(&inside).limit(Duration::from_secs(300));
+        if mode.has_c1_only() {
+            java = java.env("JDK_JAVA_OPTIONS", &C1.options.join(" "));
+        }
         let options = mode.options(self.program, &plan, &report);
         let options: Vec<&str> = options.iter().map(String::as_str).collect();
         let process = match mode {
@@ -274,7 +278,8 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
         format!(
             "{} programs on jars of others and on the JDK's own libraries print all that they compute. Standard output and exit code \
              must be those of the plain run, byte for byte: armed under each policy (for `call`, cut at every call), with counters on \
-             all blocks of the program's own packages, and under the patch storm. All run with full verification.",
+             all blocks of the program's own packages, and under the patch storm. All run with full verification. Armed under the policies \
+             `method` and `call`, the JVM compiles with C1 only.",
             PROGRAMS.len()
         ),
         format!(

@@ -69,6 +69,11 @@ impl Mode {
         }
     }
 
+    /// Whether the JVM compiles with C1 only. That takes less time, and the other modes have all compilers.
+    pub fn has_c1_only(&self) -> bool {
+        matches!(self, Mode::Armed("method" | "call"))
+    }
+
     /// The options between `veneer run` and `--`.
     pub fn options(&self, program: &Program, plan: &Path, report: &Path) -> Vec<String> {
         let policy = match self {
