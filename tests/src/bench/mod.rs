@@ -19,6 +19,7 @@
 pub mod ablation;
 pub mod arming;
 pub mod attach;
+pub mod call_graph;
 pub mod first;
 pub mod footprint;
 pub mod groups;
@@ -35,6 +36,7 @@ pub mod prepare;
 mod printed_number;
 pub mod probes;
 pub mod profile;
+mod ratio_table;
 pub mod record;
 pub mod run;
 pub mod searching;

@@ -2,8 +2,8 @@
 
 use super::record::Record;
 use super::{
-    ablation, arming, attach, footprint, growth, large_trace, mass_attach, probes, profile,
-    searching, service, startup, steady, timer, tracing,
+    ablation, arming, attach, call_graph, footprint, growth, large_trace, mass_attach, probes,
+    profile, searching, service, startup, steady, timer, tracing,
 };
 use crate::trust::part::{Scope, TrustError};
 
@@ -28,6 +28,11 @@ pub const PARTS: &[Entry] = &[
         name: "profile",
         run: profile::run,
         quick: true,
+    },
+    Entry {
+        name: "call-graph",
+        run: call_graph::run,
+        quick: false,
     },
     Entry {
         name: "searching",

@@ -9,22 +9,24 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use super::groups::{CheckError, Variant, measure};
+use super::groups::{CheckError, Variant, first_line, measure};
 use super::peers::{Timing, async_profiler};
 use super::prepare::{Compiled, plan};
-use super::record::{Goal, Record, geometric_mean, shown};
+use super::ratio_table::RatioTable;
+use super::record::{Goal, Record};
 use super::workload::{Workload, session};
-use crate::bench::statistics::median;
 use crate::command;
 use crate::jdk::Jdk;
 use crate::process::Process;
-use crate::trust::part::Table;
 use crate::trust::part::{Scope, TrustError};
 
 /// The variant that has a goal.
 const SEARCHED: &str = "veneer search";
 /// The goal for the geometric mean while a search runs.
 const MOST: f64 = 1.05;
+
+/// The number of groups. Some variants take very long.
+const GROUPS: usize = 3;
 
 /// Runs the part `searching`.
 pub fn run(scope: &Scope) -> Result<Record, TrustError> {
@@ -38,40 +40,21 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
             .into(),
     ];
     let jdk = scope.jdks.first().ok_or(TrustError::NoJdk)?;
-    let mut table = Table::new(
-        "Ratio to the plain program",
-        &["workload", "how", "ratio", "findings", ""],
-    );
-    let mut means: Vec<(String, Vec<f64>)> = Vec::new();
+    let mut table = RatioTable::new("ratio while profiled", "findings");
     for workload in session(scope.quick) {
-        if let Err(error) = one(workload, jdk, scope, &mut record, &mut table, &mut means) {
-            let line = super::groups::first_line(&error.to_string());
+        if let Err(error) = one(workload, jdk, scope, &mut record, &mut table) {
+            let line = first_line(&error.to_string());
             record
                 .part
                 .failures
                 .push(format!("{}: {line}", workload.name));
         }
     }
-    for (name, ratios) in &means {
-        if let Some(mean) = geometric_mean(ratios) {
-            table.rows.push(vec![
-                "geometric mean".into(),
-                name.clone(),
-                format!("{mean:.3}"),
-                String::new(),
-                String::new(),
-            ]);
-            if name == SEARCHED {
-                record.goals.push(Goal::at_most(
-                    "a program while it is searched",
-                    MOST,
-                    "",
-                    mean,
-                ));
-            }
-        }
+    if let Some(mean) = table.mean(SEARCHED) {
+        let goal = Goal::at_most("a program while it is searched", MOST, "", mean);
+        record.goals.push(goal);
     }
-    record.part.tables.push(table);
+    record.part.tables.push(table.finish());
     record.part = record.part.with_duration_since(begun);
     Ok(record)
 }
@@ -82,48 +65,18 @@ fn one(
     jdk: &Jdk,
     scope: &Scope,
     record: &mut Record,
-    table: &mut Table,
-    means: &mut Vec<(String, Vec<f64>)>,
+    table: &mut RatioTable,
 ) -> Result<(), TrustError> {
     let compiled = Compiled::workload(jdk, workload)?;
-    let rounds = workload.rounds(scope.quick);
+    let rounds = workload.rounds(true);
     let found = compiled.join("search.json");
     let variants = variants(workload, jdk, &compiled, rounds, &found)?;
-    let groups = if scope.quick { 2 } else { workload.groups };
+    let groups = if scope.quick { 2 } else { GROUPS };
     let series = measure(workload.name, groups, &variants);
-    for one in series.iter().skip(1) {
-        let ratios = one.ratios().to_vec();
-        record.figure(
-            "ratio while profiled",
-            workload.name,
-            &one.name,
-            "×",
-            &ratios,
-        );
-        if let Some(middle) = median(&ratios) {
-            match means.iter_mut().find(|(name, _)| *name == one.name) {
-                Some((_, all)) => all.push(middle),
-                None => means.push((one.name.clone(), vec![middle])),
-            }
-        }
-        if let (Some(error), false) = (&one.error, one.peer) {
-            record
-                .part
-                .failures
-                .push(format!("{}, {}: {error}", workload.name, one.name));
-        }
-        let findings = match one.name == SEARCHED {
-            true => first_finding(&found),
-            false => String::new(),
-        };
-        table.rows.push(vec![
-            workload.name.to_string(),
-            one.name.clone(),
-            shown(&ratios, 3),
-            findings,
-            one.error.clone().unwrap_or_default(),
-        ]);
-    }
+    table.add(record, workload.name, &series, |variant| match variant {
+        SEARCHED => first_finding(&found),
+        _ => String::new(),
+    });
     Ok(())
 }
 

@@ -312,6 +312,12 @@ impl Workload {
         self.arm.iter().flat_map(both).collect()
     }
 
+    /// `--arm` for each pattern of the counted methods.
+    pub fn patterns_to_arm(&self) -> Vec<String> {
+        let both = |pattern: &&str| ["--arm".to_string(), (*pattern).to_string()];
+        self.counted.iter().flat_map(both).collect()
+    }
+
     /// The counted methods as an argument of `methods(…)`.
     pub fn pattern(&self) -> String {
         let quoted: Vec<String> = self.counted.iter().map(|p| format!("{p:?}")).collect();

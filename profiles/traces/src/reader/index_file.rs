@@ -15,7 +15,7 @@ use crate::format::segment::SegmentHeader;
 
 const MAGIC: &[u8; 8] = b"veneerix";
 /// The version of the index.
-const INDEX_VERSION: u64 = 1;
+const INDEX_VERSION: u64 = 2;
 
 /// The state of the files from which an index was built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
