@@ -464,6 +464,24 @@ fn values_of_the_jdk_are_shown_without_calls_of_the_application() -> Outcome {
     })
 }
 
+/// In each run of the program, two of four calls throw.
+#[test]
+fn a_timer_around_calls_sees_those_that_throw() -> Outcome {
+    on_a_jdk_with("instruments", |programs| {
+        let mut live = Live::start(&run(&[], &programs.java("Parcels")))?;
+        let id = live.value(
+            r#"methods("Parcels::main(..)").calls("Parcels::check(..)").around(timer())"#,
+        )?;
+        for total in [4, 8] {
+            live.say("run")?;
+            live.line("sum ")?;
+            assert_eq!(live.sum(&id)?, total);
+        }
+        live.stop()?.succeeded("Parcels")?;
+        Ok(())
+    })
+}
+
 #[test]
 fn each_watched_value_has_a_text_of_its_own_for_as_long_as_the_question_runs() -> Outcome {
     on_a_jdk_with("instruments", |programs| {

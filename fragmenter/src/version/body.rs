@@ -90,7 +90,7 @@ pub(super) struct BodyEmitter<'b, 'e> {
     edge_stubs: IndexMap<(FragmentId, FragmentId), Label>,
     /// The entry of each exception handler.
     handlers: IndexMap<FragmentId, Label>,
-    /// Timers around fragments, which an exception must stop.
+    /// Timers around fragments and instructions, which an exception must stop.
     open_timers: Vec<CounterSlot>,
     external_edges: ExternalEdges,
     spans: Vec<(Label, Option<FragmentId>, bool)>,
@@ -134,7 +134,7 @@ pub(super) fn emit(
         .filter(|p| {
             matches!(
                 (&p.site, &p.action),
-                (Site::Before(_), ProbeAction::Start { .. })
+                (Site::Before(_) | Site::At(_), ProbeAction::Start { .. })
             )
         })
         .filter_map(|p| p.action.timer())
