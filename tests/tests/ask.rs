@@ -469,9 +469,8 @@ fn values_of_the_jdk_are_shown_without_calls_of_the_application() -> Outcome {
 fn a_timer_around_calls_sees_those_that_throw() -> Outcome {
     on_a_jdk_with("instruments", |programs| {
         let mut live = Live::start(&run(&[], &programs.java("Parcels")))?;
-        let id = live.value(
-            r#"methods("Parcels::main(..)").calls("Parcels::check(..)").around(timer())"#,
-        )?;
+        let id = live
+            .value(r#"methods("Parcels::main(..)").calls("Parcels::check(..)").around(timer())"#)?;
         for total in [4, 8] {
             live.say("run")?;
             live.line("sum ")?;

@@ -8,7 +8,7 @@
 //! Promises for any bytes: the code does not panic, and its memory is bounded.
 //!
 //! More promises hold if the type checker accepts the undamaged class file with its version lowered
-//! to 50. After the damage, its modern form (version 51) passes the type checker, is its own modern
+//! to 50, and its classes have names that the JVM accepts. After the damage, its modern form (version 51) passes the type checker, is its own modern
 //! form, and can be armed without a failed check.
 
 use veneer_fragmenter::Refusal;
@@ -40,13 +40,31 @@ pub fn run(data: &[u8]) {
                 return;
             };
             file.major = 50;
-            let verifies = file.check_closed().is_ok() && verify::class(&file).is_ok();
+            let verifies = file.check_closed().is_ok()
+                && has_legal_class_names(&file)
+                && verify::class(&file).is_ok();
             damage(&mut file, &mut Choices { bytes: choices });
             if let Ok(bytes) = file.to_bytes() {
                 raise(&bytes, verifies);
             }
         },
     );
+}
+
+/// Whether the JVM accepts the names of all classes (JVMS 4.2.1). The type checker leaves names to the
+/// JVM, which refuses a class such as `LArguments;` before it verifies the class.
+fn has_legal_class_names(file: &ClassFile) -> bool {
+    let pool = &file.pool;
+    let classes = pool
+        .indices()
+        .filter(|i| pool.tag(*i) == Ok(ConstantTag::Class));
+    classes.into_iter().all(|index| {
+        pool.class_name(index).is_ok_and(|name| {
+            let parts = name.split('/');
+            let is_plain = |part: &str| !part.is_empty() && !part.contains(['.', ';', '[']);
+            name.starts_with('[') || parts.into_iter().all(is_plain)
+        })
+    })
 }
 
 /// Damages the stack maps of some methods.
@@ -133,5 +151,21 @@ fn raise(bytes: &[u8], verifies: bool) {
         verify::guard::arm(&file, &request)
     {
         assert!(!verifies, "arming: {refusal}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The fuzzer found this class, whose own name is a descriptor. The JVM refuses it.
+    #[test]
+    fn a_class_whose_name_is_a_descriptor_promises_nothing() {
+        let input = include_bytes!("../../corpus/maps/class-name-with-semicolon");
+        let (_, class) = split(input).expect("choices and a class");
+        let file = ClassFile::parse(class).expect("a class file");
+        assert!(file.name().is_ok_and(|name| name == "LArgumentsOfSuper;"));
+        assert!(!has_legal_class_names(&file));
+        run(input);
     }
 }
