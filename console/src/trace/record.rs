@@ -25,9 +25,10 @@ use veneer_protocol::{DetachTarget, Reply, Report, Request, WireError};
 use super::filter_file::{keep_last_line, read_rules};
 use super::summary::{self, LeftOut};
 use super::trace_directory::{self, TraceDirectory};
-use super::traced_value::ValueCode;
+use super::traced_value::{TRACE_EVENT, ValueCode};
 use super::trigger::{FIRED, trigger_code};
 use crate::ask::literal;
+use crate::ask::plan_error::explain_without_expressions;
 use crate::cli::TraceRecordArguments;
 use crate::exec::EXIT_PROGRAM_FAILED;
 use crate::exit_code::EXIT_REFUSED;
@@ -36,6 +37,10 @@ use crate::remote::{LEASE_MILLIS, RENEWAL_INTERVAL};
 
 /// The pattern of all methods that can be recorded.
 pub const EVERY_METHOD: &str = "*..*";
+/// The code of a refusal of plan code that reads variables which a method does not have.
+const NOT_COMPILED: &str = "NotCompiled";
+/// The name of the plan in messages.
+const PLAN_NAME: &str = "trace";
 /// The most methods of a recording.
 pub const MAX_METHODS: u32 = 5_000_000;
 /// Interval between two looks at whether the JVM is alive.
@@ -91,7 +96,13 @@ pub fn run(arguments: &TraceRecordArguments) -> Result<u8> {
     let (attached, warnings) = match attach(&mut holder, program) {
         Ok(attached) => attached,
         Err(ControlError::Refused(message)) => {
-            print_error(&message);
+            match message.contains(TRACE_EVENT) {
+                true => {
+                    let reason = explain_without_expressions(&message, PLAN_NAME);
+                    print_error(&format_args!("--value: {reason}"));
+                }
+                false => print_error(&message),
+            }
             return Ok(EXIT_PROGRAM_FAILED);
         }
         Err(error) => return Err(error.into()),
@@ -127,7 +138,10 @@ pub fn run(arguments: &TraceRecordArguments) -> Result<u8> {
             LeftOut::default()
         }
     };
-    let is_selected = |row: &RefusalRow| parsed.iter().any(|p| p.matches_class(&row.class));
+    // A method that lacks a value is recorded without it.
+    let is_selected = |row: &RefusalRow| {
+        row.reason != NOT_COMPILED && parsed.iter().any(|p| p.matches_class(&row.class))
+    };
     left_out.refusals.retain(is_selected);
     left_out.warnings = warnings;
     summarise(arguments, &left_out)?;
@@ -324,7 +338,7 @@ fn execute(
     hold: Option<u64>,
 ) -> Result<Vec<String>, ControlError> {
     client.send(&Request::Exec {
-        name: "trace".into(),
+        name: PLAN_NAME.into(),
         source,
         settings: Default::default(),
         modules: Default::default(),

@@ -14,6 +14,9 @@ use thiserror::Error;
 use crate::ask::expression::{ELAPSED, EXCEPTION, RESULT, reads, to_plan_expression};
 use crate::ask::literal;
 
+/// The function of plans that writes a value into the trace.
+pub const TRACE_EVENT: &str = "trace_event";
+
 /// Why a value cannot be recorded.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum ValueError {
@@ -48,7 +51,7 @@ impl ValueCode {
             match (reads(typed, RESULT), reads(typed, EXCEPTION)) {
                 (true, true) => return Err(ValueError::TwoEnds(typed.clone())),
                 (true, false) => code.at_exits.push_str(&format!(
-                    "v.exits().before(|p| trace_event({label}, {value}));\n"
+                    "v.exits().before(|p| {TRACE_EVENT}({label}, {value}));\n"
                 )),
                 (false, true) => {
                     let value = match typed.trim() {
@@ -56,12 +59,12 @@ impl ValueCode {
                         _ => value,
                     };
                     code.at_exits.push_str(&format!(
-                        "v.after(|p| if p[\"{EXCEPTION}\"] != () {{ trace_event({label}, {value}); }});\n"
+                        "v.after(|p| if p[\"{EXCEPTION}\"] != () {{ {TRACE_EVENT}({label}, {value}); }});\n"
                     ));
                 }
                 (false, false) => code
                     .at_entries
-                    .push_str(&format!("v.before(|p| trace_event({label}, {value}));\n")),
+                    .push_str(&format!("v.before(|p| {TRACE_EVENT}({label}, {value}));\n")),
             }
         }
         Ok(code)
