@@ -59,7 +59,7 @@ fn each_call_has_its_values_of_the_entry_and_of_the_end() -> Outcome {
         assert_eq!(live.line("sum ")?, sum);
         let rows = query(
             &trace,
-            r#"calls("Parcels::check(..)").show("values", "ended").sort("start")"#,
+            r#"calls("Parcels::check(..)").show("start", "values", "ended").sort("start")"#,
         );
         let rows: Vec<(String, String)> = rows?
             .iter()
@@ -119,7 +119,7 @@ fn a_plan_writes_events_into_the_trace_that_is_recorded() -> Outcome {
         assert!(recording.wait()?.success());
         let rows = query(
             &trace,
-            r#"events("user").show("method", "values", "thread_name").sort("start")"#,
+            r#"events("user").show("start", "method", "values", "thread_name").sort("start")"#,
         )?;
         let found: Vec<String> = rows
             .iter()

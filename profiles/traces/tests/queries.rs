@@ -118,7 +118,7 @@ fn a_call_takes_the_values_of_events_in_it() {
         writer.event_with(kind::USER, now, 1, &[ArgumentValue::Double(0.5)]);
     }
     writer.exit(now);
-    writer.close().unwrap();
+    drop(writer);
     let trace = Trace::open(scratch.path()).unwrap();
     let values_of = |pattern: &str| {
         let query = parse(&format!(r#"calls("{pattern}").show("values")"#)).unwrap();
