@@ -4,7 +4,7 @@
 //! The paper on JBolt has such a table for two of these programs (Table 1: the route finder and a database
 //! sort, searched and under hprof).
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use serde_json::Value;
@@ -85,13 +85,13 @@ fn variants(
     jdk: &Jdk,
     compiled: &Compiled,
     rounds: usize,
-    found: &PathBuf,
+    found: &Path,
 ) -> Result<Vec<Variant>, TrustError> {
     let java = |options: &[String]| workload.java(jdk, compiled, rounds, options, &[]);
     let plain = java(&[]);
     let place = found.display().to_string();
     let searched = command::run(&["--search", &place], &plain);
-    let file = found.clone();
+    let file = found.to_path_buf();
     let searched = Variant::new(SEARCHED, searched).checked(move |_| {
         let text = std::fs::read_to_string(&file).map_err(|reason| CheckError::Unreadable {
             path: file.clone(),
@@ -151,7 +151,7 @@ fn sampler(name: &str, process: Result<Process, TrustError>, file: PathBuf) -> V
 }
 
 /// The program under async-profiler, which samples the processor time.
-fn async_samples(timing: &Timing, file: &std::path::Path) -> Result<Process, TrustError> {
+fn async_samples(timing: &Timing, file: &Path) -> Result<Process, TrustError> {
     let option = format!(
         "-agentpath:{}=start,event=cpu,file={}",
         async_profiler::library(timing)?.display(),
@@ -161,7 +161,7 @@ fn async_samples(timing: &Timing, file: &std::path::Path) -> Result<Process, Tru
 }
 
 /// The first finding of the latest search as text: its method, its line and its share.
-fn first_finding(file: &std::path::Path) -> String {
+fn first_finding(file: &Path) -> String {
     let text = std::fs::read_to_string(file).unwrap_or_default();
     let result: Value = serde_json::from_str(&text).unwrap_or_default();
     let finding = &result["findings"][0];
