@@ -3,7 +3,7 @@
 #
 #   TEST_JOBS          number of files of tests that run at once (the number of processors and one more)
 #   VENEER_EVERY_JDK   if set, each test of what the command does runs on the oldest and the newest JDK;
-#                      otherwise on one of them. All other tests always run on both.
+#                      otherwise on one of them. Other tests choose their JDKs themselves; most run on both.
 #
 # Most files start JVMs and wait for them much of the time, so several files at a time keep the
 # processors busy. A failing file does not stop the others. The output of a file is printed when it
