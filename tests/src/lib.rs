@@ -41,6 +41,7 @@ pub mod sample_service;
 pub mod screen;
 pub mod skip;
 pub mod terminal;
+pub mod trace_recording;
 pub mod trace_rows;
 pub mod trust;
 pub mod workers;

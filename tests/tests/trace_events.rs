@@ -3,16 +3,16 @@
 //! prints the JVM's own counts and an upper bound of the time in which it was blocked.
 
 use std::error::Error;
-use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::Child;
 
 use serde_json::Value;
-use veneer_tests::command::{run, veneer};
+use veneer_tests::command::run;
 use veneer_tests::java_programs::{Outcome, Programs, on_a_jdk_with};
 use veneer_tests::live::{Live, until};
 use veneer_tests::process::Process;
 use veneer_tests::skip::{Need, skip};
+use veneer_tests::trace_recording::start_recording;
 use veneer_tests::trace_rows::query;
 
 const PACKAGE: &str = "observed";
@@ -185,31 +185,6 @@ fn a_trace_has_the_events_of_the_jvm_in_the_threads_and_calls_where_they_happen(
         assert_eq!(output.code, 0, "{}", output.err);
         check_trace(&trace, &printed).map_err(|error| format!("{error}\n{}", output.err).into())
     })
-}
-
-/// Starts `veneer trace` on a program, and waits until it records.
-fn start_recording(
-    live: &Live,
-    pattern: &str,
-    options: &[&str],
-    trace: &Path,
-) -> Result<Child, Box<dyn Error>> {
-    let pid = live.pid().to_string();
-    let command = veneer()
-        .args(["trace", &pid, pattern])
-        .args(options)
-        .arg("-o")
-        .arg(trace);
-    let mut recording = command.start()?;
-    let errors = recording.stderr.take().ok_or("no standard error")?;
-    for line in BufReader::new(errors).lines() {
-        let line = line?;
-        assert!(!line.contains("no effect"), "{line}");
-        if line.contains("recording the calls") {
-            return Ok(recording);
-        }
-    }
-    Err("the command does not record".into())
 }
 
 #[test]

@@ -1,34 +1,16 @@
 //! Values of calls in event traces (`veneer trace --value`), and events of plans (`trace_event`), on a
 //! program whose calls are known.
 
-use std::error::Error;
-use std::io::{BufRead, BufReader};
-use std::path::Path;
-use std::process::Child;
-
 use serde_json::Value;
-use veneer_tests::command::{run, veneer};
+use veneer_tests::command::run;
 use veneer_tests::java_programs::{Outcome, on_a_jdk_with};
 use veneer_tests::live::Live;
+use veneer_tests::trace_recording::start_recording;
 use veneer_tests::trace_rows::query;
 
-/// Starts a recording of `Parcels`, and waits until it is attached.
-fn start_recording(live: &Live, options: &[&str], trace: &Path) -> Result<Child, Box<dyn Error>> {
-    let pid = live.pid().to_string();
-    let command = veneer()
-        .args(["trace", &pid, "Parcels::check(..)", "--for", "4"])
-        .args(options)
-        .arg("-o")
-        .arg(trace);
-    let mut recording = command.start()?;
-    let errors = recording.stderr.take().ok_or("no standard error")?;
-    for line in BufReader::new(errors).lines() {
-        if line?.contains("recording the calls") {
-            return Ok(recording);
-        }
-    }
-    Err("the command does not record".into())
-}
+/// The recorded method. The recording ends after the program has run once.
+const RECORDED: &str = "Parcels::check(..)";
+const SECONDS: [&str; 2] = ["--for", "4"];
 
 fn text<'r>(row: &'r Value, column: &str) -> &'r str {
     row[column].as_str().unwrap_or_default()
@@ -39,7 +21,9 @@ fn each_call_has_its_values_of_the_entry_and_of_the_end() -> Outcome {
     on_a_jdk_with("instruments", |programs| {
         let mut live = Live::start(&run(&[], &programs.java("Parcels")))?;
         let trace = programs.classes().join("values");
-        let values = [
+        let options = [
+            SECONDS[0],
+            SECONDS[1],
             "--value",
             "round",
             "--value",
@@ -51,7 +35,7 @@ fn each_call_has_its_values_of_the_entry_and_of_the_end() -> Outcome {
             "--value",
             "exception",
         ];
-        let mut recording = start_recording(&live, &values, &trace)?;
+        let mut recording = start_recording(&live, RECORDED, &options, &trace)?;
         live.say("run")?;
         let sum = live.line("sum ")?;
         assert!(recording.wait()?.success());
@@ -113,7 +97,7 @@ fn a_plan_writes_events_into_the_trace_that_is_recorded() -> Outcome {
         live.say("run")?;
         live.line("sum ")?;
         let trace = programs.classes().join("events");
-        let mut recording = start_recording(&live, &[], &trace)?;
+        let mut recording = start_recording(&live, RECORDED, &SECONDS, &trace)?;
         live.say("run")?;
         live.line("sum ")?;
         assert!(recording.wait()?.success());

@@ -4,12 +4,12 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use super::groups::{CheckError, Variant, first_line, measure};
+use super::groups::{CheckError, Variant, measure};
 use super::peers::folder_bytes;
 use super::prepare::{Compiled, plan};
 use super::ratio_table::RatioTable;
 use super::record::{Goal, Record};
-use super::workload::{Workload, session};
+use super::workload::Workload;
 use crate::command;
 use crate::folder::workspace;
 use crate::jdk::Jdk;
@@ -44,23 +44,9 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     let jdk = scope.jdks.first().ok_or(TrustError::NoJdk)?;
     let agent = events_agent(jdk)?;
     let mut table = RatioTable::new("ratio with call graph", "file, KB");
-    for workload in session(scope.quick) {
-        let measured = one(
-            workload,
-            jdk,
-            scope,
-            &agent.library,
-            &mut record,
-            &mut table,
-        );
-        if let Err(error) = measured {
-            let line = first_line(&error.to_string());
-            record
-                .part
-                .failures
-                .push(format!("{}: {line}", workload.name));
-        }
-    }
+    table.add_all(&mut record, scope, |workload, record, table| {
+        one(workload, jdk, scope, &agent.library, record, table)
+    });
     if let Some(ratio) = table.relative_mean(GRAPH, COUNTED) {
         let what = "a call graph, relative to counters on all blocks";
         record

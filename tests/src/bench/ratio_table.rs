@@ -1,10 +1,11 @@
 //! A table of ratios to the plain program: a row for each workload and variant, and the geometric mean of
 //! each variant.
 
-use super::groups::Series;
+use super::groups::{Series, first_line};
 use super::record::{Record, geometric_mean, shown};
+use super::workload::{Workload, session};
 use crate::bench::statistics::median;
-use crate::trust::part::Table;
+use crate::trust::part::{Scope, Table, TrustError};
 
 /// The table. See the module documentation.
 pub struct RatioTable {
@@ -25,6 +26,23 @@ impl RatioTable {
                 &["workload", "how", "ratio", column, ""],
             ),
             medians: Vec::new(),
+        }
+    }
+
+    /// Calls `measure` for each workload of the session. It adds the rows of the workload; its error is a
+    /// failure of the record.
+    pub fn add_all(
+        &mut self,
+        record: &mut Record,
+        scope: &Scope,
+        measure: impl Fn(&'static Workload, &mut Record, &mut Self) -> Result<(), TrustError>,
+    ) {
+        for workload in session(scope.quick) {
+            if let Err(error) = measure(workload, record, self) {
+                let line = first_line(&error.to_string());
+                let failure = format!("{}: {line}", workload.name);
+                record.part.failures.push(failure);
+            }
         }
     }
 

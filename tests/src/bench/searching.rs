@@ -9,12 +9,12 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use super::groups::{CheckError, Variant, first_line, measure};
+use super::groups::{CheckError, Variant, measure};
 use super::peers::{Timing, async_profiler};
 use super::prepare::{Compiled, plan};
 use super::ratio_table::RatioTable;
 use super::record::{Goal, Record};
-use super::workload::{Workload, session};
+use super::workload::Workload;
 use crate::command;
 use crate::jdk::Jdk;
 use crate::process::Process;
@@ -41,15 +41,9 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     ];
     let jdk = scope.jdks.first().ok_or(TrustError::NoJdk)?;
     let mut table = RatioTable::new("ratio while profiled", "findings");
-    for workload in session(scope.quick) {
-        if let Err(error) = one(workload, jdk, scope, &mut record, &mut table) {
-            let line = first_line(&error.to_string());
-            record
-                .part
-                .failures
-                .push(format!("{}: {line}", workload.name));
-        }
-    }
+    table.add_all(&mut record, scope, |workload, record, table| {
+        one(workload, jdk, scope, record, table)
+    });
     if let Some(mean) = table.mean(SEARCHED) {
         let goal = Goal::at_most("a program while it is searched", MOST, "", mean);
         record.goals.push(goal);
