@@ -37,6 +37,7 @@ pub mod load;
 mod loaded_library;
 pub mod machine;
 pub mod perfdata;
+pub mod plan_text;
 pub mod process_stat;
 pub mod processor_time;
 pub mod target;

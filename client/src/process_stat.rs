@@ -109,9 +109,12 @@ mod tests {
         let mut expected: Vec<u32> = lines.map(|line| line.unwrap().parse().unwrap()).collect();
         let mut found = descendants(shell.id());
         let mut of_this_process = descendants(std::process::id());
+        // The shells wait for their children, so the next process may have ended before its signal.
         for process in &expected {
-            let kill = Command::new("kill").arg(process.to_string()).status();
-            assert!(kill.unwrap().success());
+            Command::new("kill")
+                .arg(process.to_string())
+                .status()
+                .unwrap();
         }
         shell.kill().unwrap();
         shell.wait().unwrap();

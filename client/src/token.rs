@@ -110,7 +110,11 @@ pub fn read_token_file(path: &Path) -> Result<String, TokenFileError> {
     Ok(token.to_owned())
 }
 
-fn random_token() -> io::Result<String> {
+/// Returns a new token: 256 random bits as hexadecimal digits.
+///
+/// # Errors
+/// The operating system has no random bits.
+pub fn random_token() -> io::Result<String> {
     let mut bytes = [0; TOKEN_CHARS / 2];
     getrandom::fill(&mut bytes)?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())

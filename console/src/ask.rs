@@ -47,7 +47,6 @@ use crate::output::{Style, print_error, print_note};
 use crate::remote::{LEASE_MILLIS, RENEWAL_INTERVAL};
 use answers::Answers;
 use args::ParsedQuestion;
-pub use written_plan::literal;
 
 /// Runs the plan in each JVM and prints the answers until all plans have ended or all JVMs have
 /// ended.

@@ -8,7 +8,6 @@
 
 mod input;
 mod record;
-mod replaced_file;
 mod text;
 
 pub use record::{RunCalls, recorded_directories};
@@ -24,7 +23,7 @@ use crate::cli::{
     CallsView,
 };
 use crate::output::Style;
-use replaced_file::replace_file;
+use crate::replaced_file::replace_file;
 
 /// Why there is nothing to show.
 #[derive(Debug, Error)]

@@ -9,9 +9,11 @@ mod mcp;
 mod memory;
 mod question;
 mod search;
+mod serve;
 mod shell;
 mod top;
 mod trace;
+mod tune;
 mod values;
 
 pub use calls::{
@@ -32,6 +34,7 @@ pub use memory::{
 };
 pub use question::{PointArguments, Question};
 pub use search::{SearchArguments, SearchOptions};
+pub use serve::ServeArguments;
 pub use shell::ShellArguments;
 pub use trace::{
     RowFormat, TraceArguments, TraceCommand, TraceDiffArguments, TraceExportArguments,
@@ -49,6 +52,7 @@ use veneer_instruments::VmEventKinds;
 use veneer_protocol::Policy;
 
 pub use top::TopArguments;
+pub use tune::TuneArguments;
 use values::{PIDS, ValueError, address, call_seconds, pid, resolve_host, seconds};
 
 const EXIT_CODES: &str = "\
@@ -95,6 +99,7 @@ Examples:
   echo 'instruments()' | veneer exec 4711
   veneer exec 4711 --json hot.rhai | jq .
   veneer exec 4711 --hold hot.rhai
+  veneer exec 4711 --dry-run hot.rhai        what it would attach, without the agent
   veneer exec 4711 tree.rhai --set 'methods=shop..*' --for 10
   veneer exec --connect 127.0.0.1:4712 --token-file t -e 'instruments()'
   veneer exec --connect shop7:4712 --token-file t --cert cert.pem -e 'instruments()'
@@ -156,8 +161,16 @@ directory are accepted.
 
 calls the analyser of a component in a running JVM. The component may already be detached.
 
-Exit codes: 0 success, 1 the component does not exist or its analyser failed, 2 the directory could
-not be read or the JVM could not be reached.";
+  veneer report --html shop.html shop.calls             recordings in one file, to send to somebody
+  veneer report --html week.html monday tuesday         two traces, and their comparison
+  veneer report --html found.html found.json            the result of `veneer search --json`
+
+writes the views of `veneer serve` and the recordings into one HTML file. It opens in a browser
+without a server and sends no request. It has the names of classes, methods and threads, but no path
+of this machine.
+
+Exit codes: 0 success, 1 the component does not exist or its analyser failed, 2 a file or directory
+could not be read, the JVM could not be reached, or the report could not be written.";
 
 const FRAGMENTS: &str = "\
 Examples:
@@ -254,12 +267,14 @@ pub enum Command {
     /// Export the metrics of a running JVM to other programs: Prometheus, OpenTelemetry, flame
     /// graphs, Perfetto.
     Export(ExportArguments),
+    /// Show running JVMs in the browser: flow graphs with live counts, bottlenecks, calls.
+    Serve(ServeArguments),
     /// Answer an assistant over the Model Context Protocol, on standard input and output.
     Mcp(McpArguments),
     /// List the methods that the agent in a running JVM did not arm, with the reasons.
     Refusals(RefusalsArguments),
     /// Show the measurements in a data directory, even if its JVM was killed; or a component's
-    /// analysis.
+    /// analysis; or write recordings into one HTML file.
     Report(ReportArguments),
     /// Record call graphs, and show, compare and add their files.
     Calls(CallsArguments),
@@ -267,6 +282,8 @@ pub enum Command {
     Memory(MemoryArguments),
     /// Record event traces, and show, query, compare and export them.
     Trace(TraceArguments),
+    /// Make methods of a running JVM faster, and prove it by experiments.
+    Tune(TuneArguments),
     /// Show the fragments of methods in class files.
     Fragments(FragmentsArguments),
     /// List what would be refused in class files, and check that the code for everything else is
@@ -387,6 +404,10 @@ pub struct ExecArguments {
     /// Keep running for this many seconds, then end the program as Ctrl-C does under --hold.
     #[arg(long = "for", value_name = "SECONDS", value_parser = seconds)]
     pub seconds: Option<f64>,
+    /// Do not load the agent and attach nothing: check the program, and list what it would attach and
+    /// how many loaded classes match.
+    #[arg(long, conflicts_with_all = ["connect", "hold", "seconds", "check"])]
+    pub dry_run: bool,
     /// If this command loads the agent: prove that all emitted code does what the original does
     /// (see `run --check`).
     #[arg(long, conflicts_with = "connect")]
@@ -481,9 +502,15 @@ pub struct RefusalsArguments {
 #[command(after_help = REPORT)]
 pub struct ReportArguments {
     /// The directory given to `veneer run --data`, or one that it printed; with --component, the
-    /// JVM's process id.
-    #[arg(value_name = "DIR|PID")]
+    /// JVM's process id; with --html, a recording or a folder with recordings.
+    #[arg(value_name = "DIR|PID|FILE")]
     pub place: PathBuf,
+    /// More recordings for --html.
+    #[arg(value_name = "FILE", requires = "html")]
+    pub more: Vec<PathBuf>,
+    /// Write recordings into this HTML file: call graphs, search results and traces.
+    #[arg(long, value_name = "OUT", conflicts_with_all = ["component", "rows", "json"])]
+    pub html: Option<PathBuf>,
     /// Print the analysis of a component in a running JVM instead.
     #[arg(long, value_name = "NAME", conflicts_with = "rows")]
     pub component: Option<String>,
@@ -652,6 +679,8 @@ mod tests {
             "veneer run --listen 127.0.0.1:9 -- java",
             "veneer fragments a.jar --dot",
             "veneer report 4711 --component c --rows 3",
+            "veneer report a.calls b.calls",
+            "veneer report a.calls --html x --json",
             "veneer detach 4711 --component",
             "veneer check",
             "veneer check a.jar --jobs 0",

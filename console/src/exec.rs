@@ -17,7 +17,7 @@ use veneer_protocol::{PlanSource, Reply, Request};
 use crate::cli::{ExecArguments, settings};
 use crate::output::print_error;
 use crate::remote::LEASE_MILLIS;
-use crate::{modules, plans};
+use crate::{dry_run, modules, plans};
 
 /// Exit code if the Rhai program failed.
 pub const EXIT_PROGRAM_FAILED: u8 = 1;
@@ -33,12 +33,17 @@ pub fn run(arguments: ExecArguments) -> Result<u8> {
     // The process id is checked before the program is read from standard input. Otherwise the user
     // would type a program and then learn that the process id is wrong.
     let target = arguments.pid.map(Target::inspect).transpose()?;
+    let plan = program(&arguments)?;
+    if arguments.dry_run {
+        let is_correct = dry_run::run(target.as_ref(), &plan, arguments.json)?;
+        return Ok(if is_correct { 0 } else { EXIT_PROGRAM_FAILED });
+    }
     let PlanSource {
         name,
         source,
         settings,
         modules,
-    } = program(&arguments)?;
+    } = plan;
     let mut client = match (&target, arguments.connect, &arguments.token_file) {
         (Some(target), ..) => match Client::connect(target)? {
             Some(client) => client,

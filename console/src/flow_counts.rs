@@ -1,28 +1,7 @@
-//! Counters on the blocks and edges of methods in a running JVM, for `veneer top` and `veneer
-//! fragments --counts`: the plan that attaches them, and the flow graph that the plan prints.
-//!
-//! ```text
-//!   {"graph":{…}}                              once for each method
-//!   {"ids":{"i1":"blocks","i2":"edges"}}       once: the counters
-//! ```
+//! The flow graph of a method as the plan `veneer_client::plan_text::block_counter_plan` prints it, for
+//! `veneer top` and `veneer fragments --counts`.
 
 use serde::{Deserialize, Serialize};
-
-use crate::ask::literal;
-
-/// The plan that prints the flow graphs of methods, attaches counters to their blocks and edges, and
-/// prints the ids of the counters.
-pub fn block_counter_plan(pattern: &str) -> String {
-    let pattern = literal(pattern);
-    format!(
-        "let m = methods({pattern});\n\
-         let graphs = m.graphs();\n\
-         for g in graphs {{ print(#{{graph: g}}.to_json()); }}\n\
-         let ids = #{{}}; ids[m.blocks().before(counter()).id()] = \"blocks\";\n\
-         if !graphs.filter(|g| !g.edges.is_empty()).is_empty() {{ ids[m.edges().before(counter()).id()] = \"edges\"; }}\n\
-         print(#{{ids: ids}}.to_json());\n"
-    )
-}
 
 /// The control-flow graph of a method.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]

@@ -36,6 +36,7 @@ mod command_line;
 mod detach;
 mod disk_check;
 mod doctor;
+mod dry_run;
 mod dumps;
 mod embedded_agent;
 mod exec;
@@ -44,6 +45,7 @@ mod export;
 mod flow_counts;
 mod fragments;
 mod generated;
+mod html_report;
 mod inputs;
 mod java;
 mod list;
@@ -59,10 +61,12 @@ mod ps;
 mod refusals;
 mod relay;
 mod remote;
+mod replaced_file;
 mod report;
 mod reports;
 mod run;
 mod search;
+mod serve;
 mod shell;
 mod shipped_plans;
 mod status;
@@ -70,6 +74,7 @@ mod table;
 mod targets;
 mod top;
 mod trace;
+mod tune;
 
 use std::process::ExitCode;
 
@@ -100,12 +105,14 @@ fn main() -> ExitCode {
         Command::Top(arguments) => top::run(arguments),
         Command::Search(arguments) => search::run(arguments),
         Command::Export(arguments) => export::run(arguments),
+        Command::Serve(arguments) => serve::run(&arguments),
         Command::Mcp(arguments) => mcp::run(&arguments),
         Command::Refusals(arguments) => refusals::run(arguments),
         Command::Report(arguments) => report::run(arguments),
         Command::Calls(arguments) => calls::run(arguments),
         Command::Memory(arguments) => memory::run(arguments),
         Command::Trace(arguments) => trace::run(arguments),
+        Command::Tune(arguments) => tune::run(&arguments),
         Command::Fragments(arguments) => fragments::run(arguments),
         Command::Check(arguments) => check::run(arguments),
         Command::Completions(arguments) => generated::completions(arguments),

@@ -1,5 +1,5 @@
 //! `veneer report`: shows the measurements in a data directory, whether its JVM runs, has ended or
-//! was killed.
+//! was killed. The report of `--html` is in `html_report.rs`.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -12,12 +12,18 @@ use veneer_protocol::{Instrument, InstrumentKind, JvmInfo, Report};
 
 use crate::cli::ReportArguments;
 use crate::exec::EXIT_PROGRAM_FAILED;
+use crate::html_report;
 use crate::output::print_error;
 use crate::post_mortem::{DataDirectory, MeasuredInstrument, ProcessState, directories};
 use crate::targets;
 
 /// Prints the tables and returns the exit code.
 pub fn run(arguments: ReportArguments) -> Result<u8> {
+    if let Some(output) = &arguments.html {
+        let recordings = [&arguments.place].into_iter().chain(&arguments.more);
+        html_report::write(output, recordings.cloned().collect())?;
+        return Ok(0);
+    }
     if let Some(component) = &arguments.component {
         return analysis(&arguments.place, component, arguments.json);
     }

@@ -15,6 +15,7 @@
 mod driver;
 mod evidence;
 mod first_jvm;
+mod graph_file;
 mod progress;
 mod recorder;
 mod replay;
@@ -22,9 +23,7 @@ pub mod run_search;
 mod samples;
 mod thread_costs;
 
-use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -41,6 +40,7 @@ use crate::cli::{SearchArguments, SearchOptions};
 use crate::exit_code::EXIT_FAILED;
 use crate::output::{describe, print_error};
 use driver::{Driver, SearchLength, take_first_dump};
+use graph_file::{LiveGraph, write_graph};
 use progress::Progress;
 use recorder::Recorder;
 
@@ -82,7 +82,8 @@ fn search(arguments: &SearchArguments, pid: u32) -> Result<u8> {
     }
     let seconds = arguments.seconds.unwrap_or(DEFAULT_SECONDS);
     let length = SearchLength::Time(Duration::from_secs_f64(seconds));
-    driver.drive(length, &stopped, &mut Progress::on_terminal());
+    let graph = LiveGraph::new(options.graph.as_deref());
+    driver.drive(length, &stopped, &mut Progress::on_terminal(graph));
     let (search, recorded) = driver.finish();
     print(arguments, &search)?;
     match recorded {
@@ -101,7 +102,7 @@ fn print(arguments: &SearchArguments, search: &Search) -> Result<()> {
     }
     let mut stdout = io::stdout().lock();
     if arguments.json {
-        writeln!(stdout, "{}", serde_json::to_string(&search.outcome())?)?;
+        writeln!(stdout, "{}", sentence::json(&search.outcome())?)?;
     } else {
         write_text(&mut stdout, search)?;
     }
@@ -114,12 +115,6 @@ fn write_text(to: &mut impl Write, search: &Search) -> io::Result<()> {
         writeln!(to, "{line}")?;
     }
     writeln!(to, "\n{}", search.text_tree().trim_end())
-}
-
-fn write_graph(file: &Path, search: &Search) -> Result<()> {
-    let is_svg = file.extension().is_some_and(|extension| extension == "svg");
-    let text = if is_svg { search.svg() } else { search.dot() };
-    fs::write(file, text).with_context(|| format!("{} cannot be written", file.display()))
 }
 
 /// Returns the settings of a search of a running JVM.

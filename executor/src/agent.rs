@@ -12,6 +12,7 @@ use crate::classes::class_files::ClassFiles;
 use crate::classes::hooked_again::HookedAgain;
 use crate::classes::obsolete_frames::ObsoleteFrames;
 use crate::classes::pending_classes::PendingClasses;
+use crate::classes::prepared::PreparedClasses;
 use crate::classes::registry::{Class, Registry};
 use crate::classes::runtime_access::RuntimeAccess;
 use crate::classes::unarmed_classes::UnarmedClasses;
@@ -79,6 +80,8 @@ pub struct Agent {
     pub hooked_again: HookedAgain,
     /// The probes that wait for a class to be prepared.
     pub pending_classes: PendingClasses,
+    /// The classes that threads of the agent have loaded.
+    pub prepared_classes: PreparedClasses,
     /// The instruments and patches.
     pub table: InstrumentRegistry,
     /// The counter memory.
@@ -185,6 +188,7 @@ impl Agent {
             methods: WovenMethods::default(),
             hooked_again: HookedAgain::default(),
             pending_classes: PendingClasses::default(),
+            prepared_classes: PreparedClasses::default(),
             table: InstrumentRegistry::default(),
             shards: parts.shards,
             rings: parts.rings,

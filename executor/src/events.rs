@@ -6,6 +6,8 @@ use crate::classes::class_facts_log;
 use crate::classes::later_agents::{self, Retransformer};
 use crate::classes::lazy_class_file::LazyClassFile;
 use crate::classes::load_hook;
+use crate::classes::prepared::PreparedClass;
+use crate::classes::registry::Class;
 use crate::control;
 use crate::data::data_directory;
 use crate::guard::guarded;
@@ -14,11 +16,12 @@ use crate::jvm::jvm_name::jvm_name;
 use crate::observation::callbacks::{self as observation, thread_end as observe_thread_end};
 use crate::plans::jobs::PlanJob;
 use crate::plans::{report, warnings};
-use crate::weaving::weaver;
+use crate::weaving::prepared_classes::{weave_prepared, weave_redefined};
 use ::jni::sys::{self, JNIEnv, jint};
 use jvmti_sys::{jthread, jvmtiEnv, jvmtiEventCallbacks};
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_uchar, c_uint};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::time::Duration;
@@ -224,7 +227,7 @@ unsafe extern "system" fn class_file_load(
         if let Some(class) = &hooked.class {
             let retransformer = later_agents::retransformer();
             if hooked.is_redefined && retransformer != Retransformer::Repair {
-                weaver::weave_redefined(agent, env, class);
+                weave_redefined(agent, env, class);
             }
             if retransformer == Retransformer::Other {
                 agent.hooked_again.add(class, false);
@@ -267,22 +270,25 @@ fn prepared(agent: &Agent, env: Env, class: jclass) {
     let Some(name) = agent.tool.class_name(class) else {
         return;
     };
-    weaver::weave_awaiting(agent, env, &name);
-    if !agent.registry.contains(&name) {
-        agent.unarmed.add(&name);
-        return;
+    let record = armed_record(agent, env, class, &name);
+    match &record {
+        Some(record) => record.mark_prepared(agent.tool, env, class),
+        None => agent.unarmed.add(&name),
+    }
+    let known = record.clone();
+    weave_prepared(agent, env, PreparedClass { name, record });
+    if let Some(record) = known {
+        class_facts_log::write_class(agent, env, &record);
+    }
+}
+
+fn armed_record(agent: &Agent, env: Env, class: jclass, name: &str) -> Option<Arc<Class>> {
+    if !agent.registry.contains(name) {
+        return None;
     }
     let loader = agent.tool.loader(class);
-    if let Some(record) = agent.registry.find(env, &name, loader) {
-        record.mark_prepared(agent.tool, env, class);
-        weaver::weave_loaded(agent, env, &record);
-        class_facts_log::write_class(agent, env, &record);
-        let mut state = record.state();
-        let methods = state.methods.clone();
-        state.has_skewed_profile = methods.iter().any(|m| !agent.methods.is_idle(m.id));
-    } else {
-        agent.unarmed.add(&name);
-    }
+    let record = agent.registry.find(env, name, loader);
     // SAFETY: `Tool::loader` has made the local reference, which is not used again.
     unsafe { env.delete(loader) };
+    record
 }

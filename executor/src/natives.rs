@@ -8,6 +8,7 @@ use crate::data::recorder::thread_events::EventValue;
 use crate::guard::guarded;
 use crate::jvm::jni::{Env, Reference};
 use crate::jvm::stack_traces;
+use crate::jvm::threads::is_uncounted_thread;
 use crate::plans::jobs::PlanJob;
 use ::jni::sys::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -53,6 +54,9 @@ pub fn request(id: jint) {
 pub unsafe fn shard(tid: jlong, is_virtual: jboolean) -> jlong {
     guarded("a thread's first count", 0, || {
         let Some(agent) = Agent::get() else { return 0 };
+        if is_uncounted_thread() {
+            return agent.shards.assign_unread(tid);
+        }
         if is_virtual && !VIRTUAL_THREAD_HAS_COUNTED.swap(true, Ordering::Relaxed) {
             // The plan thread does not take the job while the agent is unloading. Then no plan reads
             // counts either.
@@ -72,7 +76,7 @@ static VIRTUAL_THREAD_HAS_COUNTED: AtomicBool = AtomicBool::new(false);
 pub unsafe fn ring(tid: jlong) -> jlong {
     guarded("a thread's first event", 0, || {
         let Some(agent) = Agent::get() else { return 0 };
-        if agent.shards.assign(tid, false) < 0 {
+        if is_uncounted_thread() || agent.shards.assign(tid, false) < 0 {
             return 0;
         }
         let ring = agent.rings.assign();
@@ -200,7 +204,9 @@ pub unsafe fn grow_contexts(shard: jlong) -> jboolean {
 /// `VeneerEvents.dropped`: counts an event of the point `point` that found no room.
 pub fn dropped(point: jint) {
     guarded("a dropped event", (), || {
-        if let Some(agent) = Agent::get() {
+        if !is_uncounted_thread()
+            && let Some(agent) = Agent::get()
+        {
             agent.rings.drop_one(LogPoint(point as u32));
         }
     });

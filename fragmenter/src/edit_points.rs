@@ -46,9 +46,17 @@ pub fn id(armed: &[Point], fragment: FragmentId) -> Result<PointId, Refusal> {
         .map_err(|_| Refusal::MethodTooLarge("the method has too many capture points".into()))
 }
 
-/// The edit points of the edited `graph`, in the order of their fragments. They are the points that
-/// the new loops need, and points at the `kept` fragments, at which earlier edits had edit points.
-/// Fragments that have an armed point get no edit point.
+/// The edit points of an edited graph.
+pub(crate) struct EditPoints {
+    /// The points, in the order of their fragments.
+    pub points: Vec<Point>,
+    /// The fragments of those that new loops need.
+    pub needed: Vec<FragmentId>,
+}
+
+/// The edit points of the edited `graph`. They are the points that the new loops need, and points at
+/// the `kept` fragments, at which earlier edits had edit points, or to which activations move from
+/// another part. Fragments that have an armed point get no edit point.
 pub(crate) fn edit_points(
     method: &Method,
     graph: &DiGraph<(), EdgeTransfer>,
@@ -56,7 +64,7 @@ pub(crate) fn edit_points(
     reachable: &[bool],
     armed: &[Point],
     kept: &[FragmentId],
-) -> Result<Vec<Point>, Refusal> {
+) -> Result<EditPoints, Refusal> {
     let has_armed_point = |f: FragmentId| {
         let mut all = armed.iter();
         all.any(|p| p.kind == PointKind::Fragment && p.fragment == f)
@@ -75,7 +83,7 @@ pub(crate) fn edit_points(
     }) {
         new.push(choose_fragment(method, loops, first, &loop_making, &cycle)?);
     }
-    fragments.extend(new);
+    fragments.extend(&new);
     fragments.sort_unstable();
     fragments.dedup();
     let point = |f: FragmentId| {
@@ -83,7 +91,11 @@ pub(crate) fn edit_points(
         point.id = id(armed, f)?;
         Ok(point)
     };
-    fragments.into_iter().map(point).collect()
+    let points = fragments.into_iter().map(point);
+    Ok(EditPoints {
+        points: points.collect::<Result<_, Refusal>>()?,
+        needed: new,
+    })
 }
 
 /// The loop-making edges of the edited graph; see the module documentation.

@@ -251,4 +251,14 @@ impl FlowGraph {
         }
         out
     }
+
+    /// The exception handlers that protect an instruction of a fragment. A handler may be named
+    /// several times.
+    pub fn handlers(&self, id: FragmentId) -> Vec<FragmentId> {
+        let edges = self.graph.edges(id.node());
+        let handlers = edges.filter(|e| matches!(e.weight(), EdgeKind::Handler(_)));
+        handlers
+            .map(|e| FragmentId(petgraph::visit::EdgeRef::target(&e).index() as u32))
+            .collect()
+    }
 }

@@ -132,6 +132,15 @@ pub(crate) fn exit_form(point: &Point, result: &Option<Type>) -> ExitForm {
     }
 }
 
+/// The number of a point that a frame gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PointNumber {
+    /// The number of the point for which the frame is built.
+    OfPoint,
+    /// The number in this local. Several points share the code that builds their frames.
+    Local(u16),
+}
+
 /// Constant-pool indices that a method's code needs for leaving. Indices that a method does not use
 /// are 0.
 #[derive(Clone, Debug, Default)]
@@ -282,7 +291,7 @@ impl ExitConstants {
     /// Emits code that puts the live values at a point into a new frame and leaves the frame on the
     /// stack. Operands that fit the first run of values stay on the stack; the other operands are
     /// first stored into the locals from `temp` on.
-    pub fn build_frame(&self, a: &mut Assembler, point: &Point, temp: u16) {
+    pub fn build_frame(&self, a: &mut Assembler, point: &Point, number: PointNumber, temp: u16) {
         let stay = operands_on_stack(point);
         let mut next = temp;
         let mut from = Vec::with_capacity(point.stack.len());
@@ -307,7 +316,10 @@ impl ExitConstants {
         if let Some((of, n)) = runs.first() {
             load(a, (*of, n - stay));
         }
-        a.push(Instruction::Push(point.id.0 as i16));
+        match number {
+            PointNumber::OfPoint => a.push(Instruction::Push(point.id.0 as i16)),
+            PointNumber::Local(slot) => a.local(ILOAD, slot),
+        }
         a.pool(INVOKESTATIC, self.frame_of[first]);
         for run in runs.iter().skip(1) {
             load(a, *run);

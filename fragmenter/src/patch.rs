@@ -16,15 +16,18 @@
 //!
 //! The JVM's verifier checks the emitted class once more.
 
-use crate::edit_points;
+use crate::edit_points::{self, EditPoints};
 use crate::flowgraph::{Fragment, FragmentId, FragmentNode};
 use crate::method::Method;
+use crate::patched_node::PatchedNode;
 use crate::points::{Point, PointKind};
 use crate::refusal::Refusal;
+use crate::split::{self, Parts, SplitGraph};
 use crate::types::{self, State, Type};
 use crate::use_def;
 use petgraph::graph::DiGraph;
 use petgraph::visit::EdgeRef;
+use std::collections::BTreeMap;
 use std::fmt;
 use veneer_liveness::{BitSet, EdgeTransfer, LoopForest};
 use veneer_names::LocalSlot;
@@ -53,6 +56,18 @@ pub enum Edit {
         /// The fragment whose code is executed.
         by: FragmentId,
     },
+    /// Splits the method into parts that HotSpot compiles; see [`crate::split`].
+    Split {
+        /// The most bytes of the method's own code in a part.
+        budget: u16,
+    },
+    /// Tells [`Edit::Split`] how often a fragment was executed. Changes nothing by itself.
+    Passes {
+        /// The fragment that was executed.
+        fragment: FragmentId,
+        /// How often it was executed.
+        count: u64,
+    },
 }
 
 impl fmt::Display for Edit {
@@ -61,18 +76,10 @@ impl fmt::Display for Edit {
             Edit::Redirect { from, to, target } => write!(f, "redirect {from} -> {to} to {target}"),
             Edit::Skip { fragment } => write!(f, "skip {fragment}"),
             Edit::Replace { fragment, by } => write!(f, "replace {fragment} by {by}"),
+            Edit::Split { budget } => write!(f, "split into parts of {budget} bytes"),
+            Edit::Passes { fragment, count } => write!(f, "{fragment} was executed {count} times"),
         }
     }
-}
-
-/// A node of the edited graph.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PatchedNode {
-    /// The fragment whose instructions are executed at this node.
-    pub code: FragmentId,
-    /// For each normal successor of `code` in the original graph: the pair of this successor and
-    /// the node that control reaches instead.
-    pub out: Vec<(FragmentId, FragmentId)>,
 }
 
 /// The edited graph. Each node has the number of the fragment that it replaces.
@@ -90,6 +97,10 @@ pub struct Patched {
     pub successor: Vec<FragmentId>,
     /// Capture points that only versions have; see [`crate::edit_points`].
     pub edit_points: Vec<Point>,
+    /// The fragments of the edit points that new loops need. At the others, activations only enter.
+    pub loop_points: Vec<FragmentId>,
+    /// The parts of a split method.
+    pub parts: Option<Parts>,
 }
 
 impl Patched {
@@ -107,6 +118,22 @@ impl Patched {
             locals: full.locals.iter().enumerate().map(keep).collect(),
             stack: full.stack.clone(),
         }
+    }
+
+    /// Whether an activation at this point only has to return. This does not depend on the edges
+    /// that now leave its fragment.
+    pub fn only_returns(&self, p: &Point) -> bool {
+        p.kind == PointKind::Exit && self.successor[p.fragment.index()] == p.fragment
+    }
+
+    /// The node in whose part an activation at this point continues.
+    pub fn point_place(&self, p: &Point) -> FragmentId {
+        self.successor[p.fragment.index()]
+    }
+
+    /// The part in which new activations begin, if the method is split.
+    pub fn entry_part(&self) -> Option<u16> {
+        self.parts.as_ref().map(|parts| parts.of(self.entry))
     }
 }
 
@@ -146,7 +173,23 @@ pub fn apply_keeping(
         .flatten()
         .chain([edited.entry]);
     let reachable = reachable_from(&graph, roots);
-    let edit_points = edit_points::edit_points(method, &graph, &loops, &reachable, points, kept)?;
+    let split = SplitGraph {
+        nodes: &edited.nodes,
+        reachable: &reachable,
+        first: points.first().map_or(0, |p| p.instruction),
+        passes: &passes(edits),
+    };
+    let parts = budget(edits)
+        .map(|budget| split::split(method, &split, budget))
+        .transpose()?;
+    let mut kept = kept.to_vec();
+    if let Some(parts) = &parts {
+        kept.extend(split::cut_nodes(method, &split, parts));
+    }
+    let EditPoints {
+        points: edit_points,
+        needed,
+    } = edit_points::edit_points(method, &graph, &loops, &reachable, points, &kept)?;
     let at_fragments: Vec<&Point> = points
         .iter()
         .filter(|p| p.kind == PointKind::Fragment)
@@ -164,6 +207,8 @@ pub fn apply_keeping(
         loops,
         successor: edited.successor,
         edit_points: edit_points.clone(),
+        loop_points: needed,
+        parts,
     };
     check_graph(method, &patched, &original)?;
     if let Some(p) = points.first()
@@ -183,6 +228,23 @@ pub fn apply_keeping(
         check_point(method, &patched, p)?;
     }
     Ok(patched)
+}
+
+/// The most bytes of a part, if the method is to be split.
+fn budget(edits: &[Edit]) -> Option<usize> {
+    edits.iter().rev().find_map(|edit| match edit {
+        Edit::Split { budget } => Some(usize::from(*budget)),
+        _ => None,
+    })
+}
+
+/// How often fragments were executed. The last count of a fragment counts.
+fn passes(edits: &[Edit]) -> BTreeMap<FragmentId, u64> {
+    let count = |edit: &Edit| match edit {
+        Edit::Passes { fragment, count } => Some((*fragment, *count)),
+        _ => None,
+    };
+    edits.iter().filter_map(count).collect()
 }
 
 /// The nodes of a graph while edits are applied to it.
@@ -222,6 +284,8 @@ impl<'m, 'f> EditedGraph<'m, 'f> {
             }
             Edit::Skip { fragment } => self.skip(self.known(fragment)?),
             Edit::Replace { fragment, by } => self.replace(self.known(fragment)?, self.known(by)?),
+            Edit::Split { .. } => Ok(()),
+            Edit::Passes { fragment, .. } => self.known(fragment).map(|_| ()),
         }
     }
 

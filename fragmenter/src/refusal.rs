@@ -131,6 +131,11 @@ pub enum Refusal {
         "the edit makes a loop at f{0} that cannot have a capture point, so no activation could leave it when the edit is taken back: {2} ({1})"
     )]
     LoopWithoutPoint(u32, String, String),
+    /// The first pc of the code that must stay together, its size in bytes, and the size of a part.
+    #[error(
+        "the method cannot be split: {1} bytes from pc {0} on have no place inside where an activation could move, and a part has at most {2} bytes"
+    )]
+    PartTooLarge(u16, usize, usize),
     /// The numbers of the two fragments.
     #[error("f{0} and f{1} hold different monitors")]
     MonitorMismatch(u32, u32),
@@ -196,7 +201,7 @@ mod tests {
 
     /// The codes that reports have used since the first version. A code may be added, and no code
     /// may change or go.
-    const CODES: [&str; 39] = [
+    const CODES: [&str; 40] = [
         "NoCode",
         "KnownByFrame",
         "Intrinsic",
@@ -230,6 +235,7 @@ mod tests {
         "LiveInUnavailable",
         "TypeMismatch",
         "LoopWithoutPoint",
+        "PartTooLarge",
         "MonitorMismatch",
         "HandlerMismatch",
         "NotArmed",

@@ -136,6 +136,25 @@ pub fn resume_method(method: &str, id: MethodId) -> String {
     format!("{}$r{id}", sanitized(method))
 }
 
+/// The key of a part of a split method, by the number of the part in its version class. It takes the
+/// place of a method id in the table of positions, and differs from each of them. `None` if there are
+/// too many parts.
+pub fn part_key(number: u32) -> Option<i32> {
+    const FIRST: i32 = 1 << 30;
+    FIRST.checked_add(i32::try_from(number).ok()?)
+}
+
+/// Name of the method with a part of a split method.
+pub fn part_method(method: &str, key: i32) -> String {
+    format!("{}$p{key}", sanitized(method))
+}
+
+/// Whether a method of a version class is a part of a split method.
+pub fn is_part(method: &str) -> bool {
+    let key = method.rsplit_once("$p").map(|(_, key)| key.parse::<i32>());
+    matches!(key, Some(Ok(_)))
+}
+
 /// Name of the method of a compiled probe, by its number in the version class.
 pub fn probe_method(n: usize) -> String {
     format!("run{n}")

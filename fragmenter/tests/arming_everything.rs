@@ -18,6 +18,7 @@ use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::counting::CounterPlan;
 use veneer_fragmenter::flowgraph::FragmentId;
 use veneer_fragmenter::method::Method;
+use veneer_fragmenter::patch::{self, Edit};
 use veneer_fragmenter::policy::Policy;
 use veneer_fragmenter::types::Type;
 use veneer_fragmenter::version::{self, Bodies, VersionPlan};
@@ -138,7 +139,12 @@ enum ProbeSet {
     Counters,
     /// Timers of the method and its fragments, counters on edges, and logs of live variables.
     Everything,
+    /// The same without derived counters, in methods that are split into parts.
+    Parts,
 }
+
+/// The size of the parts of split methods in bytes.
+const PART_BYTES: u16 = 60;
 
 /// The live local variables of a fragment, as the values of a log.
 fn logged_values(method: &Method, fragment: FragmentId) -> Vec<(LocalSlot, Type)> {
@@ -209,7 +215,7 @@ fn emit(totals: &mut Totals, path: &Path, bytes: &[u8], policy: &Policy, probe_s
         Err(e) => return totals.faults.push(format!("{}: {e}", path.display())),
     };
     let anchor = format!("{}$Veneer", file.name().unwrap());
-    let mut kept: Vec<(Method, ArmedCode, Vec<Probe>)> = Vec::new();
+    let mut kept: Vec<(Method, ArmedCode, Vec<Probe>, Vec<Edit>)> = Vec::new();
     let mut slots = 0;
     for index in 0..file.methods.len() {
         let Ok(method) = Method::analyse(&file, index, &|i, p| policy.cuts(i, p)) else {
@@ -224,16 +230,23 @@ fn emit(totals: &mut Totals, path: &Path, bytes: &[u8], policy: &Policy, probe_s
             probes.extend(counting.probes(CounterSlot(slots + 4)));
             slots += 4 + counting.flow.counter_count();
         }
-        kept.push((method, armed, probes));
+        let mut edits = Vec::new();
+        if let ProbeSet::Parts = probe_set {
+            edits.push(Edit::Split { budget: PART_BYTES });
+            if patch::apply(&method, &edits, &armed.points).is_err() {
+                edits.clear();
+            }
+        }
+        kept.push((method, armed, probes, edits));
     }
     let plans: Vec<VersionPlan> = kept
         .iter()
         .enumerate()
-        .map(|(i, (method, armed, probes))| VersionPlan {
+        .map(|(i, (method, armed, probes, edits))| VersionPlan {
             method,
             id: veneer_names::MethodId(i as u32),
             armed,
-            edits: &[],
+            edits,
             kept: &[],
             probes,
             clean: false,
@@ -242,7 +255,9 @@ fn emit(totals: &mut Totals, path: &Path, bytes: &[u8], policy: &Policy, probe_s
     let protected = HashSet::from([("clone".to_string(), "()Ljava/lang/Object;".to_string())]);
     for bodies in [Bodies::Enter, Bodies::Resume] {
         // A method with no point but its entry has no OSR entry.
-        let resumed = |p: &&VersionPlan| bodies == Bodies::Enter || p.armed.points.len() > 1;
+        let resumed = |p: &&VersionPlan| {
+            bodies == Bodies::Enter || p.armed.points.len() > 1 || !p.edits.is_empty()
+        };
         let plans: Vec<VersionPlan> = plans.iter().filter(resumed).map(copy).collect();
         match version::emit(&file, &anchor, &plans, bodies, &protected) {
             Err(refusal) => totals.refuse(&stage, &path.display().to_string(), &refusal),
@@ -290,7 +305,7 @@ fn everything(label: &str, include: &str, sparse: usize) {
             }
             totals.guard("arm", path, |t| arm(t, path, bytes, policy, false));
             totals.guard("arm", path, |t| arm(t, path, bytes, policy, true));
-            for probe_set in [ProbeSet::Counters, ProbeSet::Everything] {
+            for probe_set in [ProbeSet::Counters, ProbeSet::Everything, ProbeSet::Parts] {
                 totals.guard("emit", path, |t| emit(t, path, bytes, policy, probe_set));
             }
         }

@@ -23,6 +23,7 @@ fn everything(label: &str, include: &str, sparse: usize) {
                 ProbeSet::Counters,
                 ProbeSet::Everything,
                 ProbeSet::Edits,
+                ProbeSet::Parts,
             ] {
                 check_all(&mut totals, &at, bytes, policy, probe_set, (n + k) as u64);
             }

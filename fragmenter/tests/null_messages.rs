@@ -73,6 +73,7 @@ fn check(bytes: &[u8]) {
             ProbeSet::Counters,
             ProbeSet::Everything,
             ProbeSet::Edits,
+            ProbeSet::Parts,
         ] {
             for seed in 0..20 {
                 check_all(&mut totals, "Switches", bytes, &policy, probe_set, seed);

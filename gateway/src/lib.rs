@@ -2,7 +2,10 @@
 //! asynchronous runtime.
 //!
 //! ```text
-//!   assistant ── MCP over standard input and output ──▶ mcp ─▶ the command `veneer` ─▶ agents in JVMs
+//!   assistant ── MCP over standard input and output ──▶ mcp  ─▶ the command `veneer` ─▶ agents in JVMs
+//!   browser ──── HTTP over the loopback ──────────────▶ page ─┬▶ the command `veneer` ─▶ agents in JVMs
+//!                                                             └▶ veneer-client ────────▶ agents in JVMs
 //! ```
 
 pub mod mcp;
+pub mod page;

@@ -7,7 +7,9 @@
 
 use crate::MethodPattern;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use veneer_measurements::{EditKind, PatchId};
+use veneer_names::FragmentId;
 
 /// Edits that take effect together or not at all.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -18,6 +20,20 @@ pub struct EditSpec {
     pub patterns: Vec<MethodPattern>,
     /// The edits of each selected method, in the order of their application.
     pub edits: Vec<EditKind>,
+    /// How often blocks were passed, for transformations that ask for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub passes: Vec<MethodPasses>,
+}
+
+/// How often the blocks of a method were passed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MethodPasses {
+    /// The class name with dots.
+    pub class: String,
+    /// The method's name and descriptor.
+    pub method: String,
+    /// The passes of each block.
+    pub passes: BTreeMap<FragmentId, u64>,
 }
 
 /// An edit that a plan has made, as the function `edits()` of plans returns it.

@@ -34,7 +34,7 @@ mod vm_event;
 
 pub use armed::{ArmedClass, ArmedMethod, Block, DescribedMethod, Graph, RandomSample};
 pub use completion::complete_class_name;
-pub use edit::{EditSpec, EditSummary, PatchSummary};
+pub use edit::{EditSpec, EditSummary, MethodPasses, PatchSummary};
 pub use event::LogEvent;
 pub use kind::{InstrumentKind, RecorderSpec, RecordingForm};
 pub use pattern::{

@@ -29,6 +29,11 @@ pub enum EditKind {
         /// The fragment whose code runs.
         by: FragmentId,
     },
+    /// Splits the method into parts that the JIT compiler compiles. Changes no result.
+    Split {
+        /// The most bytes of the method's own code in a part.
+        budget: u16,
+    },
 }
 
 impl fmt::Display for EditKind {
@@ -39,6 +44,7 @@ impl fmt::Display for EditKind {
             }
             EditKind::Skip { fragment } => write!(f, "skip {fragment}"),
             EditKind::Replace { fragment, by } => write!(f, "replace {fragment} by {by}"),
+            EditKind::Split { budget } => write!(f, "split into parts of {budget} bytes"),
         }
     }
 }

@@ -165,6 +165,7 @@ fn sample() -> Report {
                 fragment: FragmentId(5),
                 by: FragmentId(6),
             },
+            EditKind::Split { budget: 5_000 },
         ],
         methods: 1,
         active: true,

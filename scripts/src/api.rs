@@ -8,6 +8,7 @@ mod global;
 mod handle;
 mod instrument;
 mod json;
+mod optimise;
 mod patch;
 mod selection;
 mod structure;
@@ -35,6 +36,7 @@ pub(crate) fn register(
     tally::register(engine, context);
     call_stacks::register(engine, context);
     patch::register(engine, context);
+    optimise::register(engine, context);
     timing::register(engine, context);
     vm_events::register(engine, context);
     armed::register(engine, context);

@@ -42,6 +42,8 @@ pub struct PlanSession {
 struct State {
     /// In order of registration.
     timers: Vec<Timer>,
+    /// The plan instances of the repeating timers that [`PlanSession::run_due`] has taken out to run.
+    taken_timers: Vec<PlanInstanceId>,
     /// In order of registration.
     at_exit: Vec<CallbackCall>,
     /// The callbacks for events of the JVM.
@@ -59,7 +61,8 @@ struct State {
 pub struct RemainingWork {
     /// The instruments and edits that are attached now, oldest first.
     pub attachments: Vec<Attachment>,
-    /// The number of callbacks that wait for a time, for events or for the exit of the JVM.
+    /// The number of callbacks that wait for a time, for events or for the exit of the JVM. A callback
+    /// of `every` counts while it runs, too.
     pub callbacks: usize,
 }
 
@@ -71,6 +74,12 @@ struct Timer {
     /// `None` if the callback runs once.
     period: Option<Duration>,
     failures: CallbackFailures,
+}
+
+impl Timer {
+    fn instance(&self) -> PlanInstanceId {
+        self.call.running_plan.context.instance
+    }
 }
 
 impl PlanSession {
@@ -382,6 +391,8 @@ impl PlanSession {
                 .into_iter()
                 .partition::<Vec<_>, _>(|timer| timer.due <= now);
             state.timers = later;
+            let repeating = due.iter().filter(|timer| timer.period.is_some());
+            state.taken_timers = repeating.map(Timer::instance).collect();
             due
         };
         due.sort_by_key(|timer| (timer.due, timer.order));
@@ -407,10 +418,15 @@ impl PlanSession {
             };
             timer.due = next_tick(timer.due, period, now);
             let mut state = self.state.lock();
+            let taken = &mut state.taken_timers;
+            if let Some(place) = taken.iter().position(|one| *one == timer.instance()) {
+                taken.swap_remove(place);
+            }
             if continues && !state.finished && !timer.call.is_cancelled() {
                 state.timers.push(timer);
             }
         }
+        self.state.lock().taken_timers.clear();
         self.watch_events();
     }
 
@@ -455,6 +471,9 @@ impl PlanSession {
                     .or_default()
                     .callbacks += 1;
             }
+        }
+        for instance in &state.taken_timers {
+            all.entry(*instance).or_default().callbacks += 1;
         }
         all
     }

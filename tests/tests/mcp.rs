@@ -104,19 +104,27 @@ fn a_client_of_the_official_sdk_measures_and_changes_nothing() -> Outcome {
             ("detach", json!({"pid": pid})),
             ("plan", json!({"name": "http"})),
             ("nonsense", json!({})),
+            (
+                "plan",
+                json!({"pid": pid, "source": "methods(\"Desk::round()\").skip(1)", "dry_run": true}),
+            ),
+            (
+                "plan",
+                json!({"pid": pid, "source": "methods(\"Desk\").before(countr())", "dry_run": true}),
+            ),
         ];
         let (server, answers) = session(&python, &[], &calls)?;
         assert_eq!(server["name"], "veneer");
         assert_eq!(
             server["tools"].as_array().map(Vec::len),
-            Some(8),
+            Some(9),
             "{server}"
         );
         let text = |n: usize| answers[n].text.as_str();
         for (n, answer) in answers.iter().enumerate() {
             assert_eq!(
                 answer.is_error,
-                matches!(n, 5 | 6 | 7 | 9),
+                matches!(n, 5 | 6 | 7 | 9 | 11),
                 "{n}: {answer:?}"
             );
             assert!(
@@ -141,6 +149,12 @@ fn a_client_of_the_official_sdk_measures_and_changes_nothing() -> Outcome {
         for refused in [6, 7] {
             assert!(text(refused).contains("--allow-edits"), "{}", text(refused));
         }
+        assert!(
+            text(10).contains("edit: skip") && text(10).contains("Nothing was attached"),
+            "{}",
+            text(10)
+        );
+        assert!(text(11).contains("1:24: no function"), "{}", text(11));
         // Nothing is attached any more.
         let status = || Ok(json_of(&["patches", &pid.to_string(), "--json"]).unwrap_or_default());
         let is_clean = |status: &Value| status[0]["loads"] == json!([]);

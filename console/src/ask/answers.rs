@@ -12,7 +12,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use veneer_client::{Client, ControlError};
 use veneer_instruments::table::format_count;
-use veneer_protocol::Reply;
+use veneer_protocol::{Reply, Request};
 
 use super::args::{DEFAULT_ROWS, ParsedQuestion};
 use super::attachment::{Attachment, ControlText};
@@ -342,7 +342,10 @@ fn read_answers(mut client: Client, send: &dyn Fn(JvmMessage) -> bool) {
             Err(ControlError::Closed(_)) if held => JvmMessage::End,
             Err(error) => JvmMessage::Error(error),
             Ok(Reply::Print(text)) => match text.strip_prefix(CONTROL) {
-                Some("") => JvmMessage::End,
+                Some("") => {
+                    end_plan(&mut client);
+                    JvmMessage::End
+                }
                 Some(control) => JvmMessage::Control(control.to_owned()),
                 None => JvmMessage::Text(text),
             },
@@ -361,6 +364,15 @@ fn read_answers(mut client: Client, send: &dyn Fn(JvmMessage) -> bool) {
             return;
         }
     }
+}
+
+/// Ends a plan that has answered, and waits until the agent has detached everything. If the JVM ends
+/// meanwhile, nothing is left either.
+fn end_plan(client: &mut Client) {
+    if client.send(&Request::End {}).is_err() {
+        return;
+    }
+    while let Ok(Reply::Print(_)) = client.receive() {}
 }
 
 #[cfg(test)]

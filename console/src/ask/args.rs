@@ -227,7 +227,7 @@ mod tests {
             ("watch 1 2 a.B::m(..) n --merge", "leave --merge away"),
             ("count 1 a.B::m(..) -n 3", "(NoValues)"),
             ("hist 1 a.B::m(..) --at loops", "(CallsHaveNoPoints)"),
-            ("count 1 java.util.ArrayList::grow(..)", "(OnCellPath)"),
+            ("count 1 java.lang.String::substring(..)", "(OnCellPath)"),
             (
                 "time --match NoSuchMain a.B::m(..)",
                 "no JVM that you may attach to",

@@ -18,9 +18,9 @@ use veneer_fragmenter::cell_path::selects_only_cell_path;
 /// Why no method of a pattern can be measured. The text ends with the reason's name, which is stable.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PatternRefusal {
-    /// All classes of the pattern are needed to run a cell.
+    /// All classes of the pattern are on the path of a cell.
     #[error(
-        "`{pattern}` cannot be measured: {class} is never armed, because the JVM needs it to run Veneer's own code (OnCellPath); \
+        "`{pattern}` cannot be measured: {class} is never armed, because Veneer executes its methods in each call of an instrumented method (OnCellPath); \
          measure its calls where your code makes them: veneer {command} {pid} 'com.acme..*' --at 'calls:{callee}'"
     )]
     NeverArmed {
@@ -180,10 +180,10 @@ mod tests {
         let refused = |pattern: &str| {
             check_armable(pattern, "count", 7).map_err(|refusal| refusal.to_string())
         };
-        let said = refused("java.util.ArrayList::grow(..)").unwrap_err();
+        let said = refused("java.lang.Math::abs(..)").unwrap_err();
         for part in [
             "(OnCellPath)",
-            "veneer count 7 'com.acme..*' --at 'calls:java.util.ArrayList::grow(..)'",
+            "veneer count 7 'com.acme..*' --at 'calls:java.lang.Math::abs(..)'",
         ] {
             assert!(said.contains(part), "{said}");
         }

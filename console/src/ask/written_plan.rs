@@ -14,6 +14,8 @@
 //!   m.before(|p| { k0.push(p["customer"]); began.push(now_ns()); });
 //! ```
 
+use veneer_client::plan_text::literal;
+
 use super::args::{DEFAULT_ROWS, ParsedQuestion};
 use super::expression::{
     ELAPSED, EXCEPTION, RESULT, Translation, conjuncts, reads, reads_exit, translate,
@@ -60,12 +62,6 @@ pub struct WrittenPlan {
     pub prints_calls: bool,
     /// Whether the plan prints a row for each call, for `watched_value.rs`.
     pub prints_values: bool,
-}
-
-/// Returns the text as a Rhai string literal.
-pub fn literal(text: &str) -> String {
-    let escaped = text.replace('\\', "\\\\").replace('"', "\\\"");
-    format!("\"{}\"", escaped.replace('\n', "\\n"))
 }
 
 /// Returns the plan that answers the question. `terminal`: if each table replaces the previous one, the

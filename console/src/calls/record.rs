@@ -35,18 +35,18 @@ use veneer_instruments::MethodPattern;
 use veneer_protocol::data::ClassFacts;
 use veneer_protocol::{DetachTarget, Reply, Request, WireError};
 
-use super::replaced_file::replace_file;
 use super::text;
-use crate::ask::literal;
 use crate::cli::CallsRecordArguments;
 use crate::exec::EXIT_PROGRAM_FAILED;
 use crate::output::{Style, print_error};
 use crate::remote::{LEASE_MILLIS, RENEWAL_INTERVAL};
+use crate::replaced_file::replace_file;
 use crate::trace::TraceDirectory;
 use assemble::Readings;
 use contexts::take_contexts;
 use hierarchy::Hierarchy;
 use instruments::InstrumentNames;
+use veneer_client::plan_text::literal;
 
 /// The pattern of all methods that can be recorded.
 const EVERY_METHOD: &str = "*..*";

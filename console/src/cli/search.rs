@@ -104,9 +104,9 @@ pub struct SearchOptions {
     /// Maximum share of the time in which thread dumps may stop the program [default: 2%].
     #[arg(long, value_name = "PERCENT", value_parser = share)]
     pub cost: Option<f64>,
-    /// Write the coloured call graph to this file: a picture if the name ends with `.svg`, else the
-    /// DOT language of Graphviz.
-    #[arg(long, value_name = "OUT.dot|OUT.svg")]
+    /// Write the coloured call graph to this file: a picture if the name ends with `.svg`; data, also
+    /// while the search runs, if it ends with `.json`; else the DOT language of Graphviz.
+    #[arg(long, value_name = "OUT.dot|OUT.svg|OUT.json")]
     pub graph: Option<PathBuf>,
     /// The order in which methods are examined [default: hybrid].
     #[arg(long, value_enum)]

@@ -19,9 +19,10 @@ use veneer_instruments::table::format_count;
 use veneer_protocol::{DetachTarget, RefusalRow, Reply, Report, Request};
 
 use crate::ask::plan_error::explain_without_expressions;
-use crate::flow_counts::{Graph, block_counter_plan};
+use crate::flow_counts::Graph;
 use crate::output::{print_error, print_note};
 use crate::remote::{LEASE_MILLIS, RENEWAL_INTERVAL};
+use veneer_client::plan_text::block_counter_plan;
 
 /// The name of the plan, as it occurs in messages of the agent.
 const PLAN_NAME: &str = "fragments";

@@ -32,7 +32,7 @@ pub(super) fn run(list: &mut List<impl Write>, path: &Path, pattern: &str) -> Re
         if on_cell_path(&class) {
             if reported.insert(class.into_owned()) {
                 print_error(&format_args!(
-                    "{} has no points: the JVM needs the class to run a cell; it is never armed",
+                    "{} has no points: Veneer executes methods of the class in each call of an instrumented method, so it is never armed",
                     armed.class
                 ));
             }

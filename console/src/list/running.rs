@@ -8,9 +8,9 @@ use veneer_protocol::{Reply, Request};
 
 use super::graph::Graph;
 use super::output::List;
-use crate::ask::literal;
 use crate::exec;
 use crate::output::print_error;
+use veneer_client::plan_text::literal;
 
 pub(super) fn run(list: &mut List<impl Write>, pid: u32, pattern: &str) -> Result<u8> {
     let mut client = veneer_client::connect(pid)?;

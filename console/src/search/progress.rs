@@ -1,10 +1,12 @@
-//! The line on the terminal that shows what a search is doing.
+//! The progress of a search: a line on the terminal, and a graph that other programs read.
 
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
 use veneer_search::Search;
 use veneer_search::sentence;
+
+use super::graph_file::LiveGraph;
 
 /// The interval between two lines.
 const INTERVAL: Duration = Duration::from_millis(500);
@@ -15,27 +17,31 @@ const MAX_COLUMNS: usize = 79;
 pub struct Progress {
     is_terminal: bool,
     next: Duration,
+    graph: LiveGraph,
 }
 
 impl Progress {
-    /// Shows lines on standard error.
-    pub fn on_terminal() -> Progress {
+    /// Shows lines on standard error, and the graph.
+    pub fn on_terminal(graph: LiveGraph) -> Progress {
         Progress {
             is_terminal: io::stderr().is_terminal(),
             next: INTERVAL,
+            graph,
         }
     }
 
-    /// Shows nothing, because another program writes to the terminal.
-    pub fn hidden() -> Progress {
+    /// Shows the graph only, because another program writes to the terminal.
+    pub fn hidden(graph: LiveGraph) -> Progress {
         Progress {
             is_terminal: false,
             next: INTERVAL,
+            graph,
         }
     }
 
-    /// Replaces the line, at most twice a second.
+    /// Replaces the line, at most twice a second, and the graph.
     pub fn show(&mut self, elapsed: Duration, search: &Search) {
+        self.graph.show(elapsed, search);
         if !self.is_terminal || elapsed < self.next {
             return;
         }

@@ -22,12 +22,14 @@ use veneer_client::attach::JvmAttachError;
 use veneer_client::attach_command::AttachCommandError;
 use veneer_search::Search;
 use veneer_search::observation::Observation;
+use veneer_search::sentence;
 
 use super::driver::{Driver, SearchLength, take_first_dump};
 use super::first_jvm::first_jvm;
+use super::graph_file::{LiveGraph, write_graph};
 use super::progress::Progress;
 use super::recorder::Recorder;
-use super::{live_settings, settings, write_graph, write_text};
+use super::{live_settings, settings, write_text};
 use crate::cli::SearchOptions;
 use crate::disk_check::ReportFile;
 use crate::output::{describe, print_error};
@@ -74,12 +76,15 @@ impl RunSearch {
     pub fn begin(self, pid: u32) -> RunningSearch {
         let stopped = Arc::new(AtomicBool::new(false));
         let (is_stopped, threads) = (stopped.clone(), self.options.threads.clone());
+        let progress = Progress::hidden(LiveGraph::new(self.options.graph.as_deref()));
         let (search, recorder) = (self.search, self.recorder);
         RunningSearch {
             result: self.result,
             options: self.options,
             stopped,
-            thread: thread::spawn(move || run(pid, search, recorder, threads, &is_stopped)),
+            thread: thread::spawn(move || {
+                run(pid, search, recorder, threads, &is_stopped, progress)
+            }),
         }
     }
 }
@@ -94,7 +99,7 @@ impl RunningSearch {
         };
         // If standard error is closed, the result is still written.
         let _ = write_text(&mut io::stderr().lock(), &search);
-        let json = serde_json::to_string(&search.outcome())?;
+        let json = sentence::json(&search.outcome())?;
         let path = self.result.truncate()?;
         fs::write(&path, json + "\n")
             .with_context(|| format!("{} cannot be written", path.display()))?;
@@ -118,11 +123,11 @@ fn run(
     mut recorder: Option<Recorder>,
     threads: Option<String>,
     stopped: &AtomicBool,
+    mut progress: Progress,
 ) -> Searched {
     match reach_first_jvm(pid, stopped) {
         Ok(target) => {
             let mut driver = Driver::begin(target, search, recorder, threads);
-            let mut progress = Progress::hidden();
             driver.drive(SearchLength::UntilJvmEnds, stopped, &mut progress);
             driver.finish()
         }

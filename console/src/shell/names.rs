@@ -9,8 +9,8 @@ use anyhow::{Context, Result, bail};
 use veneer_client::Client;
 use veneer_protocol::{Reply, Request};
 
-use crate::ask::literal;
 use crate::remote::RemoteAddress;
+use veneer_client::plan_text::literal;
 
 /// How long a key press may wait for the names.
 const ANSWER_TIMEOUT: Duration = Duration::from_millis(1500);

@@ -26,8 +26,8 @@ use super::packages;
 use super::plan;
 use super::sampler::Sampler;
 use crate::ask::plan_error::explain_without_expressions;
-use crate::flow_counts::block_counter_plan;
 use crate::remote::{LEASE_MILLIS, RENEWAL_INTERVAL};
+use veneer_client::plan_text::block_counter_plan;
 
 /// When a connection closes, how long to wait for the end of the JVM before the connection is
 /// reported as lost.

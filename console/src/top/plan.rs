@@ -6,7 +6,7 @@
 //! clients, and only changed measurements are sent.
 
 use crate::ask::expression::to_plan_expression;
-use crate::ask::literal;
+use veneer_client::plan_text::literal;
 
 use super::location::{MethodLocation, ProbeKind};
 

@@ -27,13 +27,13 @@ use super::summary::{self, LeftOut};
 use super::trace_directory::{self, TraceDirectory};
 use super::traced_value::{TRACE_EVENT, ValueCode};
 use super::trigger::{FIRED, trigger_code};
-use crate::ask::literal;
 use crate::ask::plan_error::explain_without_expressions;
 use crate::cli::TraceRecordArguments;
 use crate::exec::EXIT_PROGRAM_FAILED;
 use crate::exit_code::EXIT_REFUSED;
 use crate::output::print_error;
 use crate::remote::{LEASE_MILLIS, RENEWAL_INTERVAL};
+use veneer_client::plan_text::literal;
 
 /// The pattern of all methods that can be recorded.
 pub const EVERY_METHOD: &str = "*..*";

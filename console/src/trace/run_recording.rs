@@ -17,7 +17,7 @@ use veneer_protocol::PlanSource;
 use super::record::{EVERY_METHOD, MAX_METHODS};
 use super::summary::{self, LeftOut};
 use super::trace_directory::{self, TraceDirectory};
-use crate::ask::literal;
+use veneer_client::plan_text::literal;
 
 /// The name of the plan in messages.
 const PLAN_NAME: &str = "trace";

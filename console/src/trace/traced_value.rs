@@ -12,7 +12,7 @@
 use thiserror::Error;
 
 use crate::ask::expression::{ELAPSED, EXCEPTION, RESULT, reads, to_plan_expression};
-use crate::ask::literal;
+use veneer_client::plan_text::literal;
 
 /// The function of plans that writes a value into the trace.
 pub const TRACE_EVENT: &str = "trace_event";

@@ -1,7 +1,7 @@
 //! The decision which classes and methods are armed.
 //!
 //! Without `--arm`, everything outside the JDK is armed. A class of the JDK is armed only if an
-//! `--arm` pattern or a plan names it. The classes that the JVM needs to run a cell are never
+//! `--arm` pattern or a plan names it. The classes that a check of a cell executes are never
 //! armed; see [`on_cell_path`].
 //!
 //! The class hook asks the filter for every class that is loaded, on the thread that loads it. The

@@ -109,13 +109,13 @@ pub fn arm_hooked_class(agent: &Agent, env: Env, event: &ClassLoadEvent) -> Opti
     }
 }
 
-/// Records that a class is never armed, because the JVM needs it to run a cell.
+/// Records that a class is never armed, because each check of a cell may execute its methods.
 pub fn refuse_on_cell_path(agent: &Agent, dotted: &str) {
     agent.refuse(
         dotted,
         "",
         "OnCellPath",
-        "the JVM needs the class to run a cell; it is never armed",
+        "Veneer executes its methods in each call of an instrumented method, so it is never armed",
     );
 }
 

@@ -24,6 +24,7 @@ pub mod method_ids;
 pub mod method_table;
 pub mod obsolete_frames;
 pub mod pending_classes;
+pub mod prepared;
 pub mod queries;
 pub mod registry;
 pub mod retransform;

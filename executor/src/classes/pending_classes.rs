@@ -54,10 +54,16 @@ impl PendingClasses {
         is_new
     }
 
+    /// Whether no class waits. Takes no lock.
+    pub fn is_empty(&self) -> bool {
+        // SeqCst, as in `add`.
+        !self.any.load(Ordering::SeqCst)
+    }
+
     /// Removes and returns the classes that wait for the class with this internal name. Classes
     /// that have been unloaded are left out.
     pub fn remove_named(&self, name: &str) -> Vec<Arc<Class>> {
-        if !self.any.load(Ordering::SeqCst) {
+        if self.is_empty() {
             return Vec::new();
         }
         let mut waiting = self.lock();

@@ -27,6 +27,7 @@ use crate::jvm::runtime_table;
 use parking_lot::{Mutex, MutexGuard};
 use std::io;
 use std::path::Path;
+use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
 use veneer_names::CounterSlot;
 use veneer_protocol::data::ShardLayout as Layout;
@@ -73,6 +74,8 @@ struct Allocation {
 /// The counters of all threads. See the module documentation.
 pub struct Shards {
     file: Mapping,
+    /// The counters of the agent's own threads, which nobody reads.
+    unread: OnceLock<WordTable>,
     threads: WordTable,
     allocation: Mutex<Allocation>,
 }
@@ -84,6 +87,7 @@ impl Shards {
         file.claim(0, CLAIM_STEP_BYTES)?;
         Ok(Shards {
             file,
+            unread: OnceLock::new(),
             threads: WordTable::new(THREAD_ROWS * ROW_WORDS),
             allocation: Mutex::new(Allocation {
                 used_slots: 0,
@@ -173,6 +177,19 @@ impl Shards {
         address
     }
 
+    /// Gives a thread of the agent the shard that nobody reads, and returns its negated address. All
+    /// threads of the agent share it. They execute methods of the JDK too, and nobody asks for that.
+    pub fn assign_unread(&self, tid: i64) -> i64 {
+        let table = self.unread.get_or_init(|| WordTable::new(SLOTS as usize));
+        let unread = -table.address();
+        let _allocation = self.allocation();
+        if self.threads.get(row_word(tid, OWNER)) == 0 {
+            self.threads.set(row_word(tid, SHARD), unread);
+            self.threads.set(row_word(tid, OWNER), tid);
+        }
+        unread
+    }
+
     /// Stores the address of a ring buffer in the thread's row. Returns false if the thread owns no
     /// row.
     pub fn set_ring(&self, tid: i64, ring: i64) -> bool {
@@ -217,13 +234,12 @@ impl Shards {
         }
         let mut allocation = self.allocation();
         let ring = self.threads.get(row_word(tid, RING));
-        let address = self.threads.get(row_word(tid, SHARD));
-        let shard = (address - self.file.address()) as u64 / STRIDE;
+        let shard = self.shard_at(self.threads.get(row_word(tid, SHARD)));
         for word in [OWNER, SHARD, RING] {
             self.threads.set(row_word(tid, word), 0);
         }
-        if shard != 0 {
-            allocation.free.push(shard);
+        if let Some(shard) = shard.filter(|shard| *shard != 0) {
+            allocation.free.push(shard as u64);
         }
         ring
     }
@@ -307,6 +323,34 @@ mod tests {
         );
         assert!(!shards.owns(0), "an empty row has no owner");
         assert_eq!(shards.release(0), 0);
+    }
+
+    #[test]
+    fn what_threads_of_the_agent_count_is_in_no_sum() {
+        let (_directory, shards) = shards();
+        let slot = shards.allocate(1).expect("a slot");
+        let own = shards.assign(31, false);
+        shards.add_as_java(own, slot, 2);
+        let unread = shards.assign_unread(32);
+        assert_eq!(
+            (shards.assign_unread(33), shards.shard_of(32)),
+            (unread, None)
+        );
+        assert!(unread < 0 && shards.owns(32));
+        let index = slot.byte_offset() as usize / 8;
+        shards.unread.get().expect("a table").set(index, 5);
+        assert_eq!(shards.sum(slot), 2);
+        assert_eq!(shards.release(32), 0);
+        assert!(!shards.owns(32));
+        assert_ne!(shards.assign(34, false), own, "no shard has become free");
+    }
+
+    #[test]
+    fn a_thread_of_the_agent_leaves_the_row_of_another_thread_alone() {
+        let (_directory, shards) = shards();
+        let own = shards.assign(31, false);
+        assert!(shards.assign_unread(31 + THREAD_ROWS as i64) < 0);
+        assert!(shards.owns(31) && shards.assign(31, false) == own);
     }
 
     #[test]

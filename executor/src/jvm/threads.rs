@@ -37,11 +37,25 @@ struct Task {
 thread_local! {
     /// Whether this is a thread of the agent.
     static IS_AGENT: Cell<bool> = const { Cell::new(false) };
+
+    /// Whether counts of this thread of the agent matter.
+    static IS_COUNTED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Whether the current thread is one of the agent's own.
 pub fn is_agent_thread() -> bool {
     IS_AGENT.get()
+}
+
+/// Whether the current thread is one of the agent's own whose calls must not be counted. The agent
+/// executes methods of the JDK too, and nobody asks how often.
+pub fn is_uncounted_thread() -> bool {
+    IS_AGENT.get() && !IS_COUNTED.get()
+}
+
+/// Makes what the current thread counts count, from its first count on.
+pub fn count_this_thread() {
+    IS_COUNTED.set(true);
 }
 
 static PANIC_REPORT: OnceLock<fn(&str)> = OnceLock::new();

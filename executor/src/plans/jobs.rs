@@ -44,6 +44,8 @@ pub enum PlanJob {
     ClientGone(Arc<Outbox>),
     /// The JVM has collected class loaders: forget their classes.
     ForgetUnloadedClasses,
+    /// Weave the classes that threads of the agent have loaded.
+    WeavePreparedClasses,
     /// Check the classes that other agents may have changed.
     CheckHookedClasses,
     /// Release the OSR entries of methods that are back in their armed bodies.

@@ -17,7 +17,7 @@ use crate::plans::plan_instances::{self, PlanInstance};
 use crate::plans::repl::ReplSessions;
 use crate::plans::runtime::RuntimeHandle;
 use crate::plans::unload;
-use crate::weaving::changed_classes;
+use crate::weaving::{changed_classes, prepared_classes};
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -107,6 +107,8 @@ impl PlanLoop {
         match job {
             PlanJob::Begin(answer) => {
                 let all_loaded = self.load_configured_plans();
+                // Before the application runs code of these classes.
+                prepared_classes::weave_waiting(agent, env);
                 agent.application_starts();
                 let _ = answer.send(all_loaded);
             }
@@ -152,6 +154,7 @@ impl PlanLoop {
                 return ControlFlow::Break(());
             }
             PlanJob::ForgetUnloadedClasses => class_unloading::forget_unloaded_classes(agent, env),
+            PlanJob::WeavePreparedClasses => prepared_classes::weave_waiting(agent, env),
             PlanJob::CheckHookedClasses => changed_classes::check_hooked_classes(agent, env),
             PlanJob::ReleaseOsrEntries => agent.methods.release_osr_entries(agent, env),
             PlanJob::VirtualThreads => self.handle.count_each_point(),

@@ -13,6 +13,7 @@ pub mod loop_exits;
 pub mod osr_entry_release;
 pub mod planned_probe;
 pub mod planner;
+pub mod prepared_classes;
 pub mod probe_scope;
 pub mod release_schedule;
 pub mod stale_activations;

@@ -28,15 +28,17 @@ use crate::weaving::loop_exits;
 use crate::weaving::planned_probe::{
     Compile, CompiledProbe, LoggedValue, PlannedAction, PlannedProbe, VisibleValues,
 };
+use std::cell::OnceCell;
 use std::fmt;
+use veneer_fragmenter::Refusal;
 use veneer_fragmenter::advice::Site;
 use veneer_fragmenter::arming::ArmedCode;
 use veneer_fragmenter::bytecode::opcode::{INVOKESPECIAL, is_return};
 use veneer_fragmenter::flowgraph::{Fragment, FragmentId};
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::points::reachable;
+use veneer_fragmenter::readable::Readable;
 use veneer_fragmenter::types::{State, Type};
-use veneer_fragmenter::{Refusal, readable};
 use veneer_instruments::{
     AdviceKind, AttachError, InstructionKind, InstrumentKind, InstrumentSpec, PointSelector,
 };
@@ -62,6 +64,7 @@ pub fn plan(
         armed,
         compile,
         reachable: reachable(method, &armed.points),
+        readable: OnceCell::new(),
         code_error: None,
         value_error: None,
     };
@@ -86,8 +89,10 @@ struct Planner<'a> {
     method: &'a Method<'a>,
     armed: &'a ArmedCode,
     compile: Compile<'a>,
-    /// The fragments that a version can execute.
+    /// The fragments that a version can execute, in order.
     reachable: Vec<FragmentId>,
+    /// The result of [`Planner::readable`].
+    readable: OnceCell<Readable<'a>>,
     /// The error of the first point that was skipped because the code does not compile there. An
     /// error that waits for a class replaces one that does not.
     code_error: Option<AttachError>,
@@ -220,7 +225,7 @@ impl<'a> Planner<'a> {
     /// All edges between reachable fragments.
     fn all_edges(&self) -> Vec<(FragmentId, FragmentId)> {
         let mut edges = self.method.flow.edges();
-        edges.retain(|(from, _)| self.reachable.contains(from));
+        edges.retain(|(from, _)| self.is_reachable(*from));
         edges
     }
 
@@ -451,7 +456,7 @@ impl<'a> Planner<'a> {
     fn loop_headers(&self) -> Vec<FragmentId> {
         let headers = self.method.loops.headers();
         let headers = headers.map(|node| FragmentId(node.index() as u32));
-        headers.filter(|f| self.reachable.contains(f)).collect()
+        headers.filter(|f| self.is_reachable(*f)).collect()
     }
 
     fn whole(&self, fragments: Vec<FragmentId>) -> Vec<Position<'a>> {
@@ -507,7 +512,7 @@ impl<'a> Planner<'a> {
                 last: count.saturating_sub(1) as u32,
             });
         }
-        if !self.reachable.contains(&fragment) {
+        if !self.is_reachable(fragment) {
             let reason = Refusal::BeforeSuper;
             return Err(AttachError::MethodRefused {
                 class: self.class(),
@@ -517,6 +522,16 @@ impl<'a> Planner<'a> {
             });
         }
         Ok(fragment)
+    }
+
+    fn is_reachable(&self, fragment: FragmentId) -> bool {
+        self.reachable.binary_search(&fragment).is_ok()
+    }
+
+    /// The values that code can read.
+    fn readable(&self) -> &Readable<'a> {
+        let analyse = || Readable::new(self.method, &self.armed.points);
+        self.readable.get_or_init(analyse)
     }
 
     /// The compiled code of the spec for a site, if the spec has code. If the code does not
@@ -532,7 +547,7 @@ impl<'a> Planner<'a> {
         let (state, pc) = match site {
             // At an exit, parameters may have been overwritten or may be dead.
             Site::Return | Site::Throw => (State::default(), 0),
-            site => readable::visible_state(self.method, &self.armed.points, site),
+            site => self.readable().state(site),
         };
         let values = VisibleValues {
             state,
@@ -567,7 +582,7 @@ impl<'a> Planner<'a> {
         let InstrumentKind::Log(names) = &self.spec.kind else {
             return Ok(Vec::new());
         };
-        let (state, pc) = readable::visible_state(self.method, &self.armed.points, site);
+        let (state, pc) = self.readable().state(site);
         let find = |name: &String| {
             let is_named = |slot: LocalSlot| {
                 self.method.variable_name(slot, pc) == *name || format!("local{slot}") == *name

@@ -21,14 +21,15 @@ use crate::classes::method_analysis::{AnalysedMethod, analyse};
 use crate::classes::registry::Class;
 use crate::jvm::jni::{Env, Global, WeakGlobal, jobject};
 use crate::weaving::target_switch::{self, Switch, SwitchBatch, SwitchTarget};
-use crate::weaving::woven_methods::{InstalledTarget, Snapshot, WovenMethods};
+use crate::weaving::woven_methods::{InstalledTarget, Snapshot, WovenMethods, split_edits};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::flowgraph::FragmentId;
-use veneer_fragmenter::patch;
+use veneer_fragmenter::hotspot::MAX_COMPILED_BYTES;
+use veneer_fragmenter::patch::{self, Edit};
 use veneer_fragmenter::version::{self, Bodies, VersionClass, VersionPlan};
 use veneer_fragmenter::{Refusal, check};
 use veneer_names::MethodId;
@@ -71,8 +72,56 @@ struct MethodToEmit<'f> {
     snapshot: &'f Snapshot,
 }
 
+/// The largest body of a split version in bytes, without instruments. The rest is room for them.
+const MAX_PART_BYTES: usize = 7_000;
+
+/// The smallest budget that is tried for a part.
+const MIN_BUDGET: u16 = 400;
+
+/// Chooses the budget of a split: the largest one up to that of the edit with which all parts have room
+/// for instruments. How much code an emitted part has depends on how often control moves between parts.
+pub fn fit_split(
+    agent: &Agent,
+    env: Env,
+    class: &Class,
+    analysed: &AnalysedMethod,
+    edits: &mut [Edit],
+) -> Result<(), Refusal> {
+    let Some(at) = edits.iter().rposition(|e| matches!(e, Edit::Split { .. })) else {
+        return Ok(());
+    };
+    let size = analysed.method.code.code.len();
+    if matches!(edits.get(at), Some(Edit::Split { budget }) if usize::from(*budget) >= size) {
+        // One body is wanted, for comparison.
+        return emit_clean(agent, env, class, analysed, &split_edits(edits), &[]).map(|_| ());
+    }
+    loop {
+        let emitted = emit_clean(agent, env, class, analysed, &split_edits(edits), &[]);
+        let Some(Edit::Split { budget }) = edits.get_mut(at) else {
+            return Ok(());
+        };
+        let smaller = *budget - *budget / 5;
+        let fits = |one: &VersionClass| one.largest_body <= MAX_PART_BYTES;
+        if emitted.as_ref().is_ok_and(fits) || smaller < MIN_BUDGET {
+            return emitted.map(|_| ());
+        }
+        let before = std::mem::replace(budget, smaller);
+        let points = &analysed.armed.points;
+        if patch::apply(&analysed.method, edits, points).is_err()
+            && let Some(Edit::Split { budget }) = edits.get_mut(at)
+        {
+            // Too much code must stay together for smaller parts.
+            *budget = before;
+            return emitted.map(|_| ());
+        }
+    }
+}
+
+/// The budget with which the fitting of a split begins.
+const FIRST_BUDGET: u16 = 5_000;
+
 /// Checks that activations at these edit points could resume in the method's own graph: that the
-/// OSR entry which takes them back can be emitted.
+/// OSR entry which takes them back can be emitted. `split` has the edits that split the method.
 ///
 /// # Errors
 /// The reason why the OSR entry cannot be emitted.
@@ -82,10 +131,23 @@ pub fn check_osr_entry(
     class: &Class,
     analysed: &AnalysedMethod,
     edit_points: &[FragmentId],
+    split: &[Edit],
 ) -> Result<(), Refusal> {
     if edit_points.is_empty() {
         return Ok(());
     }
+    emit_clean(agent, env, class, analysed, split, edit_points).map(|_| ())
+}
+
+/// Emits the OSR entry of a method without probes, and without edits other than those that split it.
+fn emit_clean(
+    agent: &Agent,
+    env: Env,
+    class: &Class,
+    analysed: &AnalysedMethod,
+    split: &[Edit],
+    kept: &[FragmentId],
+) -> Result<VersionClass, Refusal> {
     let host = class
         .local(env)
         .ok_or_else(|| Refusal::NotArmed("its class is gone".into()))?;
@@ -97,8 +159,8 @@ pub fn check_osr_entry(
         method: &analysed.method,
         id: analysed.id,
         armed: &analysed.armed,
-        edits: &[],
-        kept: edit_points,
+        edits: split,
+        kept,
         probes: &[],
         clean: true,
     };
@@ -106,11 +168,38 @@ pub fn check_osr_entry(
     let mut emitted = version::emit(file, &anchor, &[plan], Bodies::Resume, &protected)?;
     match emitted.refused.pop() {
         Some((_, reason)) => Err(reason),
-        None => Ok(()),
+        None => Ok(emitted),
     }
 }
 
 impl WovenMethods {
+    /// Makes all versions of a method split, if HotSpot compiles no method of its size. Otherwise they
+    /// would be interpreted, and an OSR entry often exceeds the limits of a class file. Called before
+    /// anything is attached to the method.
+    pub fn split_if_large(
+        &self,
+        agent: &Agent,
+        env: Env,
+        class: &Class,
+        analysed: &AnalysedMethod,
+    ) {
+        let (method, points) = (&analysed.method, &analysed.armed.points);
+        let is_large = method.code.code.len() > MAX_COMPILED_BYTES;
+        if !is_large || !self.split(analysed.id).is_empty() {
+            return;
+        }
+        let mut split = vec![Edit::Split {
+            budget: FIRST_BUDGET,
+        }];
+        // A method that cannot be split gets versions of one part.
+        if fit_split(agent, env, class, analysed, &mut split).is_ok()
+            && let Ok(patched) = patch::apply(method, &split, points)
+        {
+            let points = patched.edit_points.iter().map(|p| p.fragment);
+            self.set_split(analysed.id, split, points);
+        }
+    }
+
     /// Makes versions of these methods of a class with their current instrumentation, and adds
     /// their switches to the batch. The versions take effect with
     /// [`WovenMethods::install_versions`].
@@ -274,7 +363,15 @@ impl WovenMethods {
             let Some(method) = methods.iter().find(|m| m.analysed.id == *id) else {
                 continue;
             };
-            if eager && let Err(reason) = self.osr_entry_at(agent, env, host, method, token.raw()) {
+            // An activation of a split version moves to its other parts through the OSR entry.
+            let is_split = method.snapshot.is_split();
+            if (eager || is_split)
+                && let Err(reason) = self.osr_entry_at(agent, env, host, method, token.raw())
+            {
+                if is_split {
+                    refused.push((*id, reason));
+                    continue;
+                }
                 // A version that running activations cannot enter still receives new activations.
                 agent.refuse_method(class, *id, &reason);
             }
@@ -481,6 +578,15 @@ impl WovenMethods {
             let added = edited.edit_points.iter().map(|p| p.fragment);
             entry.edit_points.extend(added);
         }
+        // The version without edits has parts too.
+        let split = self.split(id);
+        if !split.is_empty()
+            && let Ok(clean) = patch::apply_keeping(method, &split, points, &self.edit_points(id))
+            && let Some(entry) = self.entries().get_mut(&id)
+        {
+            let added = clean.edit_points.iter().map(|p| p.fragment);
+            entry.edit_points.extend(added);
+        }
         Ok(MethodToEmit { analysed, snapshot })
     }
 
@@ -501,23 +607,26 @@ impl WovenMethods {
             (state.anchor.clone(), armed)
         };
         let protected = inherited_protected_members(agent.tool, env, host.class, host.object);
-        let nothing = Snapshot::default();
+        let splits: Vec<_> = methods.iter().map(|m| self.split(m.analysed.id)).collect();
         let edit_points: Vec<_> = methods
             .iter()
             .map(|m| self.edit_points(m.analysed.id))
             .collect();
         let plans: Vec<VersionPlan> = methods
             .iter()
-            .zip(&edit_points)
-            .map(|(one, edit_points)| {
-                let wanted = if is_clean { &nothing } else { one.snapshot };
+            .zip(edit_points.iter().zip(&splits))
+            .map(|(one, (edit_points, split))| {
+                let (edits, probes) = match is_clean {
+                    true => (split, &[][..]),
+                    false => (&one.snapshot.edits, &one.snapshot.probes[..]),
+                };
                 VersionPlan {
                     method: &one.analysed.method,
                     id: one.analysed.id,
                     armed: &one.analysed.armed,
-                    edits: &wanted.edits,
+                    edits,
                     kept: edit_points,
-                    probes: &wanted.probes,
+                    probes,
                     clean: is_clean,
                 }
             })

@@ -9,9 +9,11 @@
 //! | caller             | thread                              | when                                              |
 //! |--------------------|-------------------------------------|---------------------------------------------------|
 //! | [`weave_class`]    | plan thread                         | an instrument is attached, for each armed class   |
-//! | [`weave_loaded`]   | thread that prepares the class      | a class has been prepared                         |
+//! | [`weave_loaded`]   | see [`prepared_classes`]            | a class has been prepared                         |
 //! | [`weave_redefined`] | thread that redefines the class    | the JVM is about to install new code of a class   |
-//! | [`weave_awaiting`] | thread that prepares another class  | code waited for the other class                   |
+//! | [`weave_awaiting`] | see [`prepared_classes`]            | code waited for another class                     |
+//!
+//! [`prepared_classes`]: crate::weaving::prepared_classes
 //!
 //! Two threads may weave the same class at once. `Instrument::tried` ensures that only one of them
 //! does a method. No lock of the agent is held while a method is analysed, planned or emitted.
@@ -417,6 +419,8 @@ impl ClassWeaver<'_> {
         let analysed = analyse(&agent.policy, self.file, self.class, task.method)
             .map_err(|reason| NotPlaced::Refused(Refused::from(&reason)))?;
         let (method, armed) = (&analysed.method, &analysed.armed);
+        let (env, class) = (self.env, self.class);
+        agent.methods.split_if_large(agent, env, class, &analysed);
         if matches!(
             task.spec.place,
             PointSelector::Blocks | PointSelector::Edges

@@ -60,6 +60,9 @@ pub struct MethodInstrumentation {
     /// The attached instruments, in the order of their ids.
     pub instruments: Vec<AttachedInstrument>,
     pub edits: Vec<(PatchId, Vec<Edit>)>,
+    /// The edits that split the method, or have split it. Activations may still move between parts, so
+    /// the version without probes and edits has the same parts.
+    pub split: Vec<Edit>,
     /// The fragments at which a version has or had an edit point. An activation may still arrive
     /// from there.
     pub edit_points: BTreeSet<FragmentId>,
@@ -103,6 +106,11 @@ impl Snapshot {
         self.probes.is_empty() && self.edits.is_empty()
     }
 
+    /// Whether the version has several parts, between which its activations move.
+    pub fn is_split(&self) -> bool {
+        self.edits.iter().any(|e| matches!(e, Edit::Split { .. }))
+    }
+
     /// The byte offsets of the counters, if the probes count nothing but entries and are few
     /// enough. The armed body then counts by itself, without a version.
     pub fn entry_counters(&self) -> Option<Vec<i32>> {
@@ -114,6 +122,15 @@ impl Snapshot {
         let offsets: Option<Vec<i32>> = self.probes.iter().map(offset).collect();
         offsets.filter(|_| are_few && self.edits.is_empty())
     }
+}
+
+/// The edits among these that split the method; none if it is not split.
+pub fn split_edits(edits: &[Edit]) -> Vec<Edit> {
+    if !edits.iter().any(|e| matches!(e, Edit::Split { .. })) {
+        return Vec::new();
+    }
+    let concerns = |e: &&Edit| matches!(e, Edit::Split { .. } | Edit::Passes { .. });
+    edits.iter().filter(concerns).copied().collect()
 }
 
 /// The target that a successful switch has installed.
@@ -212,6 +229,10 @@ impl WovenMethods {
         let mut entries = self.entries();
         let entry = entries.entry(method).or_default();
         entry.sequence += 1;
+        let split = split_edits(&edits);
+        if !split.is_empty() {
+            entry.split = split;
+        }
         entry.edits.push((patch, edits));
     }
 
@@ -248,6 +269,27 @@ impl WovenMethods {
         entry.map_or_else(Vec::new, MethodInstrumentation::all_edits)
     }
 
+    /// Sets the edits that split a method, with the edit points that its versions then have.
+    pub fn set_split(
+        &self,
+        method: MethodId,
+        split: Vec<Edit>,
+        points: impl Iterator<Item = FragmentId>,
+    ) {
+        let mut entries = self.entries();
+        let entry = entries.entry(method).or_default();
+        entry.split = split;
+        entry.edit_points.extend(points);
+    }
+
+    /// The edits that split a method, or have split it. They change no result.
+    pub fn split(&self, method: MethodId) -> Vec<Edit> {
+        let entries = self.entries();
+        entries
+            .get(&method)
+            .map_or_else(Vec::new, |e| e.split.clone())
+    }
+
     /// The fragments at which versions of a method have or had an edit point.
     pub fn edit_points(&self, method: MethodId) -> Vec<FragmentId> {
         let entries = self.entries();
@@ -277,12 +319,19 @@ impl WovenMethods {
                 _ => probes.extend(attached.probes.direct.iter().cloned()),
             }
         }
+        let mut edits = entry.all_edits();
+        let is_split = edits.iter().any(|e| matches!(e, Edit::Split { .. }));
+        if !(is_split || probes.is_empty() && edits.is_empty()) {
+            // Activations may enter at each point of the former parts, and one body would not have room
+            // for that.
+            edits.extend(&entry.split);
+        }
         Snapshot {
             method,
             sequence: entry.sequence,
             probes,
             blocks,
-            edits: entry.all_edits(),
+            edits,
         }
     }
 

@@ -8,7 +8,7 @@ use crate::bytecode::{Assembled, Assembler, Instruction, Label};
 use crate::classfile::{ConstantPool, StackMapFrame};
 use crate::hotspot::{MAX_COMPILED_BYTES, MAX_INLINE_BYTES};
 use crate::method::Method;
-use crate::osr_exit;
+use crate::osr_exit::{self, PointNumber};
 use crate::point_values::carried_kind;
 use crate::points::{self, Point, PointId, PointKind};
 use crate::policy::Policy;
@@ -297,7 +297,7 @@ pub(super) fn assemble(
             }
             osr_exit::ExitForm::Frame => {
                 let temp = method.code.max_locals;
-                refs.exit.build_frame(&mut a, p, temp);
+                refs.exit.build_frame(&mut a, p, PointNumber::OfPoint, temp);
                 if let Some(tail) = tails.frame {
                     if Some(n) == last_frame {
                         a.place(tail);

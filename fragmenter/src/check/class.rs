@@ -7,6 +7,7 @@ use super::expected::Expected;
 use super::failure::Failure;
 use super::frame_contract::FrameContract;
 use super::liveness::LiveLocals;
+use super::part_choice;
 use super::probe;
 use super::product::{Mode, Product};
 use super::program::Program;
@@ -14,6 +15,7 @@ use super::reference::ReferenceProgram;
 use crate::arming::ArmedMethod;
 use crate::classfile::{Attribute, ClassFile, Code, Member};
 use crate::hotspot::null_message::{NullMessageAnalysis, Reached};
+use crate::patch::Edit;
 use crate::{bootstrap, runtime};
 use veneer_names::CounterSlot;
 use veneer_probes::step::ProbeStep;
@@ -283,60 +285,53 @@ pub(super) fn version(
                 (Mode::Resume, runtime::resume_method(&method, x.id))
             }
         };
-        seen += 1;
         checked.methods += 1;
-        let mut one = || -> Outcome<usize> {
-            let body = named(emitted, &name)
-                .ok_or_else(|| Failure::Missing(format!("the body {name}")))?;
-            let text = emitted.pool.utf8(body.descriptor);
-            let text = text.map_err(unreadable("emitted code"))?;
-            let entry = contracts.first().and_then(Option::as_ref);
-            let (wanted, access) = match (mode, entry) {
-                (Mode::Resume, _) => (runtime::RESUME_DESCRIPTOR.as_bytes().to_vec(), 0x0008),
-                (_, Some(entry)) => (entry.descriptor(&original.result_text), 0x0010),
-                (_, None) => return Err(Failure::Missing("point 0".into())),
-            };
-            if text != wanted || body.access & 0x0fff != access {
-                return Err(changed("the descriptor or flags of a body"));
-            }
-            let info = body.attribute(&emitted.pool, "Code");
-            let info = info.ok_or_else(|| Failure::Missing("a body's code".into()))?;
-            let code = Code::parse(&info.info).map_err(unreadable("emitted code"))?;
-            let read = match mode {
-                Mode::Enter => Program::read_instance,
-                _ => Program::read,
-            };
-            let program = read(emitted, &code, &mut contents, "emitted code")?;
-            if program.max_locals < original.program.max_locals {
-                return Err(changed("fewer local variables"));
-            }
-            let mut product = Product::new(
-                &original,
-                &program,
-                &mut contents,
-                &mut left,
-                &mut right,
-                mode,
-            );
-            product.id = Some(x.id);
-            product.clean = x.clean;
-            product.counters = &counters;
-            product.limits = &x.limits;
-            product.contracts = contracts.clone();
-            match mode {
-                Mode::Enter => product.enter(),
-                _ => product.resume(),
-            }?;
+        let mut one = || -> Outcome<(usize, usize)> {
+            let is_split = x.edits.iter().any(|e| matches!(e, Edit::Split { .. }));
+            let bodies = bodies(emitted, &name, (mode, is_split), &contracts, &original)?;
             let host_code = member
                 .code(&host.pool)
                 .map_err(unreadable("original"))?
                 .ok_or_else(|| Failure::Missing("the original's code".into()))?;
-            let reaches_more = mode == Mode::Resume || !x.edits.is_empty();
-            null_messages_remain_sound(&mut null_messages, &host_code, &code, reaches_more)?;
-            Ok(product.runs)
+            let mut runs = 0;
+            for (code, points) in &bodies {
+                let read = match mode {
+                    Mode::Enter => Program::read_instance,
+                    _ => Program::read,
+                };
+                let program = read(emitted, code, &mut contents, "emitted code")?;
+                if program.max_locals < original.program.max_locals {
+                    return Err(changed("fewer local variables"));
+                }
+                let mut product = Product::new(
+                    &original,
+                    &program,
+                    &mut contents,
+                    &mut left,
+                    &mut right,
+                    mode,
+                );
+                product.id = Some(x.id);
+                product.clean = x.clean;
+                product.counters = &counters;
+                product.limits = &x.limits;
+                product.contracts = contracts.clone();
+                match mode {
+                    Mode::Enter => product.enter(),
+                    _ => product.resume(points),
+                }?;
+                runs += product.runs;
+                let reaches_more = mode == Mode::Resume || !x.edits.is_empty();
+                null_messages_remain_sound(&mut null_messages, &host_code, code, reaches_more)?;
+            }
+            let choices = usize::from(mode == Mode::Resume && is_split);
+            Ok((runs, bodies.len() + choices))
         };
         match one() {
-            Ok(runs) => checked.states += runs,
+            Ok((runs, methods)) => {
+                checked.states += runs;
+                seen += methods;
+            }
             Err(failure) => checked
                 .failures
                 .push((format!("{label} in {name}"), failure)),
@@ -348,6 +343,49 @@ pub(super) fn version(
         checked.failures.push((String::new(), failure));
     }
     checked
+}
+
+/// The codes of the bodies of a method, each with the points at which activations enter it. A split
+/// method has a body for each part.
+fn bodies<'c>(
+    emitted: &'c ClassFile<'c>,
+    name: &str,
+    (mode, is_split): (Mode, bool),
+    contracts: &[Option<FrameContract>],
+    original: &ReferenceProgram,
+) -> Outcome<Vec<(Code<'c>, Vec<usize>)>> {
+    let code = |name: &str, wanted: &[u8], access: u16| {
+        let body =
+            named(emitted, name).ok_or_else(|| Failure::Missing(format!("the body {name}")))?;
+        let text = emitted.pool.utf8(body.descriptor);
+        let text = text.map_err(unreadable("emitted code"))?;
+        if text != wanted || body.access & 0x0fff != access {
+            return Err(changed("the descriptor or flags of a body"));
+        }
+        let info = body.attribute(&emitted.pool, "Code");
+        let info = info.ok_or_else(|| Failure::Missing("a body's code".into()))?;
+        Code::parse(&info.info).map_err(unreadable("emitted code"))
+    };
+    let resume = runtime::RESUME_DESCRIPTOR.as_bytes();
+    let entry = contracts.first().and_then(Option::as_ref);
+    match (mode, entry) {
+        (Mode::Resume, _) if is_split => {
+            let choice = code(name, resume, 0x0008)?;
+            let parts = part_choice::parts(emitted, &choice, contracts)?.into_iter();
+            let read =
+                |part: part_choice::Part| Ok((code(&part.name, resume, 0x0008)?, part.points));
+            parts.map(read).collect()
+        }
+        (Mode::Resume, _) => {
+            let all_points = (1..contracts.len()).collect();
+            Ok(vec![(code(name, resume, 0x0008)?, all_points)])
+        }
+        (_, Some(entry)) => {
+            let descriptor = entry.descriptor(&original.result_text);
+            Ok(vec![(code(name, &descriptor, 0x0010)?, Vec::new())])
+        }
+        (_, None) => Err(Failure::Missing("point 0".into())),
+    }
 }
 
 /// Checks the methods of the version class that contain probes. Returns their number.

@@ -93,6 +93,7 @@ pub mod guard;
 mod liveness;
 mod member_names;
 mod osr_exit;
+mod part_choice;
 mod points;
 mod probe;
 mod product;

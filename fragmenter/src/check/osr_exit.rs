@@ -181,6 +181,28 @@ impl Product<'_, '_> {
         self.is_version() && r.leave.is_none()
     }
 
+    /// Begins the exit of an activation that moves to another part of a split method, as a check does
+    /// whose answer is always yes. Stubs of several points meet at an instruction that takes the number
+    /// of the point from the operand stack and stores it in a local of Veneer's. The original has no such
+    /// number, so a jump to this instruction is none of the method's.
+    pub(super) fn begin_move(&self, r: &mut Run) -> Result<(), Failure> {
+        let stores = matches!(self.emitted.get(r.emitted_at),
+            Some(Instruction::Local { op: ISTORE, index }) if usize::from(*index) >= self.first_own_local);
+        let operands = r.emitted.stack.split_last();
+        let Some((_, operands)) = operands.filter(|(number, _)| number.as_int().is_some()) else {
+            return Ok(());
+        };
+        if !stores || !self.is_inside_version(r) || self.is_resuming(r) {
+            return Ok(());
+        }
+        if r.monitors > 0 {
+            return Err(Failure::Monitor(self.at(r)));
+        }
+        let operands = operands.to_vec();
+        r.leave = Some(Box::new(OsrExit::at_check(false, operands)));
+        Ok(())
+    }
+
     /// Executes one runtime operation on the emitted side.
     pub(super) fn run_operation(
         &mut self,

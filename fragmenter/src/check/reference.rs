@@ -15,6 +15,8 @@ use crate::bytecode::opcode::*;
 use crate::bytecode::{Instruction, Label};
 use crate::classfile::{ClassFile, Code};
 use crate::patch::Edit;
+use std::collections::HashMap;
+use std::sync::OnceLock;
 
 /// A program position of the original: an instruction within a block. See the module documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -59,7 +61,14 @@ pub(super) struct ReferenceProgram {
     pub result: u8,
     /// Descriptor of the result.
     pub result_text: Vec<u8>,
+    has_monitors: bool,
+    /// The result of [`ReferenceProgram::all_gotos`].
+    gotos: OnceLock<HashMap<Position, Vec<u32>>>,
     overlay: Option<Overlay>,
+}
+
+fn unreadable_edits(why: &str) -> Failure {
+    Failure::Unreadable("list of edits", why.to_string())
 }
 
 impl ReferenceProgram {
@@ -70,21 +79,26 @@ impl ReferenceProgram {
         contents: &mut ContentNumbers,
     ) -> Result<ReferenceProgram, Failure> {
         let result_text = veneer_names::raw::result(descriptor).to_vec();
+        let program = Program::read(file, code, contents, "original")?;
+        let enters = |(_, i): &(u16, Instruction)| i.op() == MONITORENTER;
         Ok(ReferenceProgram {
-            program: Program::read(file, code, contents, "original")?,
+            has_monitors: program.instructions.iter().any(enters),
+            program,
             result: kind(&result_text),
             result_text,
+            gotos: OnceLock::new(),
             overlay: None,
         })
     }
 
     /// Applies the edits of `expected`.
     pub fn edit(&mut self, expected: &Expected) -> Result<(), Failure> {
+        self.gotos = OnceLock::new();
         if expected.edits.is_empty() {
             self.overlay = None;
             return Ok(());
         }
-        let bad = |why: &str| Failure::Unreadable("list of edits", why.to_string());
+        let bad = unreadable_edits;
         let count = self.program.instructions.len() as u32;
         let starts: Vec<u32> = expected
             .fragments
@@ -100,29 +114,9 @@ impl ReferenceProgram {
             fragment[w[0] as usize..w[1] as usize].fill(f);
         }
         let many = starts.len() - 1;
-        let mut blocks: Vec<Block> = Vec::with_capacity(many);
-        for f in 0..many {
-            let mut out = Vec::new();
-            let last = starts[f + 1] - 1;
-            let Some(i) = self.program.get(last) else {
-                return Err(bad("a fragment without instructions"));
-            };
-            if !ends_flow(i.op()) {
-                out.push(starts[f + 1]);
-            }
-            for_targets(i, &mut |t| out.push(self.program.target(t)));
-            let mut to = Vec::new();
-            for t in out {
-                let n = fragment.get(t as usize).copied().unwrap_or(0);
-                if starts[n] != t {
-                    return Err(bad("a branch into the middle of a fragment"));
-                }
-                if !to.contains(&(n, n)) {
-                    to.push((n, n));
-                }
-            }
-            blocks.push(Block { code: f, out: to });
-        }
+        let blocks: Result<Vec<Block>, Failure> = (0..many)
+            .map(|f| self.unedited_block(&starts, &fragment, f))
+            .collect();
         let begin = expected
             .points
             .first()
@@ -131,7 +125,7 @@ impl ReferenceProgram {
         let mut overlay = Overlay {
             starts,
             fragment,
-            blocks,
+            blocks: blocks?,
             successor: (0..many).collect(),
             entry: begin,
         };
@@ -181,6 +175,8 @@ impl ReferenceProgram {
                         overlay.entry = n;
                     }
                 }
+                // Both concern only the placement of code.
+                Edit::Split { .. } | Edit::Passes { .. } => {}
                 Edit::Replace { fragment, by } => {
                     let (f, by) = (known(fragment)?, known(by)?);
                     let ours: Vec<usize> = overlay.blocks[f].out.iter().map(|o| o.1).collect();
@@ -196,6 +192,36 @@ impl ReferenceProgram {
         }
         self.overlay = Some(overlay);
         Ok(())
+    }
+
+    /// Returns the block of a fragment before the edits. `starts` has the first instruction of each fragment,
+    /// and `fragment` the fragment of each instruction.
+    fn unedited_block(
+        &self,
+        starts: &[u32],
+        fragment: &[usize],
+        f: usize,
+    ) -> Result<Block, Failure> {
+        let last = starts[f + 1] - 1;
+        let Some(i) = self.program.get(last) else {
+            return Err(unreadable_edits("a fragment without instructions"));
+        };
+        let mut targets = Vec::new();
+        if !ends_flow(i.op()) {
+            targets.push(starts[f + 1]);
+        }
+        for_targets(i, &mut |t| targets.push(self.program.target(t)));
+        let mut out = Vec::new();
+        for t in targets {
+            let n = fragment.get(t as usize).copied().unwrap_or(0);
+            if starts[n] != t {
+                return Err(unreadable_edits("a branch into the middle of a fragment"));
+            }
+            if !out.contains(&(n, n)) {
+                out.push((n, n));
+            }
+        }
+        Ok(Block { code: f, out })
     }
 
     /// Returns the first position of a block, or `None` without edits.
@@ -250,6 +276,44 @@ impl ReferenceProgram {
             block: block.map_or(0, |f| *f as u32),
             instruction,
         }
+    }
+
+    /// Whether the method enters a monitor.
+    pub fn has_monitors(&self) -> bool {
+        self.has_monitors
+    }
+
+    /// Returns the `goto` and `nop` instructions after which control comes to a position without another
+    /// instruction between.
+    pub fn gotos_to(&self, to: Position) -> &[u32] {
+        let gotos = self.gotos.get_or_init(|| self.all_gotos());
+        gotos.get(&to).map_or(&[], Vec::as_slice)
+    }
+
+    /// The `goto` and `nop` instructions by the position to which control comes after them.
+    fn all_gotos(&self) -> HashMap<Position, Vec<u32>> {
+        let mut gotos: HashMap<Position, Vec<u32>> = HashMap::new();
+        let mut add = |block: u32, instructions: std::ops::Range<u32>| {
+            for instruction in instructions {
+                if let Some(Instruction::Branch { op: GOTO, .. } | Instruction::Plain(NOP)) =
+                    self.program.get(instruction)
+                {
+                    let to = self.skip_gotos(Position { block, instruction });
+                    gotos.entry(to).or_default().push(instruction);
+                }
+            }
+        };
+        match &self.overlay {
+            None => add(0, 0..self.program.instructions.len() as u32),
+            Some(o) => {
+                for (n, block) in o.blocks.iter().enumerate() {
+                    if let [start, end, ..] = o.starts[block.code..] {
+                        add(n as u32, start..end);
+                    }
+                }
+            }
+        }
+        gotos
     }
 
     /// Returns the position after all `goto` and `nop` instructions. If these form an endless loop,

@@ -3,10 +3,11 @@
 use crate::advice::Site;
 use crate::bytecode::opcode::mnemonic;
 use crate::code_hash::CodeHash;
-use crate::flowgraph::Fragment;
+use crate::flowgraph::{Fragment, FragmentId};
 use crate::method::Method;
 use crate::points::{Point, reachable};
-use crate::readable;
+use crate::readable::Readable;
+use std::collections::HashSet;
 
 /// The flow graph of a method. Fragments are identified by their numbers, from 0.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -39,7 +40,9 @@ pub struct PlaceListing {
 
 /// Lists the flow graph of a method with these capture points.
 pub fn graph(method: &Method, points: &[Point]) -> GraphListing {
-    let reached = reachable(method, points);
+    let reached: HashSet<FragmentId> = reachable(method, points).into_iter().collect();
+    let headers: HashSet<usize> = method.loops.headers().map(|n| n.index()).collect();
+    let readable = Readable::new(method, points);
     let place = |f: &Fragment| PlaceListing {
         line: method.line(f.start),
         instructions: method.instructions[f.instructions.clone()]
@@ -50,9 +53,9 @@ pub fn graph(method: &Method, points: &[Point]) -> GraphListing {
             let around = method.loops.loops.iter();
             around.filter(|l| l.body[f.id.index()]).count() as u32
         },
-        is_header: method.loops.headers().any(|n| n.index() == f.id.index()),
+        is_header: headers.contains(&f.id.index()),
         is_reachable: reached.contains(&f.id),
-        variables: readable::visible_variables(method, points, Site::Before(f.id)),
+        variables: readable.variables(Site::Before(f.id)),
     };
     let mut edges = Vec::new();
     for f in method.flow.fragments() {

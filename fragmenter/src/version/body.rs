@@ -18,6 +18,7 @@
 
 mod code_attribute;
 mod out_of_line;
+mod part;
 pub(super) mod slots;
 
 use super::emitter::Emitter;
@@ -29,7 +30,7 @@ use crate::bytecode::opcode::*;
 use crate::bytecode::{Assembler, Instruction, Label};
 use crate::classfile::Code;
 use crate::counting::ExternalEdges;
-use crate::flowgraph::{FragmentId, FragmentNode};
+use crate::flowgraph::FragmentId;
 use crate::patch::Patched;
 use crate::point_values::carried_kind;
 use crate::points::{Point, PointKind};
@@ -48,6 +49,23 @@ struct CopiedInstruction {
     armed_pc: Option<u16>,
     start: Label,
     end: Label,
+}
+
+/// Veneer's own code where the activation holds a monitor. If it throws an error of the JVM, the handlers
+/// for everything catch it that protect the instruction at `pc`, because they release the monitor.
+/// HotSpot compiles no method that an exception could leave while it holds a monitor.
+struct MonitoredCode {
+    pc: u16,
+    start: Label,
+    end: Label,
+}
+
+/// Code by which an activation leaves the body: after a check, or to move to another part.
+#[derive(Clone, Copy)]
+struct ExitStub {
+    /// The index of the point with whose frame the activation leaves.
+    point: usize,
+    label: Label,
 }
 
 /// An emitted body with its mapping to the armed body.
@@ -82,10 +100,17 @@ pub(super) struct BodyEmitter<'b, 'e> {
     pub reachable: Vec<bool>,
     frames: Vec<(Label, State)>,
     copied: Vec<CopiedInstruction>,
+    monitored: Vec<MonitoredCode>,
     /// Label of each copied `new` instruction, by its original pc.
     new_instruction_labels: HashMap<u16, Label>,
-    /// The exit stubs that checks branch to, each with the index of its point.
-    exit_stubs: Vec<(usize, Label)>,
+    /// The exit stubs.
+    exit_stubs: Vec<ExitStub>,
+    /// The part of the method that the body has; `None` for all of it.
+    part: Option<u16>,
+    /// For each node of a part, a number that the nodes of a cycle within the part share.
+    cycles: Vec<usize>,
+    /// The exit stubs through which control moves to nodes of other parts.
+    moves: HashMap<FragmentId, Label>,
     /// The stubs with advice on edges, by source and target.
     edge_stubs: IndexMap<(FragmentId, FragmentId), Label>,
     /// The entry of each exception handler.
@@ -103,7 +128,7 @@ pub(super) fn emit(
     e: &mut Emitter,
     plan: &VersionPlan,
     patched: &Patched,
-    bodies: Bodies,
+    (bodies, part): (Bodies, Option<u16>),
     tracking: PositionTracking,
 ) -> Result<EmittedBody, Refusal> {
     let throws = plan
@@ -160,8 +185,12 @@ pub(super) fn emit(
         reachable: Vec::new(),
         frames: Vec::new(),
         copied: Vec::new(),
+        monitored: Vec::new(),
         new_instruction_labels: HashMap::new(),
         exit_stubs: Vec::new(),
+        part,
+        cycles: Vec::new(),
+        moves: HashMap::new(),
         edge_stubs: IndexMap::new(),
         handlers: IndexMap::new(),
         open_timers,
@@ -188,17 +217,19 @@ impl BodyEmitter<'_, '_> {
                 .collect(),
             Bodies::Enter => vec![self.patched.entry],
             Bodies::Resume => {
-                let goes_on = |p: &Point| {
+                let goes_on = |n: usize| {
+                    let p = &self.points[n];
                     if self.only_returns(p) {
                         self.handler_fragments(p.fragment)
                     } else {
                         vec![self.patched.successor[p.fragment.index()]]
                     }
                 };
-                self.points[1..].iter().flat_map(goes_on).collect()
+                self.own_points().into_iter().flat_map(goes_on).collect()
             }
         };
         self.reachable = self.reachable_from(&roots);
+        self.cycles = self.cycles_of_part();
         self.prologue()?;
         let (begin, end) = (self.a.fresh(), self.a.fresh());
         match self.bodies {
@@ -251,24 +282,18 @@ impl BodyEmitter<'_, '_> {
     /// Whether an activation at this point only has to return. This does not depend on the edges
     /// that now leave its fragment.
     fn only_returns(&self, p: &Point) -> bool {
-        p.kind == PointKind::Exit && self.patched.successor[p.fragment.index()] == p.fragment
+        self.patched.only_returns(p)
     }
 
     fn handler_fragments(&self, code: FragmentId) -> Vec<FragmentId> {
-        let graph = &self.plan.method.flow.graph;
-        let edges = graph
-            .edges(code.node())
-            .filter(|e| matches!(e.weight(), crate::flowgraph::EdgeKind::Handler(_)));
-        edges
-            .map(|e| FragmentId(petgraph::visit::EdgeRef::target(&e).index() as u32))
-            .collect()
+        self.plan.method.flow.handlers(code)
     }
 
     fn reachable_from(&self, roots: &[FragmentId]) -> Vec<bool> {
         let mut seen = vec![false; self.patched.nodes.len()];
         let mut work = roots.to_vec();
         while let Some(n) = work.pop() {
-            if std::mem::replace(&mut seen[n.index()], true) {
+            if !self.has(n) || std::mem::replace(&mut seen[n.index()], true) {
                 continue;
             }
             let node = &self.patched.nodes[n.index()];
@@ -390,9 +415,12 @@ impl BodyEmitter<'_, '_> {
             .points
             .iter()
             .position(|p| p.kind == PointKind::Fragment && p.fragment == id);
-        if let Some(point) = point {
+        if let Some(point) = point.filter(|point| self.is_checked(*point)) {
             self.emit_check(point)?;
         }
+        let code = self.patched.nodes[id.index()].code;
+        let first = self.first_instruction(code);
+        let own = self.here();
         for probe in self
             .plan
             .probes
@@ -401,14 +429,45 @@ impl BodyEmitter<'_, '_> {
         {
             self.e.weave(&mut self.a, &self.slots, &probe.action)?;
         }
-        let code = self.patched.nodes[id.index()].code;
-        let first = self
-            .plan
-            .method
-            .flow
-            .get(code)
-            .map_or(0, |f| f.instructions.start);
+        self.end_own_code(own, first);
         self.emit_code(id, code, first)
+    }
+
+    /// The index of a fragment's first instruction.
+    fn first_instruction(&self, code: FragmentId) -> usize {
+        let fragment = self.plan.method.flow.get(code);
+        fragment.map_or(0, |f| f.instructions.start)
+    }
+
+    /// A label at the current position.
+    fn here(&mut self) -> Label {
+        let label = self.a.fresh();
+        self.a.place(label);
+        label
+    }
+
+    /// Ends own code that began at a label, before the instruction with this index.
+    fn end_own_code(&mut self, start: Label, instruction: usize) {
+        let method = self.plan.method;
+        if let Some((pc, _)) = method.instructions.get(instruction)
+            && method.held_before(instruction) > 0
+        {
+            let end = self.here();
+            self.monitored.push(MonitoredCode {
+                pc: *pc,
+                start,
+                end,
+            });
+        }
+    }
+
+    /// Whether activations leave at a point for another version. In a split method, they only enter at
+    /// the edit points that no loop needs: such a check would cost room, and moves from part to part
+    /// lead to the current version anyway.
+    fn is_checked(&self, point: usize) -> bool {
+        let is_armed = point < self.plan.armed.points.len();
+        let needed = &self.patched.loop_points;
+        !self.is_part() || is_armed || needed.contains(&self.points[point].fragment)
     }
 
     fn place_after_guard(&mut self, id: FragmentId, fresh: Label, state: State) {
@@ -420,7 +479,7 @@ impl BodyEmitter<'_, '_> {
     /// Emits `if (cell.stale(token)) goto exit stub`.
     fn emit_check(&mut self, point: usize) -> Result<(), Refusal> {
         let out = self.a.fresh();
-        self.exit_stubs.push((point, out));
+        self.exit_stubs.push(ExitStub { point, label: out });
         self.e.push_cell(&mut self.a, self.plan.id)?;
         let token = if self.plan.clean {
             self.e
@@ -460,6 +519,7 @@ impl BodyEmitter<'_, '_> {
         for i in first..=last {
             let (pc, instruction) = &method.instructions[i];
             let op = instruction.op();
+            let own = self.here();
             if is_return(op) {
                 self.emit_return_check(i)?;
             }
@@ -482,6 +542,7 @@ impl BodyEmitter<'_, '_> {
                 // exception ranges, because the application's handlers must not catch it.
                 self.e.box_result(&mut self.a, &method.signature.result)?;
             }
+            self.end_own_code(own, i);
             self.a.place(start);
             if let Some(at) = self.slots.position
                 && may_throw(op)
@@ -532,6 +593,7 @@ impl BodyEmitter<'_, '_> {
                 start,
                 end,
             });
+            let own = self.here();
             if matches!(op, TABLESWITCH | LOOKUPSWITCH) {
                 self.separate_switch(id, instruction)?;
             }
@@ -544,6 +606,7 @@ impl BodyEmitter<'_, '_> {
             if i == last && !ends_flow(op) {
                 self.emit_fall_through(id, Label(fragment.end))?;
             }
+            self.end_own_code(own, i + 1);
         }
         Ok(())
     }
@@ -575,7 +638,8 @@ impl BodyEmitter<'_, '_> {
         let label = self.a.fresh();
         self.a.place(label);
         self.frame_at(label, state);
-        self.a.branch(GOTO, self.nodes[target.index()]);
+        let target = self.continue_at(target)?;
+        self.a.branch(GOTO, target);
         Ok(())
     }
 
@@ -643,7 +707,7 @@ impl BodyEmitter<'_, '_> {
     fn edge_label(&mut self, from: FragmentId, to: Label) -> Result<Label, Refusal> {
         let node = self.target_node(from, to)?;
         if !self.has_edge_advice(from, node) {
-            return Ok(self.nodes[node.index()]);
+            return self.continue_at(node);
         }
         let fresh = self.a.fresh();
         Ok(*self.edge_stubs.entry((from, node)).or_insert(fresh))
@@ -677,7 +741,8 @@ impl BodyEmitter<'_, '_> {
             next
         };
         if next != Some(node.index()) || self.bodies == Bodies::Enter && from == entry.fragment {
-            self.a.branch(GOTO, self.nodes[node.index()]);
+            let target = self.continue_at(node)?;
+            self.a.branch(GOTO, target);
         }
         Ok(())
     }

@@ -33,6 +33,12 @@ pub(crate) struct Emitter<'e> {
     pub scratch: u16,
     pub scratch_words: u16,
     pub places: Vec<i32>,
+    /// The rest of [`super::VersionClass::places`]: the entries of the parts of split methods.
+    pub part_places: Vec<i32>,
+    /// The number of parts of all split methods so far.
+    pub part_count: u32,
+    /// The bytes of the largest body so far.
+    pub largest_body: usize,
     /// Compiled probes that the bodies call.
     pub probes: Vec<Arc<veneer_probes::ProbeMethod>>,
 }

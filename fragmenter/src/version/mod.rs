@@ -17,6 +17,9 @@
 //! the host's anchor declares. Because `enter` is called on an instance of the version class, all
 //! its locals are one slot above those of the host's method.
 //!
+//! A split method ([`crate::split`]) has one body `resume` for each part, and `resume` itself only calls
+//! the part in which the activation continues. Its body `enter` is the part in which activations begin.
+//!
 //! The body `resume` is emitted when the first activation transfers into the version (OSR entry).
 //! Control enters through the outermost loop header. A guard there leads to the activation's
 //! position, and is false from then on.
@@ -25,10 +28,12 @@ mod body;
 mod counter_promotion;
 mod emitter;
 mod member_access;
+mod method_body;
 mod osr_entry;
 mod plan;
 mod probe;
 mod promoted_loops;
+mod split_method;
 mod version_class;
 mod weave;
 
@@ -36,22 +41,15 @@ pub use crate::runtime::method_id;
 pub use plan::{Bodies, ProtectedMembers, VersionPlan};
 pub use version_class::{BoundMember, FinalField, Span, VersionClass};
 
-use self::body::EmittedBody;
 use self::emitter::Emitter;
-use self::plan::PositionTracking;
+use self::method_body::{EmittedMethod, FINAL, STATIC, emit_body, member, places};
 use crate::bootstrap;
-use crate::classfile::{Attribute, ClassFile, Code, ConstantPool, Member};
-use crate::hotspot::{MAX_COMPILED_BYTES, MAX_INLINE_BYTES};
+use crate::classfile::{Attribute, ClassFile, ConstantPool, Member};
 use crate::osr_exit;
 use crate::patch;
 use crate::refusal::Refusal;
 use crate::runtime;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-
-/// An annotation that hides a body from methods that determine their caller (`Class.forName`,
-/// `Method.invoke` …); these see the host instead. HotSpot honours the annotation in classes
-/// defined by `VeneerVersions.define`.
-const COMPILED: &str = "Ljava/lang/invoke/LambdaForm$Compiled;";
 
 /// Whether a class signature is that of a version, which is the host's name with `$V.` and a suffix
 /// from the JVM.
@@ -89,6 +87,9 @@ pub fn emit(
         scratch: 0,
         scratch_words: 0,
         places: Vec::new(),
+        part_places: Vec::new(),
+        part_count: 0,
+        largest_body: 0,
         probes: Vec::new(),
     };
     let this_class = e.pool.add_class(&self_name)?;
@@ -98,9 +99,9 @@ pub fn emit(
     let (mut names, mut spans) = (Vec::new(), Vec::new());
     for plan in plans {
         match emit_method(&mut e, plan, bodies) {
-            Ok((member, body_spans)) => {
-                methods.push(member);
-                spans.push(body_spans);
+            Ok(emitted) => {
+                methods.extend(emitted.members);
+                spans.push(emitted.spans);
                 done.push(plan.id);
                 names.push(body_name(plan, bodies));
                 let (name, descriptor) = (
@@ -157,7 +158,8 @@ pub fn emit(
         methods,
         attributes,
     };
-    let places = e.places;
+    let mut places = e.places;
+    places.extend(e.part_places);
     let bytes = if done.is_empty() {
         Vec::new()
     } else {
@@ -165,6 +167,7 @@ pub fn emit(
     };
     Ok(VersionClass {
         name: self_name,
+        largest_body: e.largest_body,
         bytes,
         methods: done,
         bodies: names,
@@ -223,42 +226,19 @@ fn emit_method(
     e: &mut Emitter,
     plan: &VersionPlan,
     bodies: Bodies,
-) -> Result<(Member<'static>, Vec<Span>), Refusal> {
+) -> Result<EmittedMethod, Refusal> {
+    let patched = patch::apply_keeping(plan.method, plan.edits, &plan.armed.points, plan.kept)?;
+    if let (Bodies::Resume, Some(parts)) = (bodies, &patched.parts) {
+        return split_method::emit(e, plan, &patched, parts);
+    }
     let entry = plan
         .armed
         .points
         .first()
         .ok_or_else(|| Refusal::Internal("a method without points".into()))?;
-    let patched = patch::apply_keeping(plan.method, plan.edits, &plan.armed.points, plan.kept)?;
-    let before = plan.method.code.code.len();
-    let inlinable = before <= MAX_INLINE_BYTES;
-    let mut body: EmittedBody =
-        body::emit(e, plan, &patched, bodies, PositionTracking::Instruction)?;
-    // If the body with exact positions is too large for inlining or for compilation, try again with
-    // less exact positions.
-    if inlinable && body.code.code.len() > MAX_INLINE_BYTES {
-        let by_line = body::emit(e, plan, &patched, bodies, PositionTracking::Line)?;
-        if by_line.code.code.len() <= MAX_INLINE_BYTES {
-            body = by_line;
-        }
-    }
-    if before <= MAX_COMPILED_BYTES {
-        for track in [PositionTracking::Line, PositionTracking::No] {
-            if body.code.code.len() > MAX_COMPILED_BYTES {
-                body = body::emit(e, plan, &patched, bodies, track)?;
-            }
-        }
-        if body.code.code.len() > MAX_COMPILED_BYTES {
-            return Err(Refusal::CompileLimit(before, body.code.code.len()));
-        }
-    }
-    e.places
-        .extend([plan.id.as_java(), body.armed_pcs.len() as i32]);
-    e.places.extend(
-        body.armed_pcs
-            .iter()
-            .map(|(pc, at)| (*pc as i32) << 16 | *at as i32),
-    );
+    let body = emit_body(e, plan, &patched, (bodies, patched.entry_part()))?;
+    let key = plan.id.as_java();
+    e.places.extend(places(key, &body)?);
     let (name, descriptor, access) = match bodies {
         Bodies::Enter => (
             runtime::enter_method(&plan.method.name, plan.id),
@@ -271,36 +251,9 @@ fn emit_method(
             STATIC,
         ),
     };
-    let body_member = member(e, &name, &descriptor, access, &body.code)?;
-    Ok((body_member, body.spans))
-}
-
-const STATIC: u16 = 0x1008;
-const FINAL: u16 = 0x1010;
-
-fn member(
-    e: &mut Emitter,
-    name: &str,
-    descriptor: &str,
-    access: u16,
-    code: &Code,
-) -> Result<Member<'static>, Refusal> {
-    let mut attributes = vec![Attribute {
-        name: e.pool.add_utf8("Code")?,
-        info: code.to_bytes()?.into(),
-    }];
-    // The attribute has one annotation without elements.
-    let mut info = 1u16.to_be_bytes().to_vec();
-    info.extend(e.pool.add_utf8(COMPILED)?.to_be_bytes());
-    info.extend([0, 0]);
-    attributes.push(Attribute {
-        name: e.pool.add_utf8("RuntimeVisibleAnnotations")?,
-        info: info.into(),
-    });
-    Ok(Member {
-        access,
-        name: e.pool.add_utf8(name)?,
-        descriptor: e.pool.add_utf8(descriptor)?,
-        attributes,
+    let member = member(e, &name, &descriptor, access, &body.code)?;
+    Ok(EmittedMethod {
+        members: vec![member],
+        spans: body.spans,
     })
 }

@@ -36,6 +36,7 @@ impl BodyEmitter<'_, '_> {
             .map(|l| FragmentId(l.header.index() as u32));
         // A header whose stack-map frame cannot be filled with default values is omitted.
         headers
+            .filter(|h| self.has_loop(*h, place))
             .filter(|h| {
                 let state = self.patched.state(self.plan.method, *h);
                 state.stack.is_empty() && !state.has_uninitialized()
@@ -50,7 +51,7 @@ impl BodyEmitter<'_, '_> {
 
     /// Emits the switch at the start of the resume body, and registers the guards that it needs.
     pub(super) fn emit_dispatch(&mut self) -> Result<(), Refusal> {
-        let points: Vec<usize> = (1..self.points.len()).collect();
+        let points = self.own_points();
         for point in &points {
             for header in self.headers_to_pass(*point) {
                 let fresh = self.a.fresh();
@@ -66,7 +67,9 @@ impl BodyEmitter<'_, '_> {
             self.a.place(label);
             let state = self.state(header);
             self.frame_at(label, state);
-            let points: Vec<usize> = (1..self.points.len())
+            let points: Vec<usize> = self
+                .own_points()
+                .into_iter()
                 .filter(|p| self.headers_to_pass(*p).contains(&header))
                 .collect();
             self.emit_switch(&points, Some(header))?;
@@ -78,7 +81,19 @@ impl BodyEmitter<'_, '_> {
     /// of the body.
     fn emit_switch(&mut self, points: &[usize], header: Option<FragmentId>) -> Result<(), Refusal> {
         let frame = self.frame_slot()?;
-        let labels: Vec<Label> = points.iter().map(|_| self.a.fresh()).collect();
+        let mut labels: Vec<Label> = points.iter().map(|_| self.a.fresh()).collect();
+        let groups = match header {
+            None => self.restore_groups(points),
+            Some(_) => Vec::new(),
+        };
+        // All points of a group share the label of its first one.
+        let first_of = |n: usize| {
+            let group = groups.iter().find(|group| group.contains(&n));
+            group.and_then(|group| group.first().copied()).unwrap_or(n)
+        };
+        for n in 0..labels.len() {
+            labels[n] = labels[first_of(n)];
+        }
         let ids = points.iter().map(|p| self.points[*p].id.0 as i32);
         // At the start, a frame may belong to an edit point that was created after this body was
         // emitted. Such a frame is returned to the executor loop. The loop continues with a body
@@ -100,10 +115,18 @@ impl BodyEmitter<'_, '_> {
             Some(h) => self.state(h),
             None => self.state_without_locals(Vec::new()),
         };
-        for (point, label) in points.iter().zip(&labels) {
+        for (n, (point, label)) in points.iter().zip(&labels).enumerate() {
+            if first_of(n) != n {
+                continue;
+            }
             self.a.place(*label);
             if switches {
                 self.frame_at(*label, state.clone());
+            }
+            if let Some(group) = groups.iter().find(|group| group.first() == Some(&n)) {
+                let group: Vec<usize> = group.iter().map(|n| points[*n]).collect();
+                self.emit_shared_restore(&group)?;
+                continue;
             }
             let path = self.headers_to_pass(*point);
             let next = match header {
@@ -126,6 +149,86 @@ impl BodyEmitter<'_, '_> {
             self.a.plain(ARETURN);
         }
         Ok(())
+    }
+
+    /// Groups of points, as indices of `points`, that share the code which reads the values: those of a
+    /// part with equal values that continue at their own fragments, inside no loop of the part. A part
+    /// may have hundreds of points, and must not exceed HotSpot's limit.
+    fn restore_groups(&self, points: &[usize]) -> Vec<Vec<usize>> {
+        if !self.is_part() {
+            return Vec::new();
+        }
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        for (n, point) in points.iter().enumerate() {
+            let p = &self.points[*point];
+            let goes_on = p.kind == PointKind::Fragment && self.resume_node(*point) == p.fragment;
+            if !goes_on || !self.headers_to_pass(*point).is_empty() {
+                continue;
+            }
+            let has_same_values = |group: &&mut Vec<usize>| {
+                let other = &self.points[points[group[0]]];
+                other.locals == p.locals && other.stack == p.stack
+            };
+            match groups.iter_mut().find(has_same_values) {
+                Some(group) => group.push(n),
+                None => groups.push(vec![n]),
+            }
+        }
+        groups.retain(|group| group.len() > 1);
+        groups
+    }
+
+    /// Emits the code that reads the values of these points out of the frame, and continues at the
+    /// fragment of the frame's point.
+    fn emit_shared_restore(&mut self, points: &[usize]) -> Result<(), Refusal> {
+        let frame = self.frame_slot()?;
+        let number = self.slots.temp;
+        let p = self.points[points[0]].clone();
+        self.a.local(ALOAD, frame);
+        self.e.frame_call(&mut self.a, "point", "()I")?;
+        self.a.local(ISTORE, number);
+        for (slot, t) in &p.locals {
+            let at = osr_exit::frame_index(&p, CarriedValue::Local(*slot));
+            self.e.push_carried(&mut self.a, frame, at, t)?;
+            self.a.local(ISTORE + carried_kind(t), *slot);
+        }
+        for (n, t) in (0u16..).zip(&p.stack) {
+            let at = osr_exit::frame_index(&p, CarriedValue::Stack(n));
+            self.e.push_carried(&mut self.a, frame, at, t)?;
+        }
+        self.a.local(ALOAD, frame);
+        self.e.frame_call(&mut self.a, "clear", "()V")?;
+        self.a.plain(ACONST_NULL);
+        self.a.local(ASTORE, frame);
+        let mut pairs: Vec<(i32, Label)> = Vec::new();
+        for point in points {
+            let place = self.resume_node(*point);
+            let label = self.node_after_guard(place);
+            pairs.push((i32::from(self.points[*point].id.0), label));
+        }
+        pairs.sort_unstable_by_key(|pair| pair.0);
+        let default = pairs.first().map_or(self.nodes[0], |pair| pair.1);
+        self.a.local(ILOAD, number);
+        self.a.push(Instruction::LookupSwitch { default, pairs });
+        if !p.stack.is_empty() {
+            // HotSpot's analysis of null pointers continues after a switch, and the code that follows
+            // begins without operands (`body.rs`, `separate_switch`).
+            let label = self.a.fresh();
+            self.a.place(label);
+            let state = self.state(self.resume_node(points[0]));
+            self.frame_at(label, state);
+            self.a.branch(GOTO, default);
+        }
+        Ok(())
+    }
+
+    /// The label of a node, after its guard if it has one.
+    fn node_after_guard(&mut self, place: FragmentId) -> Label {
+        if !self.guards.contains_key(&place) {
+            return self.nodes[place.index()];
+        }
+        let fresh = self.a.fresh();
+        *self.after_guard.entry(place).or_insert(fresh)
     }
 
     fn frame_slot(&self) -> Result<u16, Refusal> {

@@ -15,6 +15,8 @@ pub struct VersionClass {
     pub methods: Vec<MethodId>,
     /// The names of the bodies, in the order of `methods`.
     pub bodies: Vec<String>,
+    /// The bytes of the largest body, with the parts of split methods.
+    pub largest_body: usize,
     /// The methods that could not be emitted.
     pub refused: Vec<(MethodId, Refusal)>,
     /// The mapping of pcs to the armed bodies, for stack traces. For each body: the method id, the

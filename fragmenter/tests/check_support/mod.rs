@@ -92,6 +92,9 @@ pub enum ProbeSet {
     Everything,
     /// Random edits, if they are accepted.
     Edits,
+    /// The probes of `Everything` without derived counters, and random edits of methods that are
+    /// split into small parts.
+    Parts,
 }
 
 /// The live local variables of a fragment, as the values of a log.
@@ -118,7 +121,7 @@ pub fn probes(method: &Method, probe_set: ProbeSet, slots: &mut u32) -> Vec<Prob
                 add(Site::Before(f), &|slot| ProbeAction::Count { slot });
             }
         }
-        ProbeSet::Everything => {
+        ProbeSet::Everything | ProbeSet::Parts => {
             add(Site::Entry, &|_| ProbeAction::Start {
                 slot: CounterSlot(0),
             });
@@ -204,6 +207,28 @@ fn edits(method: &Method, armed: &ArmedCode, random: &mut SplitMix) -> Vec<Edit>
     kept
 }
 
+/// Splits a method into parts, the size of which is drawn at random, after the edits.
+fn split(method: &Method, armed: &ArmedCode, edits: &mut Vec<Edit>, random: &mut SplitMix) {
+    for _ in 0..4 {
+        let budget = (8 << random.below(7)) + random.below(40);
+        edits.push(Edit::Split {
+            budget: budget as u16,
+        });
+        if patch::apply(method, edits, &armed.points).is_ok() {
+            break;
+        }
+        edits.pop();
+    }
+    if random.below(2) == 0 {
+        for _ in 0..random.below(6) {
+            edits.push(Edit::Passes {
+                fragment: FragmentId(random.below(method.flow.len()) as u32),
+                count: random.below(1000) as u64,
+            });
+        }
+    }
+}
+
 /// Returns up to three fragments that may have an edit point because of earlier edits.
 fn edit_points(
     method: &Method,
@@ -254,12 +279,19 @@ pub fn versions(
         let Ok(armed) = arming::layout(&method, policy, true) else {
             continue;
         };
-        let edits = if probe_set == ProbeSet::Edits {
+        let is_edited = matches!(probe_set, ProbeSet::Edits | ProbeSet::Parts);
+        let mut edits = if is_edited {
             edits(&method, &armed, &mut random)
         } else {
             Vec::new()
         };
-        if probe_set == ProbeSet::Edits && edits.is_empty() {
+        if probe_set == ProbeSet::Parts {
+            if random.below(2) == 0 {
+                edits.clear();
+            }
+            split(&method, &armed, &mut edits, &mut random);
+        }
+        if is_edited && edits.is_empty() {
             continue;
         }
         let mut probes = probes(&method, probe_set, &mut slots);
@@ -368,7 +400,7 @@ pub fn check_all(
     }
     for version in versions(&file, &anchor, policy, probe_set, seed) {
         let emitted = ClassFile::parse(&version.bytes).unwrap();
-        if probe_set == ProbeSet::Edits {
+        if matches!(probe_set, ProbeSet::Edits | ProbeSet::Parts) {
             totals.edited += version.expected.len();
         }
         let start = Instant::now();

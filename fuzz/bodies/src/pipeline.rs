@@ -265,7 +265,7 @@ fn edits(method: &Method, armed: &ArmedCode, choices: &mut Choices, verifies: bo
     for _ in 0..choices.next() % 4 {
         let kind = choices.next();
         let (one, other) = (choices.fragment(count), choices.fragment(count));
-        let edit = match kind % 3 {
+        let edit = match kind % 4 {
             0 => {
                 let edges = method.flow.edges();
                 match edges.get(usize::from(choices.next()) % edges.len().max(1)) {
@@ -278,6 +278,9 @@ fn edits(method: &Method, armed: &ArmedCode, choices: &mut Choices, verifies: bo
                 }
             }
             1 => Edit::Skip { fragment: one },
+            2 => Edit::Split {
+                budget: 8 + u16::from(kind) * 4,
+            },
             _ => Edit::Replace {
                 fragment: one,
                 by: other,

@@ -141,6 +141,7 @@ pub fn parse(tool: &str, arguments: &Value, allow_edits: bool) -> Result<Call, C
         "search" => search(&arguments)?,
         "calls" => calls(&arguments)?,
         "trace" => trace(&arguments)?,
+        "memory" => memory(&arguments)?,
         "plan" => plan(&arguments, allow_edits)?,
         "detach" if !allow_edits => return Err(CallError::ReadOnly("detach")),
         "detach" => detach(&arguments)?,
@@ -209,6 +210,15 @@ impl Arguments<'_> {
         match text.parse::<f64>() {
             Ok(seconds) if seconds > 0.0 && seconds <= MAX_SECONDS => Ok(seconds),
             _ => argument_error("seconds", "write a number from 0.1 to 60"),
+        }
+    }
+
+    /// Whether an argument is true; false if it is missing.
+    fn flag(&self, name: &'static str) -> Result<bool, CallError> {
+        match self.members.get(name) {
+            None | Some(Value::Null) => Ok(false),
+            Some(Value::Bool(value)) => Ok(*value),
+            Some(_) => argument_error(name, "write true or false"),
         }
     }
 
@@ -364,6 +374,31 @@ fn trace(arguments: &Arguments) -> Result<Commands, CallError> {
     })
 }
 
+/// A memory profile, or caches that are simulated on an address trace. Both are files.
+fn memory(arguments: &Arguments) -> Result<Commands, CallError> {
+    let file = arguments.required("file")?;
+    let caches = arguments.texts("caches")?;
+    let mut all = match caches.is_empty() {
+        true => {
+            let properties = ["method", "line", "type", "field", "site", "object"];
+            let by = arguments.choice("by", &properties)?;
+            words(&["memory", "show", &file, "--by", by])
+        }
+        false => {
+            let properties = ["instruction", "kind", "cache-line", "page"];
+            let by = arguments.choice("by", &properties)?;
+            words(&["memory", "simulate", &file, "--by", by])
+        }
+    };
+    all.extend(
+        caches
+            .into_iter()
+            .flat_map(|one| ["--cache".to_owned(), one]),
+    );
+    all.extend(words(&["--rows", ROWS]));
+    Ok(Commands::one(all, 0.0))
+}
+
 fn plan(arguments: &Arguments, allow_edits: bool) -> Result<Commands, CallError> {
     let (name, source) = (arguments.text("name")?, arguments.text("source")?);
     let Some(pid) = arguments.text("pid")? else {
@@ -373,15 +408,21 @@ fn plan(arguments: &Arguments, allow_edits: bool) -> Result<Commands, CallError>
     };
     arguments.pid()?;
     let seconds = arguments.seconds()?;
+    let is_dry = arguments.flag("dry_run")?;
     let mut all = words(&["exec", &pid]);
     match (name, source) {
         (Some(name), None) => all.push(shipped_plan(&name)?),
-        (None, Some(source)) if allow_edits => all.extend(["-e".to_owned(), source]),
+        // The agent does not see the plan of a dry run.
+        (None, Some(source)) if allow_edits || is_dry => all.extend(["-e".to_owned(), source]),
         (None, Some(_)) => return Err(CallError::ReadOnly("a plan of your own")),
         _ => return argument_error("name", "write either the name of a plan or a source"),
     }
     for setting in arguments.texts("settings")? {
         all.extend(["--set".to_owned(), setting]);
+    }
+    if is_dry {
+        all.push("--dry-run".to_owned());
+        return Ok(Commands::one(all, 0.0));
     }
     all.extend(words(&["--for", &seconds.to_string()]));
     Ok(Commands::one(all, seconds))
@@ -461,6 +502,21 @@ mod tests {
                 json!({"pid": 7, "name": "sql", "settings": ["methods=shop..*"]}),
                 "veneer exec 7 sql.rhai --set 'methods=shop..*' --for 5",
             ),
+            (
+                "plan",
+                json!({"pid": 7, "source": "1", "dry_run": true, "seconds": 9}),
+                "veneer exec 7 -e 1 --dry-run",
+            ),
+            (
+                "memory",
+                json!({"file": "/tmp/app.vmem", "by": "line"}),
+                "veneer memory show /tmp/app.vmem --by line --rows 200",
+            ),
+            (
+                "memory",
+                json!({"file": "trace", "caches": ["L1:32K/8/64", "dj"]}),
+                "veneer memory simulate trace --by instruction --cache L1:32K/8/64 --cache dj --rows 200",
+            ),
             ("more", json!({"cursor": "3"}), "page 3"),
         ];
         for (tool, arguments, expected) in cases {
@@ -519,6 +575,22 @@ mod tests {
             ),
             ("plan", json!({"pid": 7}), "either the name"),
             ("plan", json!({"pid": 7, "source": "1"}), "--allow-edits"),
+            (
+                "plan",
+                json!({"pid": 7, "source": "1", "dry_run": "yes"}),
+                "true or false",
+            ),
+            (
+                "plan",
+                json!({"pid": 7, "source": "1", "dry_run": false}),
+                "--allow-edits",
+            ),
+            ("memory", json!({"by": "line"}), "file: this argument"),
+            (
+                "memory",
+                json!({"file": "trace", "caches": ["dj"], "by": "type"}),
+                "write one of instruction",
+            ),
             ("detach", json!({"pid": 7}), "--allow-edits"),
             ("edit", json!({}), "there is no tool edit"),
         ];

@@ -9,7 +9,8 @@
 //!                                          │
 //!                                          ▼
 //!                       Outcome: findings, ruled out, not looked at, cost
-//!                       as JSON (schema 1), sentences, a text tree, DOT, SVG
+//!                       as JSON (schema 1), sentences, a text tree, DOT, SVG,
+//!                       the coloured call graph as data
 //! ```
 //!
 //! The crate has no clock, no thread, no input and no output. A live driver, a replay of recorded
@@ -40,6 +41,7 @@ mod call_graph;
 mod call_lines;
 mod candidate;
 pub mod cause;
+pub mod coloured_graph;
 mod facts;
 mod hypothesis;
 pub mod observation;

@@ -61,7 +61,7 @@ pub(crate) struct TreeRow {
 }
 
 impl Search {
-    fn node_state(&self, place: Place) -> Option<NodeState> {
+    pub(crate) fn node_state(&self, place: Place) -> Option<NodeState> {
         let i = self.index.get(&Hypothesis::time(place))?;
         let candidate = &self.candidates[*i];
         let share = candidate.figures().0.low;
@@ -90,7 +90,10 @@ impl Search {
     }
 
     /// Returns the examined loops of a method, in the order of their lines.
-    fn examined_loops(&self, method: MethodId) -> impl DoubleEndedIterator<Item = Place> {
+    pub(crate) fn examined_loops(
+        &self,
+        method: MethodId,
+    ) -> impl DoubleEndedIterator<Item = Place> {
         let first = Hypothesis::time(Place::Loop { method, line: 0 });
         let all = self.index.range(first..).map(|(hypothesis, _)| *hypothesis);
         let is_here =

@@ -1,10 +1,31 @@
 //! The result of a search as English sentences.
 
+use serde::Serialize;
+
 use crate::cause::Cause;
 use crate::outcome::{Axis, Finding, Outcome};
 
 /// The most ruled-out and undecided places that the sentences name.
 const MAX_NAMED: usize = 5;
+
+/// A result as data, with the same in words.
+#[derive(Serialize)]
+struct Told<'o> {
+    #[serde(flatten)]
+    outcome: &'o Outcome,
+    sentences: Vec<String>,
+}
+
+/// Returns a result as JSON, schema 1, with its sentences as the member `sentences`.
+///
+/// # Errors
+/// A number of the result is not finite.
+pub fn json(outcome: &Outcome) -> serde_json::Result<String> {
+    serde_json::to_string(&Told {
+        outcome,
+        sentences: sentences(outcome),
+    })
+}
 
 /// Returns the name of one step of a finding.
 fn step<'f>(finding: &'f Finding, kind: &str) -> Option<&'f str> {

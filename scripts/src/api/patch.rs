@@ -11,12 +11,12 @@ use crate::ownership::Attachment;
 use rhai::{Array, Dynamic, Engine, INT, Map};
 use std::fmt;
 use std::sync::Arc;
-use veneer_instruments::{EditKind, EditSpec, PatchId, PatchSummary};
+use veneer_instruments::{EditKind, EditSpec, MethodPasses, PatchId, PatchSummary};
 use veneer_names::FragmentId;
 
 /// The handle of an edit.
 #[derive(Clone, Copy, Debug)]
-struct Patch {
+pub(super) struct Patch {
     id: PatchId,
 }
 
@@ -37,6 +37,8 @@ enum WrittenEdit {
     Redirect([FragmentName; 3]),
     Skip(FragmentName),
     Replace([FragmentName; 2]),
+    /// A transformation, which only `optimise` makes.
+    Optimise(EditKind),
 }
 
 impl fmt::Display for SourceLine {
@@ -62,6 +64,7 @@ impl fmt::Display for WrittenEdit {
             }
             WrittenEdit::Skip(fragment) => write!(f, "skip {fragment}"),
             WrittenEdit::Replace([fragment, by]) => write!(f, "replace {fragment} by {by}"),
+            WrittenEdit::Optimise(edit) => write!(f, "{edit}"),
         }
     }
 }
@@ -76,6 +79,7 @@ impl From<EditKind> for WrittenEdit {
             EditKind::Replace { fragment, by } => {
                 WrittenEdit::Replace([fragment, by].map(FragmentName::Number))
             }
+            split @ EditKind::Split { .. } => WrittenEdit::Optimise(split),
         }
     }
 }
@@ -130,6 +134,7 @@ impl WrittenEdit {
                 fragment: number(fragment)?,
                 by: number(by)?,
             },
+            WrittenEdit::Optimise(edit) => edit,
         })
     }
 }
@@ -155,10 +160,26 @@ fn edit(
         return api_error("the array is empty: write edit([skip(3)])");
     }
     let edits = edits.iter().map(|edit| edit.resolve(context, methods));
+    apply(
+        context,
+        methods,
+        edits.collect::<ApiResult<_>>()?,
+        Vec::new(),
+    )
+}
+
+/// Applies edits to the selected methods. `passes` says how often their blocks were passed.
+pub(super) fn apply(
+    context: &PlanContext,
+    methods: &SelectedMethods,
+    edits: Vec<EditKind>,
+    passes: Vec<MethodPasses>,
+) -> ApiResult<Patch> {
     let spec = EditSpec {
         plan: context.name.clone(),
-        edits: edits.collect::<ApiResult<_>>()?,
+        edits,
         patterns: methods.exact_patterns()?,
+        passes,
     };
     let edited = context
         .with_runtime(|runtime| runtime.edit(spec))

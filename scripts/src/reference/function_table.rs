@@ -712,6 +712,12 @@ pub(super) const GROUPS: &[Group] = &[
                 description: "Several edits, which take effect together or not at all.",
             },
             Function {
+                name: "optimise",
+                usage: "methods(…).optimise(\"huge\") or methods(…).optimise(\"huge\", #{ counts: c, bytes: 5000 })",
+                returns: "patch",
+                description: "Splits the methods into parts that HotSpot compiles, since it compiles no method of more than 8,000 bytes. No result changes. `counts` is a counter of blocks, or its id: blocks that were passed often stay together. `bytes` is the size of a part in bytes of the method's own code. Error: too much code must stay together (`PartTooLarge`).",
+            },
+            Function {
                 name: "edits",
                 usage: "edits()",
                 returns: "array of maps",

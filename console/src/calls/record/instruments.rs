@@ -6,7 +6,7 @@ use veneer_instruments::PointRow;
 use veneer_protocol::Report;
 
 use super::assemble::Readings;
-use crate::ask::literal;
+use veneer_client::plan_text::literal;
 
 /// The most points of each instrument.
 const MAX_POINTS: u32 = 5_000_000;

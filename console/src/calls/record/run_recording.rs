@@ -27,9 +27,9 @@ use super::assemble::{self, Readings};
 use super::contexts::take_contexts;
 use super::hierarchy::Hierarchy;
 use super::instruments::InstrumentNames;
-use crate::calls::replaced_file::replace_file;
 use crate::output::print_error;
 use crate::post_mortem::{DataDirectory, ProcessState};
+use crate::replaced_file::replace_file;
 
 /// The name of the plan in messages.
 const PLAN_NAME: &str = "call graph";

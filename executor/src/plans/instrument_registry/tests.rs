@@ -280,6 +280,7 @@ fn patches_count_their_unloaded_methods() {
             plan: "a.rhai".into(),
             patterns: Vec::new(),
             edits: Vec::new(),
+            passes: Vec::new(),
         },
         active: true,
         methods: [1, 2, 3].map(MethodId).into(),

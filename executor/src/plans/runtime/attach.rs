@@ -192,7 +192,7 @@ impl RuntimeHandle {
         }
         for pattern in patterns {
             if !pattern.has_subtypes() && selects_only_cell_path(&pattern.class_text()) {
-                attached.warnings.push(format!("`{pattern}` selects nothing: {} is never armed, because the JVM needs it to run Veneer's own code (OnCellPath); select its calls in your own methods: methods(…).calls(\"{pattern}\")", pattern.class_text()));
+                attached.warnings.push(format!("`{pattern}` selects nothing: {} is never armed, because Veneer executes its methods in each call of an instrumented method (OnCellPath); select its calls in your own methods: methods(…).calls(\"{pattern}\")", pattern.class_text()));
                 continue;
             }
             let retention = match is_late && pattern.has_annotations() {

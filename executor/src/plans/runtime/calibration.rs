@@ -43,6 +43,8 @@ impl RuntimeHandle {
         };
         let (send, receive) = channel();
         let run = move |env| {
+            // The thread records into a counter shard.
+            threads::count_this_thread();
             let _ = send.send(measure(agent, env, &calibration));
         };
         let started = threads::start(agent.tool, self.env(), "veneer-calibration", Box::new(run));

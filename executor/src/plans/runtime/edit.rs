@@ -10,6 +10,7 @@ use crate::plans::protocol_forms;
 use crate::plans::warnings::similar_classes;
 use crate::weaving::changed_classes::settled_classes;
 use crate::weaving::versions;
+use crate::weaving::woven_methods::split_edits;
 use std::sync::Arc;
 use veneer_fragmenter::Refusal;
 use veneer_fragmenter::arming::ArmedCode;
@@ -26,6 +27,7 @@ use veneer_protocol::data::Record;
 struct Target {
     class: Arc<Class>,
     method: MethodId,
+    edits: Vec<Edit>,
     /// A warning about the method after the edit.
     warning: Option<String>,
 }
@@ -46,7 +48,6 @@ impl RuntimeHandle {
                     .unwrap_or_default(),
             });
         }
-        let edits = edits_of(&spec);
         let methods: Vec<MethodId> = targets.iter().map(|t| t.method).collect();
         let id = agent.table.lock().add_patch(Patch {
             spec: spec.clone(),
@@ -55,9 +56,11 @@ impl RuntimeHandle {
             unloaded_methods: 0,
         });
         self.refresh_patterns();
-        methods
-            .iter()
-            .for_each(|m| agent.methods.add_edits(*m, id, edits.clone()));
+        for target in &targets {
+            agent
+                .methods
+                .add_edits(target.method, id, target.edits.clone());
+        }
         let refused = self.update(&methods);
         let Some((method, reason)) = refused.into_iter().next() else {
             agent.append_records(&journal_records::edited(agent, id));
@@ -105,7 +108,7 @@ impl RuntimeHandle {
                 ClassFile::parse(&original).map_err(|e| method_refused(&class, "", &e.into()))?;
             for m in chosen {
                 let label = format!("{}{}", m.name, m.descriptor);
-                let endless = self.check_method(spec, &class, &file, (m.id, &label))?;
+                let (edits, endless) = self.check_method(spec, &class, &file, (m.id, &label))?;
                 let warning = endless.map(|fragment| {
                     format!(
                         "{}::{label} does not return from {fragment} any more, unless an exception ends it",
@@ -115,6 +118,7 @@ impl RuntimeHandle {
                 targets.push(Target {
                     class: class.clone(),
                     method: m.id,
+                    edits,
                     warning,
                 });
             }
@@ -123,35 +127,40 @@ impl RuntimeHandle {
     }
 
     /// Checks that the edits of a spec can be applied to a method, together with the edits that it
-    /// has already. Returns a fragment from which the method will no longer return, if there is one.
+    /// has already. Returns the edits of the method, and a fragment from which the method will no longer
+    /// return, if there is one.
     fn check_method(
         &self,
         spec: &EditSpec,
         class: &Arc<Class>,
         file: &ClassFile,
         (id, label): (MethodId, &str),
-    ) -> Result<Option<FragmentId>, AttachError> {
+    ) -> Result<(Vec<Edit>, Option<FragmentId>), AttachError> {
         let agent = self.agent;
-        let edits = edits_of(spec);
+        let mut edits = edits_of(spec, class.dotted.as_str(), label);
         let analysed = analyse(&agent.policy, file, class, id)
             .map_err(|e| method_refused(class, label, &e))?;
         let (method, armed) = (&analysed.method, &analysed.armed);
+        let kept = agent.methods.edit_points(id);
+        let fitted = versions::fit_split(agent, self.env(), class, &analysed, &mut edits);
         let mut all = agent.methods.edits(id);
         all.extend(edits.iter().copied());
-        let kept = agent.methods.edit_points(id);
-        let applied = patch::apply_keeping(method, &all, &armed.points, &kept);
+        let applied =
+            fitted.and_then(|()| patch::apply_keeping(method, &all, &armed.points, &kept));
         let checked = applied.and_then(|patched| {
             let points = patched.edit_points.iter().map(|p| p.fragment);
             let points: Vec<FragmentId> = points.collect();
-            versions::check_osr_entry(agent, self.env(), class, &analysed, &points)?;
+            let split = split_edits(&all);
+            versions::check_osr_entry(agent, self.env(), class, &analysed, &points, &split)?;
             Ok(endless_fragment(method, &patched))
         });
-        checked.map_err(|reason| AttachError::EditRefused {
+        let checked = checked.map_err(|reason| AttachError::EditRefused {
             class: class.dotted.to_string(),
             method: label.into(),
             edit: failing_edit(spec, &edits, method, armed),
             reason: format!("{} ({})", reason, reason.name()),
-        })
+        });
+        checked.map(|endless| (edits, endless))
     }
 
     /// All patches, in order, including undone ones.
@@ -221,21 +230,30 @@ fn method_refused(class: &Class, method: &str, reason: &Refusal) -> AttachError 
 /// The edit that an error names: the first one that fails together with those before it, otherwise
 /// the last one.
 fn failing_edit(spec: &EditSpec, edits: &[Edit], method: &Method, armed: &ArmedCode) -> EditKind {
-    let count = (1..=edits.len())
+    // The edits of the spec are the first ones.
+    let count = (1..=spec.edits.len().min(edits.len()))
         .find(|n| patch::apply(method, &edits[..*n], &armed.points).is_err())
-        .unwrap_or(edits.len());
+        .unwrap_or(spec.edits.len());
     let edit = spec.edits.get(count.saturating_sub(1));
     edit.cloned().unwrap_or(NO_EDIT)
 }
 
-/// The edits of a spec, in the form of the rewriter.
-fn edits_of(spec: &EditSpec) -> Vec<Edit> {
-    spec.edits
+/// The edits of a spec in a method, in the form of the rewriter.
+fn edits_of(spec: &EditSpec, class: &str, method: &str) -> Vec<Edit> {
+    let passes = spec
+        .passes
         .iter()
-        .map(|e| match *e {
-            EditKind::Redirect { from, to, target } => Edit::Redirect { from, to, target },
-            EditKind::Skip { fragment } => Edit::Skip { fragment },
-            EditKind::Replace { fragment, by } => Edit::Replace { fragment, by },
-        })
-        .collect()
+        .filter(|passes| passes.class == class && passes.method == method)
+        .flat_map(|passes| &passes.passes)
+        .map(|(fragment, count)| Edit::Passes {
+            fragment: *fragment,
+            count: *count,
+        });
+    let edits = spec.edits.iter().map(|e| match *e {
+        EditKind::Redirect { from, to, target } => Edit::Redirect { from, to, target },
+        EditKind::Skip { fragment } => Edit::Skip { fragment },
+        EditKind::Replace { fragment, by } => Edit::Replace { fragment, by },
+        EditKind::Split { budget } => Edit::Split { budget },
+    });
+    edits.chain(passes).collect()
 }

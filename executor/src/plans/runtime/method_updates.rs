@@ -139,6 +139,7 @@ mod tests {
                     plan: "a.rhai".into(),
                     patterns: pattern(name),
                     edits: Vec::new(),
+                    passes: Vec::new(),
                 },
                 active,
                 methods: Vec::new(),

@@ -94,11 +94,11 @@ impl<'x> Product<'x, '_> {
         self.explore()
     }
 
-    /// Explores a `resume` body from every point.
-    pub fn resume(&mut self) -> Result<(), Failure> {
+    /// Explores a `resume` body from these points. Points without a frame contract are left out.
+    pub fn resume(&mut self, points: &[usize]) -> Result<(), Failure> {
         self.starts = vec![None; self.contracts.len()];
-        for point in 1..self.contracts.len() {
-            let Some(contract) = self.contracts[point].clone() else {
+        for point in points.iter().copied() {
+            let Some(contract) = self.contracts.get(point).cloned().flatten() else {
                 continue;
             };
             let at = self

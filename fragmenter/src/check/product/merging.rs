@@ -148,7 +148,7 @@ impl<'x> Product<'x, '_> {
 
     /// True if a resumed activation has not yet reached the position at which it continues. The
     /// frame is then still in a local of Veneer.
-    pub(super) fn is_resuming(&self, r: &Run) -> bool {
+    pub fn is_resuming(&self, r: &Run) -> bool {
         r.from > 0
             && r.emitted
                 .locals

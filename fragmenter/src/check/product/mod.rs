@@ -39,6 +39,7 @@ use super::value::{Map, Value, Values};
 use crate::bytecode::Instruction;
 use crate::bytecode::opcode::*;
 use node::{Key, Node};
+use std::collections::BTreeMap;
 use veneer_names::MethodId;
 
 /// Limit of symbolic runs per instruction of the emitted code, counting 64 extra instructions.
@@ -81,7 +82,7 @@ pub(super) struct Run {
     /// The handler ranges of both sides for which exceptions were already followed. Reset when a
     /// local or the held monitors change.
     last_ranges: Option<(u32, u32)>,
-    last_operation_range: Option<u32>,
+    last_operation_range: Option<(u32, u32)>,
 }
 
 /// The product exploration of one body. See the module documentation.
@@ -111,12 +112,17 @@ pub(super) struct Product<'x, 'c> {
     nodes: Vec<Node>,
     index: Map<Key, u32>,
     work: Vec<u32>,
+    /// Exceptions of runtime operations that are followed later, by the emitted handler, the number of
+    /// monitors, the tags, and the handlers of the original that may catch them.
+    later: BTreeMap<KeptException, Run>,
     silent_edges: Vec<(u32, u32)>,
     starts: Vec<Option<(SymbolicState, Position)>>,
     pub runs: usize,
 }
 
 type StepResult = Result<bool, Failure>;
+
+type KeptException = (u32, u8, Vec<u8>, Vec<Option<u32>>);
 
 impl<'x, 'c> Product<'x, 'c> {
     pub fn new(
@@ -146,6 +152,7 @@ impl<'x, 'c> Product<'x, 'c> {
             nodes: Vec::new(),
             index: Map::default(),
             work: Vec::new(),
+            later: BTreeMap::new(),
             silent_edges: Vec::new(),
             starts: Vec::new(),
             runs: 0,
@@ -202,7 +209,13 @@ impl<'x, 'c> Product<'x, 'c> {
 
     fn explore(&mut self) -> Result<(), Failure> {
         let limit = RUNS_PER_INSTRUCTION * (self.emitted.instructions.len() + 64);
-        while let Some(n) = self.work.pop() {
+        loop {
+            if self.work.is_empty() {
+                self.follow_kept()?;
+            }
+            let Some(n) = self.work.pop() else {
+                return self.progress();
+            };
             self.runs += 1;
             if self.runs > limit {
                 return Err(Failure::TooManyStates(limit));
@@ -211,7 +224,6 @@ impl<'x, 'c> Product<'x, 'c> {
             let r = self.restore(n);
             self.run(Some(n), r)?;
         }
-        self.progress()
     }
 
     /// Executes the emitted side until control flow merges, branches or ends. It does not merge at
@@ -259,6 +271,7 @@ impl<'x, 'c> Product<'x, 'c> {
                 // The `goto` may also lead to a stub that is out of reach for the check's own
                 // branch. The caller limits the number of steps.
                 r.emitted_at = emitted.target(*target);
+                self.begin_move(r)?;
                 return Ok(true);
             }
             Instruction::Branch { .. } => return self.branch(from, r, i),

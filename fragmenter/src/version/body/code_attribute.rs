@@ -1,7 +1,7 @@
 //! Converts the instructions of a body to its `Code` attribute: exception table, stack-map frames
 //! and lines.
 
-use super::{BodyEmitter, CopiedInstruction, EmittedBody};
+use super::{BodyEmitter, CopiedInstruction, EmittedBody, MonitoredCode};
 use crate::bytecode::{Assembled, Label};
 use crate::classfile::{Code, ExceptionRange, encode_stack_map};
 use crate::flowgraph::FragmentId;
@@ -30,6 +30,7 @@ impl BodyEmitter<'_, '_> {
             frames: wanted,
             points,
             copied,
+            monitored,
             new_instruction_labels,
             handlers,
             bodies,
@@ -43,7 +44,14 @@ impl BodyEmitter<'_, '_> {
             a.shift_locals(1);
         }
         let out = a.finish()?;
-        let exceptions = exception_table(plan, &out, &copied, &handlers, e, (begin, end, catch))?;
+        let exceptions = exception_table(
+            plan,
+            &out,
+            (&copied, &monitored),
+            &handlers,
+            e,
+            (begin, end, catch),
+        )?;
         let new_pc = |pc: u16| new_instruction_labels.get(&pc).and_then(|l| out.at(*l));
         let mut at: Vec<(u16, &State)> = wanted
             .iter()
@@ -69,21 +77,7 @@ impl BodyEmitter<'_, '_> {
             let state = shifted.as_ref().unwrap_or(state);
             stack_map.push(frames::frame(pc, state, &mut e.pool, &new_pc)?);
         }
-        let initial: Vec<Type> = match bodies {
-            Bodies::Resume => vec![Type::object("java/lang/Object")],
-            Bodies::Enter => {
-                let widths = crate::point_values::carried_types(&plan.armed.points[0]);
-                widths
-                    .flat_map(|t| {
-                        if t.width() == 2 {
-                            vec![t.clone(), Type::Top]
-                        } else {
-                            vec![t.clone()]
-                        }
-                    })
-                    .collect()
-            }
-        };
+        let initial = initial_types(plan, bodies);
         let initial: Vec<Type> = this.iter().cloned().chain(initial).collect();
         let initial = frames::locals(&initial, &mut e.pool, &new_pc)?;
         let info = encode_stack_map(&stack_map, &initial)?;
@@ -134,6 +128,25 @@ impl BodyEmitter<'_, '_> {
     }
 }
 
+/// The types of a body's parameters, without the instance on which it is called.
+fn initial_types(plan: &VersionPlan, bodies: Bodies) -> Vec<Type> {
+    match bodies {
+        Bodies::Resume => vec![Type::object("java/lang/Object")],
+        Bodies::Enter => {
+            let widths = crate::point_values::carried_types(&plan.armed.points[0]);
+            widths
+                .flat_map(|t| {
+                    if t.width() == 2 {
+                        vec![t.clone(), Type::Top]
+                    } else {
+                        vec![t.clone()]
+                    }
+                })
+                .collect()
+        }
+    }
+}
+
 /// The line table of the application's instructions, for tools that show the frames of versions.
 /// Woven instructions belong to the line before them.
 fn line_table(
@@ -168,7 +181,7 @@ fn line_table(
 fn exception_table(
     plan: &VersionPlan,
     out: &Assembled,
-    copied: &[CopiedInstruction],
+    (copied, monitored): (&[CopiedInstruction], &[MonitoredCode]),
     handlers: &IndexMap<FragmentId, Label>,
     e: &mut Emitter,
     all: (Label, Label, Option<Label>),
@@ -190,23 +203,26 @@ fn exception_table(
             e.pool
                 .import(&method.file.pool, range.catch_type, &mut e.memo)?
         };
+        let pcs = range.start..range.end;
+        let copies = copied.iter().filter(|copy| pcs.contains(&copy.pc));
+        let mut protected: Vec<(u16, u16)> = copies
+            .filter_map(|copy| Some((out.at(copy.start)?, out.at(copy.end)?)))
+            .collect();
+        if range.catch_type == 0 {
+            let own = monitored.iter().filter(|own| pcs.contains(&own.pc));
+            protected.extend(own.filter_map(|own| Some((out.at(own.start)?, out.at(own.end)?))));
+            protected.sort_unstable();
+        }
         let from = rows.len();
-        for copy in copied
-            .iter()
-            .filter(|p| (range.start..range.end).contains(&p.pc))
-        {
-            let (Some(start), Some(end)) = (out.at(copy.start), out.at(copy.end)) else {
-                continue;
-            };
+        for (start, end) in protected.into_iter().filter(|(start, end)| start < end) {
             match rows[from..].last_mut() {
                 Some(last) if last.end == start => last.end = end,
-                _ if start < end => rows.push(ExceptionRange {
+                _ => rows.push(ExceptionRange {
                     start,
                     end,
                     handler,
                     catch_type,
                 }),
-                _ => {}
             }
         }
     }

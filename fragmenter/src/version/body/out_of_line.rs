@@ -7,18 +7,38 @@
 //! - the handler for exceptions that leave the activation.
 
 use super::slots::external_counters;
-use super::{BodyEmitter, CopiedInstruction};
+use super::{BodyEmitter, CopiedInstruction, ExitStub};
 use crate::advice::{ProbeAction, ProbeArgument, Site};
-use crate::bytecode::Label;
 use crate::bytecode::opcode::*;
-use crate::osr_exit::{self, ExitConstants};
+use crate::bytecode::{Instruction, Label};
+use crate::classfile::ExceptionRange;
+use crate::osr_exit::{self, ExitConstants, PointNumber};
+use crate::point_values::carried_kind;
 use crate::points::{Point, PointKind};
 use crate::refusal::Refusal;
 use crate::runtime;
-use crate::types::Type;
+use crate::types::{State, Type};
 use crate::version::plan::Bodies;
 use crate::version::weave::CounterChange;
+use indexmap::IndexMap;
 use veneer_names::LocalSlot;
+
+/// The kinds of the values in a frame, and where they come from.
+#[derive(PartialEq, Eq, Hash)]
+struct FrameLayout {
+    stack: Vec<u8>,
+    locals: Vec<(u16, u8)>,
+}
+
+impl FrameLayout {
+    fn of(p: &Point) -> FrameLayout {
+        let locals = p.locals.iter().filter(|local| local.1 != Type::Null);
+        FrameLayout {
+            stack: p.stack.iter().map(carried_kind).collect(),
+            locals: locals.map(|(slot, t)| (*slot, carried_kind(t))).collect(),
+        }
+    }
+}
 
 impl BodyEmitter<'_, '_> {
     /// Emits only the returns, for activations that are suspended before one. Such an activation
@@ -26,7 +46,8 @@ impl BodyEmitter<'_, '_> {
     /// skipped.
     pub(super) fn return_only_code(&mut self) -> Result<(), Refusal> {
         let plan = self.plan;
-        for (i, p) in plan.armed.points.iter().enumerate() {
+        for i in self.own_points() {
+            let p = &self.points[i].clone();
             if !self.only_returns(p) {
                 continue;
             }
@@ -83,9 +104,18 @@ impl BodyEmitter<'_, '_> {
             if let Some(loop_edge) = self.loop_edge(from, to) {
                 self.emit_loop_edge(loop_edge)?;
             }
-            self.a.branch(GOTO, self.nodes[to.index()]);
+            let first = self.first_instruction(self.patched.nodes[to.index()].code);
+            self.end_own_code(label, first);
+            let target = self.continue_at(to)?;
+            self.a.branch(GOTO, target);
         }
         Ok(())
+    }
+
+    /// Whether an emitted instruction is in an exception range.
+    fn protects(&self, range: &ExceptionRange) -> bool {
+        let pcs = range.start..range.end;
+        self.copied.iter().any(|copy| pcs.contains(&copy.pc))
     }
 
     /// Emits an entry for each handler of the application. The entry corrects the host's position
@@ -100,14 +130,19 @@ impl BodyEmitter<'_, '_> {
             else {
                 continue;
             };
-            if self.handlers.contains_key(&h) || !self.reachable[h.index()] {
+            let is_reached = match self.has(h) {
+                true => self.reachable[h.index()],
+                false => self.protects(e),
+            };
+            if self.handlers.contains_key(&h) || !is_reached {
                 continue;
             }
             if self.slots.position.is_none()
                 && self.open_timers.is_empty()
                 && external_counters(self.plan).next().is_none()
             {
-                self.handlers.insert(h, self.nodes[h.index()]);
+                let target = self.continue_at(h)?;
+                self.handlers.insert(h, target);
                 continue;
             }
             let label = self.a.fresh();
@@ -125,19 +160,24 @@ impl BodyEmitter<'_, '_> {
                 self.a.plain(DUP);
                 self.emit_locate(at)?;
             }
-            self.a.branch(GOTO, self.nodes[h.index()]);
+            self.end_own_code(label, self.first_instruction(h));
+            let target = self.continue_at(h)?;
+            self.a.branch(GOTO, target);
         }
         Ok(())
     }
 
-    /// Emits the exits for stale activations. They leave with their live values in a frame: `enter`
-    /// passes the frame to the executor loop, and `resume` returns it to the executor loop that
-    /// called it.
+    /// Emits the exits for stale activations, and for those that move to another part. They leave with
+    /// their live values in a frame: `enter` passes the frame to the executor loop, and `resume` returns
+    /// it to the executor loop that called it.
+    ///
+    /// In a part, stubs with equal layouts share the code that builds the frame: a part may have hundreds
+    /// of stubs, and must not exceed HotSpot's limit.
     pub(super) fn leave_stubs(&mut self) -> Result<(), Refusal> {
         let exit_stubs = std::mem::take(&mut self.exit_stubs);
         let plan = self.plan;
         let (points, result) = (self.points.clone(), &plan.method.signature.result);
-        let left = || exit_stubs.iter().map(|(point, _)| &points[*point]);
+        let left = || exit_stubs.iter().map(|stub| &points[stub.point]);
         let anchor = self.e.anchor;
         let cell = runtime::cell_field(plan.id);
         let cell = self
@@ -145,42 +185,92 @@ impl BodyEmitter<'_, '_> {
             .pool
             .add_field(anchor, &cell, runtime::CELL_DESCRIPTOR)?;
         let refs = ExitConstants::for_version(&mut self.e.pool, cell, left(), result)?;
-        let shared = self.a.fresh();
-        for (n, (point, label)) in exit_stubs.iter().enumerate() {
-            self.a.place(*label);
-            let state = self.point_state(*point);
-            self.frame_at(*label, state);
-            let p: &Point = &points[*point];
-            self.flush_around(p.fragment)?;
-            match p.kind {
-                PointKind::Exit => {
-                    self.count_external_exit(p.fragment, CounterChange::Increment)?
-                }
-                PointKind::Fragment | PointKind::Entry => {
-                    self.count_external_entry(p.fragment, CounterChange::Decrement)?
-                }
+        let tail = self.a.fresh();
+        let mut shared: IndexMap<FrameLayout, (usize, Label)> = IndexMap::new();
+        for (n, stub) in exit_stubs.iter().enumerate() {
+            let p: &Point = &points[stub.point];
+            self.begin_exit(stub, p)?;
+            if self.part.is_some() {
+                let fresh = self.a.fresh();
+                let (_, label) = *shared
+                    .entry(FrameLayout::of(p))
+                    .or_insert((stub.point, fresh));
+                self.a.push(Instruction::Push(p.id.0 as i16));
+                self.a.branch(GOTO, label);
+                continue;
             }
-            refs.build_frame(&mut self.a, p, self.slots.temp);
-            for (slot, local) in self.slots.timers.clone() {
-                self.e.push_int(&mut self.a, slot.0 as i32)?;
-                self.a.local(LLOAD, local);
-                self.e
-                    .frame_call(&mut self.a, "keep", "(IJ)Ljava/lang/invoke/VeneerFrame;")?;
-            }
-            match self.bodies {
-                // The calling executor loop continues with the frame.
-                Bodies::Resume => self.a.plain(ARETURN),
-                Bodies::Enter if n + 1 < exit_stubs.len() => self.a.branch(GOTO, shared),
-                Bodies::Enter => {
-                    self.a.place(shared);
-                    let state = self.state_without_locals(vec![Type::object(runtime::FRAME)]);
-                    self.frame_at(shared, state);
-                    let cleared = osr_exit::locals_to_clear(plan.method, left(), self.slots.temp);
-                    refs.run_loop(&mut self.a, &cleared, result);
-                }
+            refs.build_frame(&mut self.a, p, PointNumber::OfPoint, self.slots.temp);
+            self.end_exit(tail, n + 1 == exit_stubs.len())?;
+        }
+        let count = shared.len();
+        for (n, (point, label)) in shared.into_values().enumerate() {
+            let p = &points[point];
+            self.a.place(label);
+            let state = self.shared_exit_state(p);
+            self.frame_at(label, state);
+            let number = self.slots.temp;
+            self.a.local(ISTORE, number);
+            refs.build_frame(&mut self.a, p, PointNumber::Local(number), number + 1);
+            self.end_exit(tail, n + 1 == count)?;
+        }
+        if self.bodies == Bodies::Enter && !exit_stubs.is_empty() {
+            let cleared = osr_exit::locals_to_clear(plan.method, left(), self.slots.temp);
+            refs.run_loop(&mut self.a, &cleared, result);
+        }
+        Ok(())
+    }
+
+    /// Emits the beginning of an exit stub: updates the counters.
+    fn begin_exit(&mut self, stub: &ExitStub, p: &Point) -> Result<(), Refusal> {
+        self.a.place(stub.label);
+        let state = self.point_state(stub.point);
+        self.frame_at(stub.label, state);
+        self.flush_around(p.fragment)?;
+        match p.kind {
+            PointKind::Exit => self.count_external_exit(p.fragment, CounterChange::Increment)?,
+            PointKind::Fragment | PointKind::Entry => {
+                self.count_external_entry(p.fragment, CounterChange::Decrement)?
             }
         }
         Ok(())
+    }
+
+    /// Emits the end of an exit, with the frame on the stack. In `enter`, all exits share `tail`, which
+    /// follows the last one.
+    fn end_exit(&mut self, tail: Label, is_last: bool) -> Result<(), Refusal> {
+        for (slot, local) in self.slots.timers.clone() {
+            self.e.push_int(&mut self.a, slot.0 as i32)?;
+            self.a.local(LLOAD, local);
+            self.e
+                .frame_call(&mut self.a, "keep", "(IJ)Ljava/lang/invoke/VeneerFrame;")?;
+        }
+        match self.bodies {
+            // The calling executor loop continues with the frame.
+            Bodies::Resume => self.a.plain(ARETURN),
+            Bodies::Enter if !is_last => self.a.branch(GOTO, tail),
+            Bodies::Enter => {
+                self.a.place(tail);
+                let state = self.state_without_locals(vec![Type::object(runtime::FRAME)]);
+                self.frame_at(tail, state);
+            }
+        }
+        Ok(())
+    }
+
+    /// The verification types at the code that several stubs share: the values of their layout, and the
+    /// number of the point on the operand stack.
+    fn shared_exit_state(&self, p: &Point) -> State {
+        let mut locals = vec![Type::Top; self.plan.method.code.max_locals as usize];
+        for (slot, t) in p.locals.iter().filter(|local| local.1 != Type::Null) {
+            if let Some(local) = locals.get_mut(usize::from(*slot)) {
+                *local = osr_exit::as_object(t);
+            }
+        }
+        let stack = p.stack.iter().map(osr_exit::as_object);
+        self.slots.extend(State {
+            locals,
+            stack: stack.chain([Type::Int]).collect(),
+        })
     }
 
     pub(super) fn catch_all(&mut self) -> Result<Option<Label>, Refusal> {

@@ -86,11 +86,13 @@ pub fn definitions(allow_edits: bool) -> Vec<Tool> {
             json!({
                 "pid": pid(),
                 "name": text("a shipped plan"),
-                "source": text("a Rhai program; only if the server allows edits"),
+                "source": text("a Rhai program; only if the server allows edits, or for a dry run"),
+                "dry_run": json!({"type": "boolean", "description": "run nothing: errors, and what would be attached"}),
                 "settings": texts("parameters: methods=com.shop..*"),
                 "seconds": seconds("default 5"),
             }),
         ),
+        memory(),
         tool(
             "more",
             "Returns the next page of an answer.",
@@ -115,6 +117,20 @@ pub fn definitions(allow_edits: bool) -> Vec<Tool> {
         )
     };
     all.into_iter().map(annotated).collect()
+}
+
+fn memory() -> Tool {
+    tool(
+        "memory",
+        "Reads a memory profile (.vmem) of Veneer: cache misses, allocations and shared lines. With caches: \
+         simulates them on an address trace of Valgrind's Lackey.",
+        &["file"],
+        json!({
+            "file": text("path"),
+            "by": text("profile: method, line, type, field, site, object; trace: instruction, kind, cache-line, page"),
+            "caches": texts("machine, or L1:32K/8/64,L2:1M/16/64"),
+        }),
+    )
 }
 
 fn tool(name: &'static str, description: &'static str, required: &[&str], members: Value) -> Tool {

@@ -1,6 +1,7 @@
 //! Loops as a step of the path, between the method and the line.
 
 use veneer_search::cause::Cause;
+use veneer_search::coloured_graph::LinkKind;
 use veneer_search::outcome::{Axis, Finding, Outcome};
 use veneer_search::place::MethodId;
 use veneer_search::sentence::{self, sentences};
@@ -51,6 +52,12 @@ fn the_loop_around_a_line_is_in_the_path_the_sentence_and_the_graph() {
         let dot = simulation.search.dot();
         assert!(dot.contains("label=\"loop at Program.java:10\\n"), "{dot}");
         assert!(dot.contains("m0 -> m0l10 [style=dashed];"), "{dot}");
+        let graph = simulation.search.coloured_graph();
+        let node = graph.nodes.iter().position(|n| n.line == Some(10));
+        let link = graph.links.iter().find(|link| Some(link.to) == node);
+        let link = link.expect("the loop is linked with its method");
+        assert_eq!(link.kind, LinkKind::Loop);
+        assert_eq!(graph.nodes[link.from].line, None);
         let svg = simulation.search.svg();
         assert!(svg.contains(">loop at Program.java:10  "), "{svg}");
         assert_eq!(svg.matches("<rect ").count(), tree.lines().count());

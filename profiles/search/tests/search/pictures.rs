@@ -1,5 +1,6 @@
 //! Results as text: sentences, the text tree, DOT and JSON.
 
+use veneer_search::coloured_graph::{LinkKind, NodeDecision};
 use veneer_search::outcome::Outcome;
 use veneer_search::sentence::sentences;
 use veneer_search::settings::Settings;
@@ -40,4 +41,39 @@ fn a_result_is_read_as_sentences_tree_dot_and_json() {
     }
     let read: Outcome = serde_json::from_str(&json).expect("what was written is read");
     assert_eq!(read.findings.len(), outcome.findings.len());
+}
+
+/// The graph as data has the methods of the text tree, with the same decisions.
+#[test]
+fn the_graph_as_data_agrees_with_the_text_tree() {
+    let mut simulation = Simulation::new(programs::monitor().program, Settings::default(), 4);
+    simulation.run(10.0);
+    let graph = simulation.search.coloured_graph();
+    let tree = simulation.search.text_tree();
+    for node in graph.nodes.iter().filter(|node| node.line.is_none()) {
+        let mark = match node.state {
+            NodeDecision::Holds => '*',
+            NodeDecision::RuledOut => '-',
+            NodeDecision::Undecided => '?',
+        };
+        let name = format!("{}.{}", node.class.trim_start_matches("sim."), node.method);
+        let is_shown = |line: &str| {
+            let mut words = line.split_whitespace().skip(1);
+            line.starts_with(mark) && words.next() == Some(name.as_str())
+        };
+        assert!(tree.lines().any(is_shown), "{mark} {name} in:\n{tree}");
+        assert!(
+            node.low <= node.high && (0.0..=1.0).contains(&node.share),
+            "{node:?}"
+        );
+    }
+    let position = |method: &str| graph.nodes.iter().position(|node| node.method == method);
+    let (caller, callee) = (position("serve"), position("audit"));
+    let is_call = |link: &&veneer_search::coloured_graph::GraphLink| {
+        link.kind == LinkKind::Call && Some(link.from) == caller && Some(link.to) == callee
+    };
+    let call = graph.links.iter().find(is_call).expect("serve calls audit");
+    assert!(call.samples > 0, "{call:?}");
+    let holds = |node: usize| graph.nodes[node].state == NodeDecision::Holds;
+    assert!(callee.is_some_and(holds), "{graph:?}");
 }

@@ -7,6 +7,7 @@ mod first_difference;
 mod folding;
 mod probe_cost;
 mod significance;
+mod timeline;
 
 pub use call_contexts::{CallContext, CallContexts, differential_stacks};
 pub use filter::{FilterError, FilterRule, TraceFilter};
@@ -14,3 +15,4 @@ pub use first_difference::{Difference, DifferenceSide, first_difference};
 pub use folding::{CorrectedTimes, FoldedItem, FoldedNode, FoldingOptions, fold_thread};
 pub use probe_cost::{EmptyCall, empty_calls, probe_cost};
 pub use significance::{MethodComparison, MethodTimes, compare_methods};
+pub use timeline::{Timeline, TimelineBox, TimelineSummary, TimelineView, timeline};

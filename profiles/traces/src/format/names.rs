@@ -39,6 +39,16 @@ impl Default for ClockRecord {
 }
 
 impl ClockRecord {
+    /// A duration in ticks, rounded down.
+    pub fn ticks_of(&self, nanoseconds: u64) -> u64 {
+        let (n, d) = (
+            u128::from(self.numerator.max(1)),
+            u128::from(self.denominator),
+        );
+        let ticks = u128::from(nanoseconds) * d / n;
+        u64::try_from(ticks).unwrap_or(u64::MAX)
+    }
+
     /// A duration in nanoseconds, rounded down.
     pub fn nanoseconds(&self, ticks: u64) -> u64 {
         if self.numerator == self.denominator {

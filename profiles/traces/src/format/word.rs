@@ -79,6 +79,9 @@ pub mod kind {
     pub const THROW: u8 = 0x42;
 }
 
+/// Size of a word in bytes.
+pub const WORD_BYTES: usize = 8;
+
 /// The lowest kind of an instant with an id.
 pub const FIRST_INSTANT: u8 = 0x20;
 /// The lowest kind of an event with a long time delta.

@@ -6,11 +6,8 @@ use super::findings::Findings;
 use super::segment_table::{SegmentPlace, SegmentTable};
 use crate::format::segment::{HEADER_BYTES, UNKNOWN_DEPTH};
 use crate::format::word::{
-    FIRST_ARGUMENT, FIRST_LONG, argument, delta_of, id_of, kind, kind_of, value_of,
+    FIRST_ARGUMENT, FIRST_LONG, WORD_BYTES, argument, delta_of, id_of, kind, kind_of, value_of,
 };
-
-/// Bytes of a word.
-const WORD: usize = 8;
 
 /// One step through the events of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,7 +115,7 @@ impl<'t> EventReader<'t> {
                     self.take_event(word);
                 }
                 event if event >= FIRST_ARGUMENT => {
-                    self.at += WORD;
+                    self.at += WORD_BYTES;
                     self.findings.stray_arguments += 1;
                 }
                 _ => return,
@@ -129,7 +126,7 @@ impl<'t> EventReader<'t> {
     /// Takes an event, which begins with `word`, and its arguments. Returns its id.
     #[inline]
     fn take_event(&mut self, word: u64) -> u64 {
-        self.at += WORD;
+        self.at += WORD_BYTES;
         self.time = self.time.saturating_add(delta_of(word));
         let mut id = match kind_of(word) < FIRST_LONG {
             true => id_of(word),
@@ -140,7 +137,7 @@ impl<'t> EventReader<'t> {
         }
         while kind_of(self.word()) >= FIRST_ARGUMENT {
             let word = self.word();
-            self.at += WORD;
+            self.at += WORD_BYTES;
             match kind_of(word) {
                 argument::ID => id = value_of(word),
                 _ => self.argument_words.push(word),
@@ -157,7 +154,7 @@ impl<'t> EventReader<'t> {
     /// The next word of the segment, or 0 at its end.
     #[inline]
     fn word(&self) -> u64 {
-        match self.buffer.get(self.at..self.at + WORD) {
+        match self.buffer.get(self.at..self.at + WORD_BYTES) {
             Some(bytes) => bytes.try_into().map_or(0, u64::from_le_bytes),
             None => 0,
         }

@@ -3,7 +3,8 @@
 /// Anything in a trace that a reader could not use, with numbers. All are 0 for a complete trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
-    /// Segments whose header is damaged, or that belong to another thread or version.
+    /// Segments whose header is damaged, that belong to another thread or version, or that end in the
+    /// middle of a word.
     pub damaged_segments: u64,
     /// Segments that are missing between others.
     pub missing_segments: u64,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::byte_source::ByteSource;
 use super::findings::Findings;
 use crate::format::segment::{HEADER_BYTES, HeaderState, SEGMENT_BYTES, SegmentHeader};
+use crate::format::word::WORD_BYTES;
 
 /// The most segments that are read of one file: 4 TiB of the usual size.
 const MAX_SEGMENTS: usize = 1 << 22;
@@ -37,6 +38,8 @@ impl SegmentTable {
         findings: &mut Findings,
     ) -> std::io::Result<SegmentTable> {
         let length = source.length()?;
+        // The recorder writes whole words.
+        findings.damaged_segments += u64::from(length % WORD_BYTES as u64 != 0);
         let mut found: BTreeMap<u64, SegmentPlace> = BTreeMap::new();
         let mut table = SegmentTable::default();
         let mut size = u64::from(SEGMENT_BYTES);

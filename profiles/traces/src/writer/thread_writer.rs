@@ -25,12 +25,11 @@ use super::event_arguments::ArgumentValue;
 use crate::error::TraceError;
 use crate::format::segment::{HEADER_BYTES, SEGMENT_BYTES, SegmentHeader, is_segment_size};
 use crate::format::word::{
-    FIRST_INSTANT, FIRST_LONG, FIRST_LONG_INSTANT, MAX_SHORT_ID, MAX_VALUE, kind, long, short,
+    FIRST_INSTANT, FIRST_LONG, FIRST_LONG_INSTANT, MAX_SHORT_ID, MAX_VALUE, WORD_BYTES, kind, long,
+    short,
 };
 use crate::format::{VERSION, events_file};
 
-/// Bytes of an event word.
-const WORD: usize = 8;
 /// The most words of the event [`kind::LOST`].
 const LOST_WORDS: usize = 8;
 
@@ -190,7 +189,7 @@ impl ThreadWriter {
         } else {
             MAX_VALUE
         };
-        if delta <= limit && id <= MAX_SHORT_ID && self.at + WORD <= self.end {
+        if delta <= limit && id <= MAX_SHORT_ID && self.at + WORD_BYTES <= self.end {
             let word = if is_short {
                 short(kind, id, delta)
             } else {
@@ -207,7 +206,7 @@ impl ThreadWriter {
     /// Writes an event with arguments. An event is never split between two segments; arguments
     /// that do not fit into an empty segment are dropped.
     pub fn event_with(&mut self, kind: u8, now: u64, id: u64, arguments: &[ArgumentValue<'_>]) {
-        let room = (self.options.segment_bytes as usize - HEADER_BYTES) / WORD - LOST_WORDS;
+        let room = (self.options.segment_bytes as usize - HEADER_BYTES) / WORD_BYTES - LOST_WORDS;
         // Words for the time, the event and its id.
         let mut words = 3;
         let fitting = arguments.iter().take_while(|argument| {
@@ -266,7 +265,7 @@ impl ThreadWriter {
         let Some(at) = position.at.checked_sub(base) else {
             return;
         };
-        if at < self.at || at > self.end || !at.is_multiple_of(WORD) {
+        if at < self.at || at > self.end || !at.is_multiple_of(WORD_BYTES) {
             return;
         }
         self.at = at;
@@ -323,10 +322,10 @@ impl ThreadWriter {
     fn store(&mut self, word: u64) {
         // The slow path has made room; without a segment the loop body is not reached.
         if let Some(map) = &mut self.map
-            && let Some(bytes) = map.get_mut(self.at..self.at + WORD)
+            && let Some(bytes) = map.get_mut(self.at..self.at + WORD_BYTES)
         {
             bytes.copy_from_slice(&word.to_le_bytes());
-            self.at += WORD;
+            self.at += WORD_BYTES;
         }
     }
 
@@ -342,7 +341,7 @@ impl ThreadWriter {
     /// Makes room for this number of words. Returns false if there is none.
     fn reserve(&mut self, words: usize, now: u64) -> bool {
         let lost_words = if self.lost.count > 0 { LOST_WORDS } else { 0 };
-        if self.at + (words + lost_words) * WORD > self.end {
+        if self.at + (words + lost_words) * WORD_BYTES > self.end {
             if self.lost.count > 0 && self.lost.count < self.lost.retry_at {
                 return false;
             }
@@ -510,7 +509,7 @@ mod tests {
 
     const SEGMENT: u32 = 256;
     /// The events of a segment.
-    const EVENTS: u64 = (SEGMENT as u64 - HEADER_BYTES as u64) / WORD as u64;
+    const EVENTS: u64 = (SEGMENT as u64 - HEADER_BYTES as u64) / WORD_BYTES as u64;
 
     fn ring(directory: &Path, segments: u32, keep: u64) -> ThreadWriter {
         let options = WriterOptions {
@@ -587,7 +586,7 @@ mod tests {
             }),
         };
         let mut writer = ThreadWriter::create(scratch.path(), 1, options).expect("a file");
-        let in_segment = (u64::from(segment_bytes) - HEADER_BYTES as u64) / (2 * WORD as u64);
+        let in_segment = (u64::from(segment_bytes) - HEADER_BYTES as u64) / (2 * WORD_BYTES as u64);
         calls(&mut writer, 0, in_segment + 1);
         writer.close().expect("it is closed");
         let length = std::fs::metadata(&writer.path).expect("the file").len();

@@ -126,7 +126,7 @@ fn words(outcomes: &[Outcome], scope: &Scope) -> Vec<String> {
         let sum = &outcome.check.total;
         words.push(format!(
             "{}: {} of its classes, with {:.1} % of its methods, are on the path of a cell itself (`OnCellPath`: `java.lang`, \
-             `java.util`, `java.util.concurrent`, …). They are checked here as all others are, but the agent never arms them.",
+             `jdk.internal`, …). They are checked here as all others are, but the agent never arms them.",
             outcome.corpus,
             count(sum.on_cell_path.classes),
             percent(sum.on_cell_path.methods, sum.methods),

@@ -268,7 +268,7 @@ public final class VeneerRuntime extends VeneerEvents {
     // ---- counters -------------------------------------------------------------------------------
 
     /**
-     * Address of the current thread's counter shard; the negative address of the shared shard if it
+     * Address of the current thread's counter shard; the negative address of a shared shard if it
      * has none.
      */
     @ForceInline
@@ -280,7 +280,7 @@ public final class VeneerRuntime extends VeneerEvents {
 
     /**
      * Address of the current thread's counter shard, if the thread has counted in a shard of its
-     * own; else 0.
+     * own; else 0. The negative address of a shard that nobody reads if the thread is the agent's.
      */
     @ForceInline
     static long known() {
@@ -291,8 +291,9 @@ public final class VeneerRuntime extends VeneerEvents {
 
     private static long find(long tid) {
         long row = table + (tid & MASK) * VeneerLayout.THREAD_ROW_BYTES;
-        long shard = U.getLong(row) == tid ? U.getLong(row + VeneerLayout.THREAD_ROW_SHARD) : shard(tid, isVirtual());
-        if (shard > 0) {
+        boolean owned = U.getLong(row) == tid;
+        long shard = owned ? U.getLong(row + VeneerLayout.THREAD_ROW_SHARD) : shard(tid, isVirtual());
+        if (shard > 0 || owned) {
             int at = ((int) tid & MASK) << 1;
             FOUND[at + 1] = shard;
             FOUND[at] = tid;

@@ -156,7 +156,7 @@ public final class VeneerTables {
     private static long mine(long table, long size, long n) {
         long at = U.getLong(at(table) + MINE);
         long shard = VeneerRuntime.known();
-        return at < 0 || shard <= 0 ? 0 : shard + at + n * (size - VALUES);
+        return at < 0 || shard == 0 ? 0 : (shard < 0 ? -shard : shard) + at + n * (size - VALUES);
     }
 
     /**

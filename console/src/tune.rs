@@ -1,0 +1,85 @@
+//! `veneer tune PID`: finds methods that a transformation may make faster, tries each by an experiment
+//! on the running program, and keeps what is proven to be faster.
+//!
+//! ```text
+//!   thread dumps ─▶ candidates ─▶ experiment: windows A, B, B, A … ─▶ Judge ─▶ Decision ─▶ keep, or take back
+//! ```
+//!
+//! An experiment is a plan that the command holds: if the command ends, the agent takes everything
+//! back. What is kept is attached by a program of its own, which is not held.
+
+mod candidates;
+mod decisions;
+mod experiment;
+mod program;
+
+use std::fs;
+use std::io::{self, BufWriter, Write};
+
+use anyhow::{Context, Result};
+use veneer_client::{Client, ControlError, Target};
+
+use crate::cli::TuneArguments;
+use crate::output::{Style, describe, print_error, print_note};
+use candidates::candidates;
+use decisions::{TuningDecision, TuningReport};
+use program::execute;
+
+/// Runs the command and returns the exit code.
+pub fn run(arguments: &TuneArguments) -> Result<u8> {
+    let target = Target::inspect(arguments.pid)?;
+    let mut client = veneer_client::connect(arguments.pid)?;
+    let found = candidates(&mut client, &target, &arguments.patterns)?;
+    if found.is_empty() {
+        print_note(&"no method of more than 8,000 bytes is running; nothing was changed");
+    }
+    let mut report = TuningReport::default();
+    for candidate in &found {
+        if arguments.dry_run {
+            report.decisions.push(TuningDecision::untried(candidate));
+            continue;
+        }
+        print_note(&format_args!(
+            "trying to split {} ({} bytes): at most {} s",
+            candidate.pattern, candidate.size, arguments.seconds
+        ));
+        let tried = experiment::run(arguments.pid, candidate, arguments.seconds);
+        let mut tried = match tried {
+            Ok(tried) => tried,
+            Err(error) if report.decisions.is_empty() => return Err(error),
+            // The decisions before the error are shown.
+            Err(error) => {
+                print_error(&describe(&error));
+                break;
+            }
+        };
+        if tried.decision.kept {
+            let program = candidate.keep_program(&tried.counts);
+            keep(&mut client, program, &mut tried.decision)?;
+        }
+        report.decisions.push(tried.decision);
+    }
+    if let Some(file) = &arguments.save {
+        fs::write(file, report.plan()).with_context(|| format!("writing {}", file.display()))?;
+    }
+    let mut out = BufWriter::new(io::stdout().lock());
+    match arguments.json {
+        true => writeln!(out, "{}", serde_json::to_string_pretty(&report)?)?,
+        false => report.write(Style::of_stdout(), &mut out)?,
+    }
+    out.flush()?;
+    Ok(0)
+}
+
+/// Attaches a proven transformation so that it stays.
+fn keep(client: &mut Client, program: String, decision: &mut TuningDecision) -> Result<()> {
+    match execute(client, program) {
+        Ok(lines) => decision.patch = lines.into_iter().last(),
+        Err(ControlError::Refused(message)) => {
+            decision.kept = false;
+            decision.reason = message;
+        }
+        Err(error) => return Err(error.into()),
+    }
+    Ok(())
+}

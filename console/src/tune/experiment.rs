@@ -1,0 +1,259 @@
+//! The experiment with one candidate: a held plan switches between the two variants and prints a line
+//! for each window, which the judge gets. Both variants are versions of the method: one with a single
+//! body, which HotSpot interprets as it does the method's own code, and one with parts. A call that never
+//! ends is then in the variant that is measured. If a single body is too large for a class file, the first
+//! variant is the method's own code, which such a call never reaches again.
+//!
+//! ```text
+//!   {"counts":"i3"}                                       the counter of the blocks
+//!   {"goal":"a.B::m(..)"}                                 the method whose calls are the progress
+//!   {"transformed":true,"seconds":1.0,"progress":123}     each window
+//!   {"own_code":"…"}                                      a single body is refused
+//!   {"refused":"…"}, {"idle":true}                        the experiment cannot go on
+//! ```
+//!
+//! The progress is the number of calls of a method that the candidate calls. A counter in the candidate
+//! itself would split it, because all versions of such a method are split.
+
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use serde::Deserialize;
+use veneer_client::Client;
+use veneer_client::plan_text::literal;
+use veneer_experiments::{Judge, Settings, Variant, Window};
+use veneer_protocol::{Reply, Request};
+
+use super::candidates::Candidate;
+use super::decisions::TuningDecision;
+use super::program::PROGRAM_NAME;
+use crate::remote::{LEASE_MILLIS, RENEWAL_INTERVAL};
+
+/// The time for which the blocks are counted, in seconds.
+const COUNT_SECONDS: f64 = 2.0;
+/// The time between two looks of the plan, in seconds.
+const TICK_SECONDS: f64 = 0.25;
+/// The looks between a switch and the begin of its window, in which the JIT compiler compiles the parts.
+const SETTLE_TICKS: u32 = 12;
+/// The looks of a window.
+const WINDOW_TICKS: u32 = 4;
+
+/// The result of an experiment.
+pub struct Tried {
+    pub decision: TuningDecision,
+    /// The id of the counter of the method's blocks.
+    pub counts: String,
+    /// The connection that holds the experiment. Dropping it takes the experiment back.
+    _holder: Option<Client>,
+}
+
+/// A line that the plan prints.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum PlanLine {
+    Window {
+        transformed: bool,
+        seconds: f64,
+        progress: f64,
+    },
+    Counts {
+        counts: String,
+    },
+    Goal {
+        goal: String,
+    },
+    OwnCode {
+        own_code: String,
+    },
+    Refused {
+        refused: String,
+    },
+    Idle {
+        #[serde(rename = "idle")]
+        _idle: bool,
+    },
+}
+
+/// Tries a candidate for at most this many seconds.
+///
+/// # Errors
+/// The connection failed.
+pub fn run(pid: u32, candidate: &Candidate, seconds: f64) -> Result<Tried> {
+    let mut holder = veneer_client::connect(pid)?;
+    holder.send(&Request::Exec {
+        name: PROGRAM_NAME.into(),
+        source: program(candidate),
+        settings: Default::default(),
+        modules: Default::default(),
+        hold: Some(LEASE_MILLIS),
+    })?;
+    holder.keep_renewing(RENEWAL_INTERVAL)?;
+    let end = Instant::now() + Duration::from_secs_f64(seconds);
+    let mut decision = TuningDecision::untried(candidate);
+    let mut judge = Judge::new(Settings::default());
+    let mut id = String::new();
+    let mut single_body = Ok(());
+    let mut is_over = |line: PlanLine, decision: &mut TuningDecision| match line {
+        PlanLine::Counts { counts } => {
+            id = counts;
+            false
+        }
+        PlanLine::Goal { goal } => {
+            decision.arguments.goal = Some(goal);
+            false
+        }
+        PlanLine::OwnCode { own_code } => {
+            single_body = Err(own_code);
+            false
+        }
+        PlanLine::Refused { refused } => {
+            decision.reason = refused;
+            true
+        }
+        PlanLine::Idle { .. } => {
+            decision.reason = "the method was not executed".into();
+            true
+        }
+        PlanLine::Window {
+            transformed,
+            seconds,
+            progress,
+        } => {
+            let expected = judge.next_variant() == Variant::Transformed;
+            if transformed != expected {
+                decision.reason = "windows of the experiment are missing".into();
+                return true;
+            }
+            let decided = judge.add(Window { seconds, progress });
+            let decided = decided.or_else(|| (Instant::now() >= end).then(|| judge.give_up()));
+            decided.inspect(|found| decision.decide(found)).is_some()
+        }
+    };
+    loop {
+        match holder.receive()? {
+            Reply::Print(text) => {
+                // Other lines are messages of the agent about the plan.
+                let Ok(line) = serde_json::from_str::<PlanLine>(&text) else {
+                    continue;
+                };
+                if is_over(line, &mut decision) {
+                    break;
+                }
+            }
+            Reply::Failed { message } => {
+                decision.reason = message;
+                break;
+            }
+            _ => {}
+        }
+    }
+    if let (false, Err(refusal)) = (decision.kept, single_body) {
+        decision.reason += &format!(
+            "; a call that does not end stays in the parts, because one body is refused: {refusal}"
+        );
+    }
+    Ok(Tried {
+        decision,
+        counts: id,
+        _holder: Some(holder),
+    })
+}
+
+/// The plan of an experiment.
+fn program(candidate: &Candidate) -> String {
+    let window = SETTLE_TICKS + WINDOW_TICKS;
+    format!(
+        r#"let m = methods({pattern});
+let counts = m.blocks().before(counter());
+print(#{{ counts: counts.id() }}.to_json());
+let state = #{{ goal: (), patch: (), transformed: (), own_code: false, tick: 0, step: 0, hits: 0, begin: 0.0 }};
+let order = [false, true, true, false];
+let calls = m.calls().before(counter());
+after({COUNT_SECONDS:?}, || {{
+    let rows = calls.rows().filter(|r| r.hits > 0);
+    rows.sort(|a, b| b.hits - a.hits);
+    let executed = counts.hits() > 0;
+    calls.detach();
+    counts.detach();
+    if !executed {{ print(#{{ idle: true }}.to_json()); return; }}
+    for row in rows {{
+        // `call a.b.C::m @17`
+        let pattern = row.what.split(" ")[1] + "(..)";
+        try {{
+            let found = methods(pattern).entry().before(counter());
+            if methods(pattern).list().is_empty() {{ found.detach(); }} else {{
+                state.goal = found;
+                print(#{{ goal: pattern }}.to_json());
+                return;
+            }}
+        }} catch (error) {{}}
+    }}
+    print(#{{ refused: "it calls no method that can be counted, so its progress cannot be measured" }}.to_json());
+}});
+every({TICK_SECONDS:?}, || {{
+    if state.goal == () {{ return; }}
+    let wanted = order[state.step % 4];
+    if state.tick == 0 && wanted == state.transformed {{ state.tick = {SETTLE_TICKS}; }}
+    if state.tick == 0 {{
+        try {{
+            let next = ();
+            if wanted {{ next = m.optimise("huge", #{{ counts: counts }}); }}
+            else if !state.own_code {{
+                try {{ next = m.optimise("huge", #{{ bytes: 65535 }}); }}
+                catch (error) {{ state.own_code = true; print(#{{ own_code: `${{error}}` }}.to_json()); }}
+            }}
+            if state.patch != () {{ state.patch.detach(); }}
+            state.patch = next;
+            state.transformed = wanted;
+        }} catch (error) {{
+            print(#{{ refused: `${{error}}` }}.to_json());
+            state.goal = ();
+            return;
+        }}
+    }}
+    if state.tick == {SETTLE_TICKS} {{ state.hits = state.goal.hits(); state.begin = now(); }}
+    if state.tick == {window} {{
+        print(#{{ transformed: wanted, seconds: now() - state.begin, progress: state.goal.hits() - state.hits }}.to_json());
+        state.step += 1;
+        state.tick = -1;
+    }}
+    state.tick += 1;
+}});
+"#,
+        pattern = literal(&candidate.pattern),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_the_plan_are_told_apart() {
+        let read = |text: &str| serde_json::from_str::<PlanLine>(text).expect(text);
+        assert!(matches!(
+            read(r#"{"transformed":true,"seconds":1.5,"progress":12}"#),
+            PlanLine::Window {
+                transformed: true,
+                ..
+            }
+        ));
+        assert!(matches!(
+            read(r#"{"goal":"a.B::m(..)"}"#),
+            PlanLine::Goal { .. }
+        ));
+        assert!(matches!(
+            read(r#"{"counts":"i3"}"#),
+            PlanLine::Counts { .. }
+        ));
+        assert!(matches!(read(r#"{"idle":true}"#), PlanLine::Idle { .. }));
+        assert!(matches!(
+            read(r#"{"own_code":"MethodTooLarge"}"#),
+            PlanLine::OwnCode { .. }
+        ));
+        assert!(matches!(
+            read(r#"{"refused":"PartTooLarge"}"#),
+            PlanLine::Refused { .. }
+        ));
+    }
+}

@@ -1,0 +1,184 @@
+//! `methods("…").optimise("huge", #{ … })`: transformations that make methods faster and change no
+//! result. The handle is that of an edit, so `detach` takes the transformation back.
+
+use super::convert::{ApiResult, api_error, number};
+use super::handle::InstrumentHandle;
+use super::patch::{Patch, apply};
+use super::selection::SelectedMethods;
+use crate::context::PlanContext;
+use rhai::{Dynamic, Engine, INT, Map};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use veneer_instruments::{EditKind, InstrumentId, MethodPasses, PointRow};
+
+/// The size of a part without `bytes`. A part that is emitted also has checks, positions and code for
+/// the other parts, and must not exceed 8,000 bytes.
+const PART_BYTES: u16 = 5_000;
+
+/// The names of the options of `huge`.
+const HUGE_OPTIONS: [&str; 2] = ["bytes", "counts"];
+
+/// The options of `optimise("huge", …)`.
+#[derive(Default)]
+struct HugeOptions {
+    bytes: Option<u16>,
+    counts: Option<InstrumentId>,
+}
+
+impl HugeOptions {
+    fn read(options: &Map) -> ApiResult<HugeOptions> {
+        let mut read = HugeOptions::default();
+        for (name, value) in options {
+            match name.as_str() {
+                "bytes" => read.bytes = Some(part_bytes(value)?),
+                "counts" => read.counts = Some(counter(value)?),
+                other => {
+                    return api_error(format!(
+                        "`{other}` is no option of \"huge\"; it has {}",
+                        HUGE_OPTIONS.join(" and ")
+                    ));
+                }
+            }
+        }
+        Ok(read)
+    }
+}
+
+/// The counter of blocks that is given by its handle or by its id.
+fn counter(value: &Dynamic) -> ApiResult<InstrumentId> {
+    if let Some(handle) = value.clone().try_cast::<InstrumentHandle>() {
+        return Ok(handle.id);
+    }
+    let text = value.clone().into_string().unwrap_or_default();
+    text.parse().or_else(|_| {
+        api_error(format!(
+            "counts: `{value}` is no counter: write counts: m.blocks().before(counter()), or the id of a counter"
+        ))
+    })
+}
+
+fn part_bytes(value: &Dynamic) -> ApiResult<u16> {
+    let written = value.as_int().or_else(|found| {
+        api_error::<INT>(format!(
+            "bytes: a number of bytes is needed, not a value of type {found}"
+        ))
+    })?;
+    match number::<u16>("number of bytes from 1 to 65,535", written)? {
+        0 => api_error("bytes: 0 is no number of bytes from 1 to 65,535"),
+        bytes => Ok(bytes),
+    }
+}
+
+/// How often the blocks of each method were passed.
+fn passes(rows: Vec<PointRow>) -> Vec<MethodPasses> {
+    let mut all: BTreeMap<(String, String), MethodPasses> = BTreeMap::new();
+    for row in rows {
+        let (Some(fragment), None) = (row.fragment, row.to) else {
+            continue;
+        };
+        let key = (row.class, row.method);
+        let passes = all.entry(key.clone()).or_insert_with(|| MethodPasses {
+            class: key.0,
+            method: key.1,
+            passes: BTreeMap::new(),
+        });
+        passes.passes.insert(fragment, row.data.hits());
+    }
+    all.into_values().collect()
+}
+
+fn optimise(
+    context: &PlanContext,
+    methods: &SelectedMethods,
+    transformation: &str,
+    options: &Map,
+) -> ApiResult<Patch> {
+    if transformation != "huge" {
+        return api_error(format!(
+            "`{transformation}` is no transformation; there is \"huge\""
+        ));
+    }
+    let options = HugeOptions::read(options)?;
+    let counted = options.counts.map(|id| {
+        let rows = context.with_runtime(|runtime| runtime.rows(id));
+        passes(rows)
+    });
+    let budget = options.bytes.unwrap_or(PART_BYTES);
+    let split = EditKind::Split { budget };
+    apply(context, methods, vec![split], counted.unwrap_or_default())
+}
+
+pub(super) fn register(engine: &mut Engine, context: &Arc<PlanContext>) {
+    let plan = context.clone();
+    engine.register_fn(
+        "optimise",
+        move |methods: &mut SelectedMethods, name: &str| {
+            optimise(&plan, methods, name, &Map::new())
+        },
+    );
+    let plan = context.clone();
+    engine.register_fn(
+        "optimise",
+        move |methods: &mut SelectedMethods, name: &str, options: Map| {
+            optimise(&plan, methods, name, &options)
+        },
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use veneer_instruments::Measurement;
+    use veneer_names::FragmentId;
+
+    fn row(method: &str, fragment: Option<u32>, to: Option<u32>, hits: u64) -> PointRow {
+        PointRow {
+            class: "a.B".into(),
+            method: method.into(),
+            fragment: fragment.map(FragmentId),
+            to: to.map(FragmentId),
+            what: None,
+            line: None,
+            data: Measurement::Count { hits },
+        }
+    }
+
+    #[test]
+    fn passes_are_those_of_blocks_by_method() {
+        let rows = vec![
+            row("m()V", Some(2), None, 20),
+            row("n()V", Some(0), None, 7),
+            row("m()V", Some(0), None, 1),
+            row("m()V", Some(0), Some(2), 9),
+            row("m()V", None, None, 5),
+        ];
+        let found = passes(rows);
+        let of = |n: usize| (&*found[n].method, found[n].passes.clone());
+        let counts = |list: &[(u32, u64)]| list.iter().map(|(f, n)| (FragmentId(*f), *n)).collect();
+        assert_eq!(of(0), ("m()V", counts(&[(0, 1), (2, 20)])));
+        assert_eq!(of(1), ("n()V", counts(&[(0, 7)])));
+        assert_eq!(found.len(), 2);
+    }
+
+    #[test]
+    fn options_are_checked() {
+        let read = |text: &str| {
+            let options: Map = Engine::new().eval(text).expect("a map");
+            HugeOptions::read(&options)
+        };
+        assert_eq!(
+            read("#{ bytes: 300 }").map(|o| o.bytes).ok(),
+            Some(Some(300))
+        );
+        for (text, part) in [
+            ("#{ bytes: 0 }", "65,535"),
+            ("#{ bytes: 70000 }", "65,535"),
+            ("#{ bytes: \"x\" }", "type"),
+            ("#{ counts: 3 }", "is no counter"),
+            ("#{ size: 3 }", "bytes and counts"),
+        ] {
+            let error = read(text).err().map(|e| e.to_string()).unwrap_or_default();
+            assert!(error.contains(part), "{text}: {error}");
+        }
+    }
+}

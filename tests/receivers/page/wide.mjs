@@ -1,0 +1,41 @@
+// A method of thousands of blocks and a class of 5,000 methods.
+
+import { usedHeap, wheelFrames } from "./frames.mjs";
+
+export default async function wide(tools, { address, pid, counted }) {
+  const { open, screenshot, accessibilityProblems } = tools;
+  const page = await open();
+  // The agent needs some time to describe thousands of blocks.
+  page.setDefaultTimeout(120_000);
+  await page.goto(address);
+  const { origin } = new URL(page.url());
+
+  // The class: every method is in the list.
+  let begun = Date.now();
+  await page.goto(`${origin}/#/code/${pid}?class=Methods`);
+  const links = page.locator("section[aria-label='Methods of Methods'] a");
+  await links.first().waitFor();
+  const classTime = Date.now() - begun;
+  const box = page.getByRole("searchbox", { name: /method/i });
+  await box.fill("m4999");
+  await page.getByRole("link", { name: "m4999(int)" }).waitFor();
+  await screenshot(page, "class-of-5000-methods");
+  const axe = { class: await accessibilityProblems(page) };
+
+  // The method: its picture.
+  begun = Date.now();
+  await page.goto(`${origin}/#/method/${pid}?pattern=${encodeURIComponent("Blocks::run(boolean)")}`);
+  await page.locator(".flow-window canvas").first().waitFor();
+  const pictureTime = Date.now() - begun;
+  // A version with a counter on each block that would exceed the 8,000 bytes that HotSpot compiles is refused.
+  if (counted) {
+    await page.locator(".flow-table [role=row]").filter({ hasText: /\/s/ }).first().waitFor({ state: "attached" });
+  }
+  const rateTime = counted ? Date.now() - begun : null;
+  const zoom = await wheelFrames(page, ".flow-window canvas", "zoom", 120);
+  const pan = await wheelFrames(page, ".flow-window canvas", "pan", 120);
+  await screenshot(page, "method-of-many-blocks");
+  axe.method = await accessibilityProblems(page);
+  const heap = await usedHeap(page);
+  return { classTime, pictureTime, rateTime, zoom, pan, heap, axe };
+}
