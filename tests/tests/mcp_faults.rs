@@ -69,24 +69,7 @@ const fn search(words: &'static [&'static str]) -> Step {
     )
 }
 
-const SHOP: [Fault; 6] = [
-    Fault {
-        name: "a quadratic search for duplicates",
-        steps: &[
-            machines(&["shop.Service"]),
-            // Its share is about that from which a search calls a place a bottleneck.
-            step(
-                "ask",
-                |known| json!({"pid": known.pid, "question": "time", "pattern": "shop.Desk::*(..)"}),
-                &["hasTwice"],
-            ),
-            step(
-                "ask",
-                |known| json!({"pid": known.pid, "question": "count", "pattern": "shop.Desk::hasTwice(..)", "at": "loops"}),
-                &["hasTwice"],
-            ),
-        ],
-    },
+const SHOP: [Fault; 5] = [
     Fault {
         name: "orders of one customer are slow",
         steps: &[
@@ -145,7 +128,22 @@ const SHOP: [Fault; 6] = [
 ];
 
 /// Faults of `tests/java/search/Faults.java`, with the names that the program takes.
-const SINGLE: [(&str, Fault); 4] = [
+const SINGLE: [(&str, Fault); 5] = [
+    (
+        "duplicates",
+        Fault {
+            name: "a quadratic search for duplicates",
+            steps: &[
+                machines(&["Faults"]),
+                search(&["Faults.hasTwice"]),
+                step(
+                    "ask",
+                    |known| json!({"pid": known.pid, "question": "count", "pattern": known.pattern, "at": "loops"}),
+                    &["hasTwice"],
+                ),
+            ],
+        },
+    ),
     (
         "loop",
         Fault {

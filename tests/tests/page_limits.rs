@@ -61,8 +61,8 @@ fn check_frames(what: &str, times: &Value, slow: f64) {
 }
 
 /// Shows a method of `2 * pairs + 1` blocks, and a class of 5,000 methods. One frame in a hundred may take
-/// longer than `slow`, in milliseconds. `counted` says whether the blocks can be counted.
-fn show_wide_classes(pairs: usize, counted: bool, slow: f64) -> Outcome {
+/// longer than `slow`, in milliseconds.
+fn show_wide_classes(pairs: usize, slow: f64) -> Outcome {
     in_browser("page", |programs, browser| {
         let folder = Folder::new("wide")?;
         std::fs::write(folder.join("Blocks.class"), class_of_blocks(pairs))?;
@@ -71,11 +71,7 @@ fn show_wide_classes(pairs: usize, counted: bool, slow: f64) -> Outcome {
         programs.jdk().compile(&[source], folder.path())?;
         let live = start(programs, Some(folder.path()), &["Wide"])?;
         let server = server()?;
-        let result = browser.run(
-            "wide",
-            &server,
-            json!({"pid": live.pid(), "counted": counted}),
-        )?;
+        let result = browser.run("wide", &server, json!({"pid": live.pid()}))?;
         for member in ["classTime", "pictureTime", "rateTime", "heap"] {
             println!("{member}: {}", result[member]);
         }
@@ -90,12 +86,12 @@ fn show_wide_classes(pairs: usize, counted: bool, slow: f64) -> Outcome {
 
 #[test]
 fn a_method_of_2_001_blocks_and_a_class_of_5_000_methods_are_shown() -> Outcome {
-    show_wide_classes(1_000, false, SLOW_FRAME_MILLIS)
+    show_wide_classes(1_000, SLOW_FRAME_MILLIS)
 }
 
 #[test]
 fn a_method_of_9_999_blocks_is_shown_with_its_rates() -> Outcome {
-    show_wide_classes(4_999, true, SLOW_FRAME_MILLIS_OF_THE_LARGEST)
+    show_wide_classes(4_999, SLOW_FRAME_MILLIS_OF_THE_LARGEST)
 }
 
 #[test]

@@ -204,10 +204,10 @@ impl Library {
     }
 
     /// Prepares the JVM for the first token. An agent without instruments does not need this, so it
-    /// is not part of the start. The preparation initialises classes, which is never tried again
+    /// is not part of the start, except if there are plans. The preparation initialises classes, which is never tried again
     /// after an `OutOfMemoryError`. So this function waits for room on the heap for at most
     /// [`MAX_ROOM_WAIT`], and fails if the heap is full then; a later call may succeed.
-    fn prepare_versions(&self, env: Env) -> Result<(), JvmError> {
+    pub fn prepare_versions(&self, env: Env) -> Result<(), JvmError> {
         if self.has_prepared_versions.get().is_none() {
             let deadline = Instant::now() + MAX_ROOM_WAIT;
             let mut collects = false;

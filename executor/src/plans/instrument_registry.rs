@@ -120,6 +120,8 @@ pub struct Instrument {
     pub unloaded_methods: usize,
     /// The number of methods that could not be instrumented.
     pub refused: usize,
+    /// The first of these methods, and the reason.
+    pub first_refusal: Option<String>,
     /// The addresses of the cells that limit how often the instrument acts: one cell, or one for
     /// each point. For a late timer, the cell of its start time.
     pub cells: Vec<i64>,
@@ -203,10 +205,18 @@ impl Instrument {
             folded_methods: 0,
             unloaded_methods: 0,
             refused: 0,
+            first_refusal: None,
             cells,
             cost,
             deferred_error: None,
         }
+    }
+
+    /// Counts a method that cannot be instrumented, with its reason.
+    pub fn add_refusal(&mut self, class: &str, method: &str, reason: &str) {
+        self.refused += 1;
+        let text = || format!("{class}.{method}: {reason}");
+        self.first_refusal.get_or_insert_with(text);
     }
 
     /// Returns the name that the plan gave the instrument, or the display form of its spec.

@@ -106,6 +106,9 @@ impl PlanLoop {
         let (agent, env) = (self.agent, self.env);
         match job {
             PlanJob::Begin(answer) => {
+                // A plan may attach its first instrument later, when the application has filled its
+                // heap. If this fails, the first token tries again.
+                let _ = agent.library.prepare_versions(env);
                 let all_loaded = self.load_configured_plans();
                 // Before the application runs code of these classes.
                 prepared_classes::weave_waiting(agent, env);

@@ -183,21 +183,64 @@ impl WovenMethods {
         class: &Class,
         analysed: &AnalysedMethod,
     ) {
-        let (method, points) = (&analysed.method, &analysed.armed.points);
-        let is_large = method.code.code.len() > MAX_COMPILED_BYTES;
-        if !is_large || !self.split(analysed.id).is_empty() {
-            return;
+        let is_large = analysed.method.code.code.len() > MAX_COMPILED_BYTES;
+        if is_large && self.split(analysed.id).is_empty() {
+            // A method that cannot be split gets versions of one part.
+            self.split_method(agent, env, class, analysed, FIRST_BUDGET);
         }
-        let mut split = vec![Edit::Split {
-            budget: FIRST_BUDGET,
-        }];
-        // A method that cannot be split gets versions of one part.
+    }
+
+    /// Makes all versions of a method split into parts of at most `budget` bytes of its own code.
+    /// Returns whether it can be split in this way.
+    fn split_method(
+        &self,
+        agent: &Agent,
+        env: Env,
+        class: &Class,
+        analysed: &AnalysedMethod,
+        budget: u16,
+    ) -> bool {
+        let (method, points) = (&analysed.method, &analysed.armed.points);
+        let mut split = vec![Edit::Split { budget }];
         if fit_split(agent, env, class, analysed, &mut split).is_ok()
             && let Ok(patched) = patch::apply(method, &split, points)
         {
             let points = patched.edit_points.iter().map(|p| p.fragment);
             self.set_split(analysed.id, split, points);
+            return true;
         }
+        false
+    }
+
+    /// Splits a method if its version is refused because its instruments make it larger than what
+    /// HotSpot compiles. The parts have room for as much code of instruments as the refused version.
+    /// Returns whether a version may be possible now.
+    fn split_refused(
+        &self,
+        agent: &Agent,
+        env: Env,
+        class: &Class,
+        id: MethodId,
+        reason: &Refusal,
+    ) -> bool {
+        let Refusal::CompileLimit(before, after) = *reason else {
+            return false;
+        };
+        if !self.split(id).is_empty() {
+            return false;
+        }
+        let Ok(original) = class.original_file() else {
+            return false;
+        };
+        let Ok(file) = ClassFile::parse(&original) else {
+            return false;
+        };
+        let Ok(analysed) = analyse(&agent.policy, &file, class, id) else {
+            return false;
+        };
+        let budget = MAX_PART_BYTES * before / after.max(1);
+        let budget = u16::try_from(budget).unwrap_or(FIRST_BUDGET);
+        self.split_method(agent, env, class, &analysed, budget.min(FIRST_BUDGET))
     }
 
     /// Makes versions of these methods of a class with their current instrumentation, and adds
@@ -220,7 +263,14 @@ impl WovenMethods {
         let (counting, active): (Vec<_>, Vec<_>) = active.into_iter().partition(counts_entries);
         let mut refused = Vec::new();
         for part in active.chunks(MAX_METHODS_PER_CLASS) {
-            refused.extend(self.define_versions(agent, env, class, part, eager, batch));
+            for (id, reason) in self.define_versions(agent, env, class, part, eager, batch) {
+                if !self.split_refused(agent, env, class, id, &reason) {
+                    refused.push((id, reason));
+                    continue;
+                }
+                let again = [self.snapshot(id)];
+                refused.extend(self.define_versions(agent, env, class, &again, eager, batch));
+            }
         }
         for snapshot in &counting {
             let counted = self.count_entries(agent, env, class, snapshot, eager, batch);

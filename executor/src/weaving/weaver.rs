@@ -409,7 +409,7 @@ impl ClassWeaver<'_> {
         };
         agent.refuse(dotted, &task.label, &refused.code, &refused.detail);
         if let Some(i) = agent.table.lock().instrument(task.instrument) {
-            i.refused += 1;
+            i.add_refusal(dotted, &task.label, &refused.detail);
         }
     }
 
@@ -709,7 +709,7 @@ fn remove_unproven(agent: &Agent, class: &Class, id: MethodId, reason: &Refusal)
         )]);
         let mut tables = agent.table.lock();
         if let Some(i) = tables.instrument(instrument) {
-            i.refused += 1;
+            i.add_refusal(class.dotted.as_str(), &label, &reason.to_string());
             i.methods.remove(&id);
             let is_removed =
                 |point: &mut InstalledPoint| point.key.method == id && !point.is_unloaded;

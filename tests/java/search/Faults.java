@@ -386,6 +386,29 @@ public class Faults {
         }
     }
 
+    // The time grows with the square of the number of items.
+    static boolean hasTwice(int[] items) {
+        for (int i = 0; i < items.length; i++) { // FAULT duplicates
+            for (int j = 0; j < i; j++) { // FAULT duplicates
+                if (items[i] == items[j]) { // FAULT duplicates
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    static void duplicates() {
+        for (int number = 0; ; number++) {
+            int[] items = new int[number % 4 == 0 ? 2_000 : 6];
+            for (int i = 0; i < items.length; i++) {
+                items[i] = number * 31 + i;
+            }
+            sink += hasTwice(items) ? 1 : 0;
+            other(50);
+        }
+    }
+
     static Integer lookup(Map<SimpleEntry<String, String>, Integer> map, SimpleEntry<String, String> key) {
         return map.get(key); // FAULT collisions
     }
@@ -474,6 +497,7 @@ public class Faults {
             case "regex" -> regex();
             case "logging" -> logging();
             case "strings" -> strings();
+            case "duplicates" -> duplicates();
             case "collisions" -> collisions();
             case "sharing" -> sharing();
             case "hidden" -> hiddenBehindManyCallers();

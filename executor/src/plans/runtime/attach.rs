@@ -145,19 +145,24 @@ impl RuntimeHandle {
             self.detach_instrument(id)?;
             return Err(error);
         }
-        let mut attached = {
+        let (mut attached, refusal) = {
             let mut table = agent.table.lock();
             let Some(i) = table.instrument(id) else {
                 return Err(AttachError::UnknownInstrument { id });
             };
-            AttachSummary {
+            let summary = AttachSummary {
                 id,
                 methods: i.method_count(),
                 points: i.points.len(),
                 refused: i.refused,
                 warnings: Vec::new(),
-            }
+            };
+            (summary, i.first_refusal.clone())
         };
+        if let Some(refusal) = refusal.filter(|_| attached.points == 0) {
+            let warning = nothing_attached(attached.refused, &refusal);
+            attached.warnings.push(warning);
+        }
         self.add_warnings(&mut attached, patterns, &selection);
         Ok(attached)
     }
@@ -245,6 +250,16 @@ impl RuntimeHandle {
         table.release_quarantined(|row| row.is_unused(env));
         table.retire(id);
         Ok(())
+    }
+}
+
+/// The warning about an instrument without a point, because no method can have it.
+fn nothing_attached(refused: usize, first: &str) -> String {
+    match refused {
+        1 => format!("nothing is attached, because the method cannot be instrumented: {first}"),
+        _ => format!(
+            "nothing is attached, because none of {refused} methods can be instrumented; the first one: {first}"
+        ),
     }
 }
 
