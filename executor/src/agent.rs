@@ -34,6 +34,7 @@ use crate::plans::instrument_registry::InstrumentRegistry;
 use crate::plans::jobs::PlanJob;
 use crate::plans::plan_instances::PlanInstances;
 use crate::plans::plan_output::OutputRouter;
+use crate::weaving::inline_caches::InlineCaches;
 use crate::weaving::woven_methods::WovenMethods;
 use parking_lot::{Mutex, RwLock};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -90,6 +91,8 @@ pub struct Agent {
     pub rings: Rings,
     /// The aggregation maps that probes fill.
     pub tallies: Tallies,
+    /// The inline caches of instruments.
+    pub inline_caches: InlineCaches,
     /// The file with the facts about armed classes, if a recording of calls needs it.
     pub class_facts: Option<ClassFactsFile>,
     /// The recorder of event traces.
@@ -192,6 +195,7 @@ impl Agent {
             table: InstrumentRegistry::default(),
             shards: parts.shards,
             rings: parts.rings,
+            inline_caches: InlineCaches::default(),
             tallies: parts.tallies,
             class_facts: parts.class_facts,
             recorder: Recorder::default(),

@@ -134,6 +134,13 @@ pub const FUNCTIONS: &[ProbeFunction] = &[
         description: "the name of an object's class; `()` for `()`",
     },
     ProbeFunction {
+        name: "inline_cache",
+        helper: "inlineCache",
+        parameters: &[ParameterType::Object],
+        result: ResultType::Integer,
+        description: "compares the class of an object with that of the first object at this point: 1 for the first object, 0 for each later one of its class, 2 for all others and for `()`; costs next to nothing where all objects have one class",
+    },
+    ProbeFunction {
         name: "is_a",
         helper: "isA",
         parameters: &[ParameterType::Object, ParameterType::Text],

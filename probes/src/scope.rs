@@ -41,6 +41,11 @@ pub trait Scope {
     fn here(&self) -> String;
     /// Returns the number of the instruction at the point ([`veneer_names::site_id`]).
     fn site_id(&self) -> i64;
+    /// Returns the number of a new cell that remembers a class, for an inline cache at the point. Each
+    /// object misses the cell 0.
+    fn inline_cache(&self) -> i64 {
+        0
+    }
     /// Returns the names of the instance fields of a class, including those of its superclasses.
     fn fields(&self, class: &str) -> Vec<String>;
     /// Returns the number under which the runtime registers a loaded class or interface (internal

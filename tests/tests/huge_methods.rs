@@ -6,10 +6,11 @@ use std::time::Duration;
 use veneer_tests::command::{run, veneer};
 use veneer_tests::folder::Folder;
 use veneer_tests::huge_method::{self, sums, times};
-use veneer_tests::java_programs::Outcome;
+use veneer_tests::java_programs::{Outcome, Programs};
 use veneer_tests::jdk::{self, Jdk};
 use veneer_tests::live::{Live, until};
 use veneer_tests::process::Process;
+use veneer_tests::wide_classes::{class_of_blocks, class_of_methods};
 
 /// The steps of a round.
 const STEPS: &str = "20000";
@@ -129,5 +130,50 @@ fn a_split_method_is_compiled_while_it_runs() -> Outcome {
     let after: Vec<u64> = times.iter().rev().copied().take(5).collect();
     println!("ms a round before: {before:?}, and after: {after:?}");
     assert!(times.len() > 10, "{}", output.out);
+    Ok(())
+}
+
+/// Starts `tests/java/page/Wide.java`, which calls a method of 2,001 blocks in a loop.
+fn wide(programs: &Programs) -> Result<(Live, Folder), Box<dyn std::error::Error>> {
+    let folder = Folder::new("wide-blocks")?;
+    std::fs::write(folder.join("Blocks.class"), class_of_blocks(1_000))?;
+    let source = folder.join("Methods.java");
+    std::fs::write(&source, class_of_methods(1))?;
+    programs.jdk().compile(&[source], folder.path())?;
+    let path = std::env::join_paths([programs.classes().path(), folder.path()])?;
+    let java = programs.launcher().arg("-cp").arg(path).arg("Wide");
+    Ok((Live::start(&run(&[], &java))?, folder))
+}
+
+/// Without its counters, the method has 5,002 bytes.
+#[test]
+fn a_method_that_its_counters_make_too_large_is_split() -> Outcome {
+    for jdk in jdk::for_this_test() {
+        let programs = Programs::compile_folder(jdk, "page")?;
+        let (live, _folder) = wide(&programs)?;
+        let counted = live.value("methods(\"Blocks::run(..)\").blocks().before(counter())")?;
+        until("counts", || live.sum(&counted), |sum| *sum > 2_001)?;
+        live.value(&format!("detach(\"{counted}\")"))?;
+        let hits = live.hits(&counted)?;
+        assert_eq!(hits.len(), 2_001);
+        // Every call passes each condition, and every second call the `nop` behind it.
+        let of = |odd| {
+            hits.iter()
+                .filter(move |(block, _)| block.unwrap_or(0) % 2 == odd)
+        };
+        let range = |odd| {
+            let counts = || of(odd).map(|(_, count)| *count);
+            (counts().min().unwrap_or(0), counts().max().unwrap_or(0))
+        };
+        let (calls, passes) = (range(0), range(1));
+        println!("calls {calls:?}, passes {passes:?}");
+        // An activation may be between two parts when the counters come or go.
+        assert!(calls.0 > 0 && calls.1 - calls.0 <= 2, "{calls:?}");
+        assert!(
+            passes.1.abs_diff(calls.1 / 2) <= 2 && passes.1 - passes.0 <= 2,
+            "{passes:?}"
+        );
+        live.stop()?.succeeded("Wide")?;
+    }
     Ok(())
 }

@@ -59,6 +59,8 @@ pub struct Library {
     room_to_change: Static,
     without_place: Static,
     forget_all: Static,
+    add_inline_caches: Static,
+    remove_inline_caches: Static,
     place: Static,
     shut: Static,
     open: Static,
@@ -167,6 +169,8 @@ impl Library {
             room_to_change: find(c"roomToChange", c"(J)J")?,
             without_place: find(c"withoutPlace", c"(J)J")?,
             forget_all: find(c"forgetAll", c"()V")?,
+            add_inline_caches: find(c"addInlineCaches", c"(I)V")?,
+            remove_inline_caches: find(c"removeInlineCaches", c"(I)V")?,
             place: find(c"place", c"(Ljava/lang/Class;Ljava/lang/String;I)J")?,
             shut: find(c"shut", c"(I)V")?,
             open: find(c"open", c"(I)V")?,
@@ -629,6 +633,20 @@ impl Library {
         Ok((with.max(0) as u64, without.max(0) as u64))
     }
 
+    /// Makes a page of inline caches. It must exist before code that uses it runs.
+    pub fn add_inline_caches(&self, env: Env, page: u32) -> Result<(), JvmError> {
+        let what = || "making inline caches".to_string();
+        // SAFETY: `addInlineCaches(I)V` takes one int.
+        unsafe { env.void(&self.add_inline_caches, &[i(page as i32)], what) }
+    }
+
+    /// Drops a page of inline caches. Each object misses its cells from then on.
+    pub fn remove_inline_caches(&self, env: Env, page: u32) -> Result<(), JvmError> {
+        let what = || "dropping inline caches".to_string();
+        // SAFETY: `removeInlineCaches(I)V` takes one int.
+        unsafe { env.void(&self.remove_inline_caches, &[i(page as i32)], what) }
+    }
+
     /// Makes the runtime classes drop every string and object of the application.
     pub fn forget_all(&self, env: Env) -> Result<(), JvmError> {
         let what = || "letting go of what is the application's".to_string();
@@ -702,7 +720,7 @@ mod tests {
                 assert!(declared.contains(&wanted), "{wanted:?}");
             }
         }
-        assert_eq!(calls, 32);
+        assert_eq!(calls, 34);
     }
 
     /// `javac` notes the class of an inlined constant in the constant pool. The JVM ignores the entry

@@ -48,7 +48,7 @@ const fn reader(class: RuntimeClass) -> RuntimeClass {
 
 /// The runtime classes, in the order in which the agent defines them: a class is defined before the
 /// first use of any method that names it. `VeneerAgent`, which the agent calls, is the last one.
-pub const CLASSES: [RuntimeClass; 30] = [
+pub const CLASSES: [RuntimeClass; 31] = [
     named(class("VeneerFrame")),
     class("VeneerReserve"),
     class("VeneerBound"),
@@ -70,6 +70,7 @@ pub const CLASSES: [RuntimeClass; 30] = [
     class("VeneerObjects"),
     class("VeneerClasses"),
     class("VeneerValues"),
+    class("VeneerInlineCaches"),
     named(class("VeneerProbe")),
     class("VeneerWalk"),
     class("VeneerBacktrace"),

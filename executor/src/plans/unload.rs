@@ -77,6 +77,7 @@ pub fn unload_agent(agent: &Agent, env: Env, session: &PlanSession) -> DetachRep
     if running == 0 {
         stack_traces::unhook(env);
     }
+    agent.inline_caches.forget();
     if let Err(e) = agent.library.forget_all(env) {
         agent.report_problem("", &e.to_string());
     }

@@ -33,6 +33,7 @@ use thiserror::Error;
 use veneer_fragmenter::advice::ProbeArgument;
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::types::Type;
+use veneer_instruments::InstrumentId;
 use veneer_names::{
     CounterSlot, FieldDescriptor, FieldKind, LocalSlot, MethodDescriptor, OBJECT,
     OBJECT_DESCRIPTOR, java_form, type_descriptor,
@@ -138,6 +139,8 @@ pub struct SiteScope<'a> {
     method: &'a Method<'a>,
     values: VisibleValues,
     unique: &'a UniqueClasses,
+    /// The instrument to which the code belongs.
+    instrument: InstrumentId,
     /// The classes that names have been resolved to, by internal name. `None` if a name was
     /// resolved to two classes.
     resolved: RefCell<HashMap<String, Option<jclass>>>,
@@ -151,6 +154,7 @@ impl<'a> SiteScope<'a> {
         method: &'a Method<'a>,
         values: VisibleValues,
         unique: &'a UniqueClasses,
+        instrument: InstrumentId,
     ) -> SiteScope<'a> {
         SiteScope {
             agent,
@@ -159,6 +163,7 @@ impl<'a> SiteScope<'a> {
             method,
             values,
             unique,
+            instrument,
             resolved: RefCell::default(),
         }
     }
@@ -628,6 +633,11 @@ impl Scope for SiteScope<'_> {
         let class = java_form(&self.method.class);
         let method = format!("{}{}", self.method.name, self.method.descriptor);
         veneer_names::site_id(&class, &method, self.values.pc)
+    }
+
+    fn inline_cache(&self) -> i64 {
+        let add = |page| self.agent.library.add_inline_caches(self.env, page).is_ok();
+        self.agent.inline_caches.cell(self.instrument, add)
     }
 
     fn field(&self, class: &str, name: &str) -> Option<Field> {

@@ -428,7 +428,8 @@ impl ClassWeaver<'_> {
         {
             self.refuse_before_super(&analysed, &task.label);
         }
-        let compile = |code: &ProbeCode, values| self.compile(&analysed, code, values);
+        let compile =
+            |code: &ProbeCode, values| self.compile(&analysed, task.instrument, code, values);
         let planned = planner::plan(&task.spec, method, armed, &compile);
         let planned = planned.map_err(|error| match planner::awaited_class(&error) {
             Some(class) => NotPlaced::Awaits {
@@ -490,10 +491,11 @@ impl ClassWeaver<'_> {
         self.result.changed.push(task.method);
     }
 
-    /// Compiles code for a site of a method.
+    /// Compiles code of an instrument for a site of a method.
     fn compile(
         &self,
         analysed: &AnalysedMethod,
+        instrument: InstrumentId,
         code: &ProbeCode,
         values: VisibleValues,
     ) -> Result<CompiledProbe, ProbeError> {
@@ -502,7 +504,7 @@ impl ClassWeaver<'_> {
             agent.library.prepare(env)?;
             let host = self.class.local(env).unwrap_or(jclass::NULL);
             let method = &analysed.method;
-            let scope = SiteScope::new(agent, env, host, method, values, &self.unique);
+            let scope = SiteScope::new(agent, env, host, method, values, &self.unique, instrument);
             let compiled = veneer_probes::compile::compile(code, &scope);
             Ok(compiled.map(|probe| {
                 let (reads, operands) = scope.sources(&probe);

@@ -76,6 +76,11 @@ impl Compiler<'_> {
             words.push('J');
             pops += 2;
         }
+        if name == "inline_cache" {
+            self.step(ProbeStep::Long(self.scope.inline_cache()), 0, 2);
+            words.push('J');
+            pops += 2;
+        }
         let gives = function.result.ty();
         let given = format!("({words}){}", helper_descriptor(&gives));
         self.helper(function.helper, given, pops, gives.words());

@@ -35,6 +35,10 @@ impl Scope for EntryScope<'_> {
         self.0.site_id()
     }
 
+    fn inline_cache(&self) -> i64 {
+        self.0.inline_cache()
+    }
+
     fn method_label(&self) -> String {
         self.0.method_label()
     }

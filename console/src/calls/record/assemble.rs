@@ -3,12 +3,13 @@
 //! ```text
 //!   entries      counter at each entry              ─▶ methods with entries
 //!   sites        counter before each call           ─┬▶ edges of static and special calls
-//!   receivers    table (site_id, class) → count     ─┴▶ edges of virtual calls, one per receiver's method
+//!   first        table (site_id, class)              ├▶ edges of virtual calls: all calls of the site but …
+//!   receivers    table (site_id, class) → count     ─┴▶ … those on other classes, one edge per method
 //!   allocations  counter before each `new`          ─▶ allocation sites
 //!   refusals                                        ─▶ classes whose calls are missing
 //! ```
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::Value;
 use veneer_calls::{
@@ -39,9 +40,13 @@ pub struct Readings {
     pub sites: Vec<PointRow>,
     /// A counter before each allocation.
     pub allocations: Vec<PointRow>,
-    /// Counts by `site_id()` and the class of the receiver. The class is null for calls on null,
-    /// which enter no method.
+    /// Counts by `site_id()` and the class of the receiver, without calls on the class that the site
+    /// met first. The class is null for calls on null, which enter no method.
     pub receivers: Vec<TableEntry>,
+    /// The class that each site met first.
+    pub first_receivers: Vec<TableEntry>,
+    /// Whether no call on another class is missing in `receivers`.
+    pub are_receivers_whole: bool,
     /// Whether the JVM was killed, and the table of receivers with it.
     pub lost_receivers: bool,
     /// The calls in threads without a tree of contexts, if contexts were recorded.
@@ -50,11 +55,33 @@ pub struct Readings {
     pub refusals: Vec<RefusalRow>,
 }
 
-/// The receivers of a call site: the number of calls on null, and the calls on each class.
+/// The receivers of a call site.
 #[derive(Default)]
 struct Receivers {
     on_null: u64,
-    classes: Vec<(String, u64)>,
+    /// The calls on classes other than the first one.
+    classes: BTreeMap<String, u64>,
+    /// The class that the site met first. Several, if classes of one name in several loaders have the
+    /// site.
+    first: BTreeSet<String>,
+}
+
+impl Receivers {
+    /// Divides `count` calls: the calls on each class, and the calls on an unknown one.
+    fn divide(&self, count: u64, are_whole: bool) -> (BTreeMap<&str, u64>, u64) {
+        let others = self.classes.iter().map(|(class, n)| (class.as_str(), *n));
+        let mut classes: BTreeMap<&str, u64> = others.collect();
+        let known = classes.values();
+        let known = known.fold(self.on_null, |sum, n| sum.saturating_add(*n));
+        let rest = count.saturating_sub(known);
+        match (self.first.first(), self.first.len()) {
+            (Some(only), 1) if are_whole && rest > 0 => {
+                *classes.entry(only).or_default() += rest;
+                (classes, 0)
+            }
+            _ => (classes, rest),
+        }
+    }
 }
 
 /// Makes the profile. `patterns` are those of the recorded methods.
@@ -72,6 +99,7 @@ pub fn profile(
         profile,
         loader,
         hierarchy,
+        are_receivers_whole: readings.are_receivers_whole,
         unknown_receivers: match readings.lost_receivers {
             true => LOST_RECEIVERS,
             false => UNKNOWN_RECEIVERS,
@@ -82,16 +110,24 @@ pub fn profile(
             assembly.add_method(name, Some(hits(row)));
         }
     }
-    assembly.add_calls(&readings.sites, &receivers(&readings.receivers));
+    assembly.add_calls(&readings.sites, &receivers(readings));
     assembly.add_allocations(&readings.allocations);
     assembly.add_unseen(&readings.refusals, patterns);
     assembly.profile
 }
 
 /// The receivers of each call site, by the number of the site.
-fn receivers(entries: &[TableEntry]) -> HashMap<i64, Receivers> {
+fn receivers(readings: &Readings) -> HashMap<i64, Receivers> {
     let mut sites: HashMap<i64, Receivers> = HashMap::new();
-    for entry in entries {
+    for entry in &readings.first_receivers {
+        if let [site, Value::String(class)] = entry.keys.as_slice()
+            && let Some(site) = site.as_i64()
+        {
+            let receivers = sites.entry(site).or_default();
+            receivers.first.insert(class.clone());
+        }
+    }
+    for entry in &readings.receivers {
         let [site, class] = entry.keys.as_slice() else {
             continue;
         };
@@ -99,7 +135,10 @@ fn receivers(entries: &[TableEntry]) -> HashMap<i64, Receivers> {
         let receivers = sites.entry(site).or_default();
         let count = entry.figures.count();
         match class {
-            Value::String(class) => receivers.classes.push((class.clone(), count)),
+            Value::String(class) => {
+                let sum = receivers.classes.entry(class.clone()).or_default();
+                *sum = sum.saturating_add(count);
+            }
             _ => receivers.on_null = receivers.on_null.saturating_add(count),
         }
     }
@@ -139,6 +178,8 @@ struct Assembly<'h> {
     profile: CallProfile,
     loader: LoaderId,
     hierarchy: &'h Hierarchy,
+    /// Whether all calls on classes other than the first one of a site are known.
+    are_receivers_whole: bool,
     /// The name of the callee of virtual calls whose receivers are unknown.
     unknown_receivers: &'static str,
 }
@@ -214,11 +255,11 @@ impl Assembly<'_> {
             CallKind::Virtual | CallKind::Interface => {
                 let mut rest = count;
                 if let Some(receivers) = receivers {
-                    rest = rest.saturating_sub(receivers.on_null);
-                    for (class, count) in &receivers.classes {
-                        rest = rest.saturating_sub(*count);
-                        self.add_receiver(caller, site, call, class, *count);
+                    let (classes, unknown) = receivers.divide(count, self.are_receivers_whole);
+                    for (class, count) in classes {
+                        self.add_receiver(caller, site, call, class, count);
                     }
+                    rest = unknown;
                 }
                 if rest > 0 {
                     let callee = self.add_unknown(self.unknown_receivers);
@@ -370,21 +411,21 @@ mod tests {
                 row("Main", "run()V", Some(what), 5),
             ],
             receivers: vec![
-                receiver(site, "Leaf".into(), 7),
                 receiver(site, "Base".into(), 4),
                 receiver(site, "Main$$Lambda$14/0x0000000800c03000".into(), 3),
                 receiver(site, Value::Null, 4),
                 receiver(site + 1, "Base".into(), 100),
             ],
+            first_receivers: vec![receiver(site, "Leaf".into(), 2)],
+            are_receivers_whole: true,
             ..Readings::default()
         };
         let profile = profile(&readings, &hierarchy, &[]);
         assert_eq!(
             edges(&profile),
             [
-                "Main::run() → Base::m() virtual 11",
+                "Main::run() → Base::m() virtual 13",
                 "Main::run() → Main$$Lambda::m() virtual 3",
-                "Main::run() → [receivers that did not fit into the table] virtual 2",
             ]
         );
         let loader = &profile.loaders()[0];
@@ -393,6 +434,41 @@ mod tests {
             .unwrap();
         assert_eq!(profile.residue(base, profile.incoming()[base.index()]), 1);
         assert_eq!(profile.method(base).code_bytes, Some(9));
+    }
+
+    #[test]
+    fn the_rest_of_a_site_has_no_receiver_if_that_is_not_certain() {
+        let site = site_id("Main", "run()V", 4);
+        let whole = Readings {
+            sites: vec![row(
+                "Main",
+                "run()V",
+                Some("invokevirtual Base::m()V @4"),
+                9,
+            )],
+            receivers: vec![receiver(site, "Other".into(), 2)],
+            first_receivers: vec![receiver(site, "Base".into(), 1)],
+            are_receivers_whole: true,
+            ..Readings::default()
+        };
+        let calls = |readings: &Readings| edges(&profile(readings, &Hierarchy::default(), &[]));
+        let other = "Main::run() → Other::m() virtual 2";
+        let known = "Main::run() → Base::m() virtual 7";
+        assert_eq!(calls(&whole), [known, other]);
+        let unknown = "Main::run() → [receivers that did not fit into the table] virtual 7";
+        let mut cut = whole.clone();
+        cut.are_receivers_whole = false;
+        assert_eq!(calls(&cut), [other, unknown]);
+        let mut two_loaders = whole.clone();
+        let more = receiver(site, "Leaf".into(), 1);
+        two_loaders.first_receivers.push(more);
+        assert_eq!(calls(&two_loaders), [other, unknown]);
+        let mut killed = whole;
+        killed.first_receivers.clear();
+        killed.receivers.clear();
+        killed.lost_receivers = true;
+        let lost = "Main::run() → [receivers that were lost when the JVM was killed] virtual 9";
+        assert_eq!(calls(&killed), [lost]);
     }
 
     #[test]

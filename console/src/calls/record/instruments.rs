@@ -17,6 +17,8 @@ pub struct InstrumentNames {
     sites: String,
     allocations: String,
     receivers: String,
+    first_receivers: String,
+    virtual_calls: String,
     contexts: String,
 }
 
@@ -29,32 +31,48 @@ impl InstrumentNames {
             sites: name("calls"),
             allocations: name("allocations"),
             receivers: name("receivers"),
+            first_receivers: name("first receivers"),
+            virtual_calls: name("virtual calls"),
             contexts: name("contexts"),
         }
     }
 
-    /// The plan that attaches the instruments. The table of receivers has room for `max_receivers`
-    /// pairs of a call site and a class.
+    /// The plan that attaches the instruments. The table of the first receivers has room for
+    /// `max_receivers` call sites.
+    ///
+    /// Most virtual call sites meet one class only. So a site remembers the class of its first
+    /// receiver, and the table counts only the calls on other classes. The calls on the first class are
+    /// the rest of the site's calls.
     pub fn plan(&self, patterns: &[String], max_receivers: u32) -> String {
         let patterns: Vec<String> = patterns.iter().map(|pattern| literal(pattern)).collect();
         let receivers = |mnemonic| {
             format!(
-                "m.call_sites(\"{mnemonic}\").before(|p| t.count(site_id(), class_of(p.receiver)));\n"
+                "m.call_sites(\"{mnemonic}\").before(code(|p| {{ let c = inline_cache(p.receiver); \
+                 if c == 2 {{ t.count(site_id(), class_of(p.receiver)) }} \
+                 else if c == 1 {{ first.count(site_id(), class_of(p.receiver)) }} }}).named({}));\n",
+                literal(&self.virtual_calls)
             )
         };
         let counter = |name| format!("counter().named({})", literal(name));
+        let other = |mnemonic| {
+            let counter = counter(&self.sites);
+            format!("m.call_sites(\"{mnemonic}\").before({counter});\n")
+        };
         format!(
             "let m = methods([{}]).limit({MAX_POINTS});\n\
              let t = tally({max_receivers}).named({});\n\
+             let first = tally({max_receivers}).named({});\n\
              m.entry().before({});\n\
-             m.call_sites().before({});\n\
              m.allocations().before({});\n\
-             {}{}",
+             {}{}{}{}{}",
             patterns.join(", "),
             literal(&self.receivers),
+            literal(&self.first_receivers),
             counter(&self.entries),
-            counter(&self.sites),
             counter(&self.allocations),
+            other("invokestatic"),
+            other("invokespecial"),
+            other("invokedynamic"),
             receivers("invokevirtual"),
             receivers("invokeinterface"),
         )
@@ -91,7 +109,10 @@ impl InstrumentNames {
         readings.refusals = report.refusals;
         for table in report.tables {
             if table.name == self.receivers {
+                readings.are_receivers_whole = table.omitted == 0 && table.rest.count() == 0;
                 readings.receivers = table.entries;
+            } else if table.name == self.first_receivers {
+                readings.first_receivers = table.entries;
             }
         }
         readings
@@ -103,12 +124,12 @@ impl InstrumentNames {
         for (name, points) in all {
             let rows: &mut Vec<PointRow> = match name {
                 name if name == self.entries => &mut readings.entries,
-                name if name == self.sites => &mut readings.sites,
+                name if name == self.sites || name == self.virtual_calls => &mut readings.sites,
                 name if name == self.allocations => &mut readings.allocations,
                 name if name == self.contexts => &mut readings.contexts,
                 _ => continue,
             };
-            *rows = points;
+            rows.extend(points);
         }
         readings
     }

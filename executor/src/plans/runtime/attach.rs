@@ -245,6 +245,10 @@ impl RuntimeHandle {
         drop(table);
         // The journal must have the final readings before the counters are reused.
         agent.append_records(&[journal_records::detached(agent, id)]);
+        agent.inline_caches.drop_cells(id, |page| {
+            // The page stays in memory if this fails.
+            let _ = agent.library.remove_inline_caches(env, page);
+        });
         let mut table = agent.table.lock();
         table.release_counters(points);
         table.release_quarantined(|row| row.is_unused(env));
@@ -287,6 +291,14 @@ mod tests {
             what: text.into(),
             instead: String::new(),
         }
+    }
+
+    #[test]
+    fn a_warning_names_the_first_of_several_refused_methods() {
+        let one =
+            "nothing is attached, because the method cannot be instrumented: a.B.m()V: too large";
+        assert_eq!(nothing_attached(1, "a.B.m()V: too large"), one);
+        assert!(nothing_attached(3, "a.B.m()V: too large").contains("none of 3 methods"));
     }
 
     #[test]

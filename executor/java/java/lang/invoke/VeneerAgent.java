@@ -165,7 +165,7 @@ final class VeneerAgent {
     static void prepare() {
         Class<?>[] called = {
             VeneerProbe.class, VeneerValues.class, VeneerTables.class, VeneerFrequentKeys.class, VeneerTexts.class, VeneerThreads.class,
-            VeneerObjects.class};
+            VeneerObjects.class, VeneerInlineCaches.class};
         for (Class<?> one : called) {
             U.ensureClassInitialized(one);
         }
@@ -214,6 +214,15 @@ final class VeneerAgent {
     static void forgetAll() {
         VeneerTexts.forget();
         VeneerObjects.forget();
+        VeneerInlineCaches.forget();
+    }
+
+    static void addInlineCaches(int page) {
+        VeneerInlineCaches.add(page);
+    }
+
+    static void removeInlineCaches(int page) {
+        VeneerInlineCaches.remove(page);
     }
 
     static void keep(long table, long places) {

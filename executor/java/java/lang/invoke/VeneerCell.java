@@ -29,6 +29,14 @@ public final class VeneerCell extends MutableCallSite {
     volatile MethodHandle resume;
     /** The token that {@link #resume} belongs to. */
     volatile MethodHandle resumeToken;
+    /**
+     * The OSR entry of the current version while {@link #resume} already is that of the next one,
+     * until the switch has ended. An activation that moves between the parts of the current version
+     * stays in it.
+     */
+    private volatile MethodHandle former;
+    /** The token that {@link #former} belongs to; null if there is none. */
+    private volatile MethodHandle formerToken;
     /** The token for which an OSR entry was requested last. */
     private MethodHandle requested;
 
@@ -39,11 +47,17 @@ public final class VeneerCell extends MutableCallSite {
     }
 
     /** Switches the cell: new activations run the version with this token. */
-    void turn(MethodHandle token) {
+    synchronized void turn(MethodHandle token) {
         // The old token would keep its version alive.
         requested = null;
         now = token;
         setTarget(token);
+        forgetFormer();
+    }
+
+    private void forgetFormer() {
+        formerToken = null;
+        former = null;
     }
 
     /** The token that was given last, or {@link #IDLE}. */
@@ -53,6 +67,15 @@ public final class VeneerCell extends MutableCallSite {
 
     /** Gives the version with this token an OSR entry. */
     synchronized void accept(MethodHandle entry, MethodHandle token) {
+        MethodHandle now = this.now;
+        if (formerToken == now && token == now) {
+            former = entry;
+            return;
+        }
+        if (resumeToken == now && token != now) {
+            former = resume;
+            formerToken = now;
+        }
         resume = entry;
         resumeToken = token;
     }
@@ -67,6 +90,7 @@ public final class VeneerCell extends MutableCallSite {
             resumeToken = null;
             resume = null;
             requested = null;
+            forgetFormer();
         }
     }
 
@@ -78,6 +102,11 @@ public final class VeneerCell extends MutableCallSite {
      */
     @Hidden
     MethodHandle entry() {
+        // Until a switch has ended, compiled code may still enter the former version.
+        MethodHandle kept = former;
+        if (kept != null) {
+            return kept;
+        }
         MethodHandle entry = resume;
         while (entry == null) {
             ready();
@@ -140,7 +169,7 @@ public final class VeneerCell extends MutableCallSite {
     @Hidden
     private boolean ready() {
         MethodHandle now = this.now;
-        if (resumeToken == now) {
+        if (resumeToken == now || formerToken == now) {
             return VeneerHeap.hasRoom();
         }
         if (requested != now) {

@@ -237,6 +237,12 @@ public final class VeneerProbe {
         return o == null ? null : o.getClass().getName();
     }
 
+    /** See {@link VeneerInlineCaches#look}. */
+    @ForceInline
+    public static long inlineCache(Object o, long cell) {
+        return VeneerInlineCaches.look(o, cell);
+    }
+
     /** Whether the class of an object, or one of its superclasses, has this name. */
     public static boolean isA(Object o, Object name) {
         if (o != null && name instanceof String s) {

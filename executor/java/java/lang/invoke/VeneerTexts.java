@@ -30,7 +30,7 @@ final class VeneerTexts {
 
     private static final long VALUE = U.objectFieldOffset(String.class, "value");
     private static final long CODER = U.objectFieldOffset(String.class, "coder");
-    private static final long BYTES = base();
+    private static final long BYTES = base(byte[].class);
 
     // ---- strings that are known by identity -----------------------------------------------------
 
@@ -221,24 +221,24 @@ final class VeneerTexts {
     }
 
     /**
-     * The offset of the first byte of an array. The JDK's method for it returns an int or a long,
+     * The offset of the first element of an array of this class. The JDK's method for it returns an int or a long,
      * by its version.
      */
-    private static long base() {
+    static long base(Class<?> array) {
         try {
             MethodType type = MethodType.methodType(long.class, Class.class);
             return (long) MethodHandles.Lookup.IMPL_LOOKUP.findVirtual(Unsafe.class, "arrayBaseOffset", type)
-                    .invokeExact(U, (Class<?>) byte[].class);
+                    .invokeExact(U, array);
         } catch (Throwable e) {
-            return intBase();
+            return intBase(array);
         }
     }
 
-    private static long intBase() {
+    private static long intBase(Class<?> array) {
         try {
             MethodType type = MethodType.methodType(int.class, Class.class);
             return (int) MethodHandles.Lookup.IMPL_LOOKUP.findVirtual(Unsafe.class, "arrayBaseOffset", type)
-                    .invokeExact(U, (Class<?>) byte[].class);
+                    .invokeExact(U, array);
         } catch (Throwable e) {
             throw new LinkageError("Unsafe.arrayBaseOffset", e);
         }
