@@ -140,7 +140,7 @@ mod tests {
         );
         assert_eq!(cells(&caches, PAGES + 1, 1), [NO_CELL]);
         caches.forget();
-        assert_eq!(cells(&caches, PAGES + 1, 1), [2 << PAGE_BITS]);
+        assert_eq!(cells(&caches, PAGES + 1, 1), [1 << PAGE_BITS]);
     }
 
     #[test]
