@@ -402,7 +402,7 @@ mod tests {
         let what = "invokevirtual Base::m()V @4";
         let readings = Readings {
             entries: vec![
-                row("Base", "m()V", None, 12),
+                row("Base", "m()V", None, 14),
                 row("Main", "run()V", None, 1),
             ],
             // The class is in two loaders.
