@@ -139,7 +139,7 @@ enum ProbeSet {
     Counters,
     /// Timers of the method and its fragments, counters on edges, and logs of live variables.
     Everything,
-    /// The same without derived counters, in methods that are split into parts.
+    /// All blocks are counted in methods that are split into parts. No count is derived.
     Parts,
 }
 
