@@ -464,6 +464,35 @@ impl Client {
         set.map_err(|error| self.wire(WireError::Io(error)))
     }
 
+    /// Runs a program in the agent under this name, and returns the lines that it printed. `hold` is the
+    /// lease of what it attaches, in milliseconds.
+    ///
+    /// # Errors
+    /// The program failed ([`ControlError::Refused`]), or the connection did.
+    pub fn execute(
+        &mut self,
+        name: &str,
+        source: String,
+        hold: Option<u64>,
+    ) -> Result<Vec<String>, ControlError> {
+        self.send(&Request::Exec {
+            name: name.into(),
+            source,
+            settings: Default::default(),
+            modules: Default::default(),
+            hold,
+        })?;
+        let mut lines = Vec::new();
+        loop {
+            match self.receive()? {
+                Reply::Print(line) => lines.push(line),
+                Reply::Done { .. } => return Ok(lines),
+                Reply::Failed { message } => return Err(ControlError::Refused(message)),
+                _ => return Err(ControlError::Unexpected(self.pid())),
+            }
+        }
+    }
+
     /// Asks for all attachments with their owners and ages.
     ///
     /// # Errors

@@ -33,7 +33,7 @@ use veneer_calls::{CallProfile, file};
 use veneer_client::{Client, ControlError, Target};
 use veneer_instruments::MethodPattern;
 use veneer_protocol::data::ClassFacts;
-use veneer_protocol::{DetachTarget, Reply, Request, WireError};
+use veneer_protocol::{DetachTarget, WireError};
 
 use super::text;
 use crate::cli::CallsRecordArguments;
@@ -123,7 +123,7 @@ pub fn run(arguments: &CallsRecordArguments) -> Result<u8> {
     if arguments.contexts {
         program += &names.context_plan();
     }
-    let (recorder, warnings) = match execute(&mut holder, program, Some(LEASE_MILLIS)) {
+    let (recorder, warnings) = match holder.execute("calls", program, Some(LEASE_MILLIS)) {
         Ok(mut prints) => (take_recorder(&mut prints), distinct(prints)),
         Err(ControlError::Refused(message)) => {
             print_error(&message);
@@ -238,7 +238,7 @@ impl Recording {
              methods: c.methods.map(|m| #{{ method: m.method, size: m.size, flags: m.flags }}) }}.to_json()); }}",
             classes.join(", ")
         );
-        for line in execute(&mut self.client, source, None)? {
+        for line in self.client.execute("calls", source, None)? {
             // Other lines are messages of the agent about the program.
             match serde_json::from_str::<ClassFacts>(&line) {
                 Ok(facts) => self.hierarchy.add(facts),
@@ -258,33 +258,6 @@ fn has_ended(error: &ControlError) -> bool {
             ..
         } => error.kind() == io::ErrorKind::BrokenPipe,
         _ => false,
-    }
-}
-
-/// Runs a program in the agent and returns the lines that it printed.
-///
-/// # Errors
-/// The program failed ([`ControlError::Refused`]), or the connection did.
-fn execute(
-    client: &mut Client,
-    source: String,
-    hold: Option<u64>,
-) -> Result<Vec<String>, ControlError> {
-    client.send(&Request::Exec {
-        name: "calls".into(),
-        source,
-        settings: Default::default(),
-        modules: Default::default(),
-        hold,
-    })?;
-    let mut lines = Vec::new();
-    loop {
-        match client.receive()? {
-            Reply::Print(line) => lines.push(line),
-            Reply::Done { .. } => return Ok(lines),
-            Reply::Failed { message } => return Err(ControlError::Refused(message)),
-            _ => return Err(ControlError::Unexpected(client.pid())),
-        }
     }
 }
 

@@ -20,7 +20,7 @@ use serde::Deserialize;
 use thiserror::Error;
 use veneer_client::{Client, ControlError, Target};
 use veneer_instruments::{Measurement, MethodPattern, RecordingSummary, RefusalRow};
-use veneer_protocol::{DetachTarget, Reply, Report, Request, WireError};
+use veneer_protocol::{DetachTarget, Reply, Report, WireError};
 
 use super::filter_file::{keep_last_line, read_rules};
 use super::summary::{self, LeftOut};
@@ -195,7 +195,7 @@ fn attach(
 ) -> Result<(Option<Attached>, Vec<String>), ControlError> {
     let mut attached = None;
     let mut warnings = Vec::new();
-    for line in execute(holder, program, Some(LEASE_MILLIS))? {
+    for line in holder.execute(PLAN_NAME, program, Some(LEASE_MILLIS))? {
         match (serde_json::from_str(&line), line.split_once("warning: ")) {
             (Ok(found), _) => attached = Some(found),
             (_, Some((_, text))) => warnings.push(text.to_owned()),
@@ -271,7 +271,7 @@ fn read_prints(mut holder: Client, fired: &Sender<()>) {
 fn detach(client: &mut Client, id: &str) -> Result<LeftOut, ControlError> {
     client.detach(DetachTarget::Ids(vec![id.to_owned()]))?;
     let source = format!("print(recording({}).to_json());", literal(id));
-    let lines = execute(client, source, None)?;
+    let lines = client.execute(PLAN_NAME, source, None)?;
     let summary = lines
         .iter()
         .find_map(|line| serde_json::from_str(line).ok());
@@ -325,32 +325,5 @@ fn has_ended(error: &ControlError) -> bool {
             io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset
         ),
         _ => false,
-    }
-}
-
-/// Runs a program in the agent and returns the lines that it printed.
-///
-/// # Errors
-/// The program failed ([`ControlError::Refused`]), or the connection did.
-fn execute(
-    client: &mut Client,
-    source: String,
-    hold: Option<u64>,
-) -> Result<Vec<String>, ControlError> {
-    client.send(&Request::Exec {
-        name: PLAN_NAME.into(),
-        source,
-        settings: Default::default(),
-        modules: Default::default(),
-        hold,
-    })?;
-    let mut lines = Vec::new();
-    loop {
-        match client.receive()? {
-            Reply::Print(line) => lines.push(line),
-            Reply::Done { .. } => return Ok(lines),
-            Reply::Failed { message } => return Err(ControlError::Refused(message)),
-            _ => return Err(ControlError::Unexpected(client.pid())),
-        }
     }
 }

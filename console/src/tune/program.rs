@@ -1,7 +1,6 @@
 //! Programs that the command runs in the agent and does not hold.
 
 use veneer_client::{Client, ControlError};
-use veneer_protocol::{Reply, Request};
 
 /// The name of the programs in messages.
 pub const PROGRAM_NAME: &str = "tune";
@@ -11,20 +10,5 @@ pub const PROGRAM_NAME: &str = "tune";
 /// # Errors
 /// The program failed ([`ControlError::Refused`]), or the connection did.
 pub fn execute(client: &mut Client, source: String) -> Result<Vec<String>, ControlError> {
-    client.send(&Request::Exec {
-        name: PROGRAM_NAME.into(),
-        source,
-        settings: Default::default(),
-        modules: Default::default(),
-        hold: None,
-    })?;
-    let mut lines = Vec::new();
-    loop {
-        match client.receive()? {
-            Reply::Print(line) => lines.push(line),
-            Reply::Done { .. } => return Ok(lines),
-            Reply::Failed { message } => return Err(ControlError::Refused(message)),
-            _ => return Err(ControlError::Unexpected(client.pid())),
-        }
-    }
+    client.execute(PROGRAM_NAME, source, None)
 }
