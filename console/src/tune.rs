@@ -6,7 +6,7 @@
 //! ```
 //!
 //! An experiment is a plan that the command holds: if the command ends, the agent takes everything
-//! back. What is kept is attached by a program of its own, which is not held.
+//! back. Ctrl-C ends the experiment early, and the decisions until then are printed. What is kept is attached by a program of its own, which is not held.
 
 mod candidates;
 mod decisions;
@@ -15,15 +15,23 @@ mod program;
 
 use std::fs;
 use std::io::{self, BufWriter, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
+use signal_hook::consts::SIGINT;
+use signal_hook::flag;
 use veneer_client::{Client, ControlError, Target};
+use veneer_experiments::{TuningDecision, TuningReport};
 
 use crate::cli::TuneArguments;
 use crate::output::{Style, describe, print_error, print_note};
 use candidates::candidates;
-use decisions::{TuningDecision, TuningReport};
+use decisions::{plan, untried, write};
 use program::execute;
+
+/// Exit code after a second Ctrl-C: 128 and the number of SIGINT, as a shell has it.
+const EXIT_INTERRUPTED: i32 = 130;
 
 /// Runs the command and returns the exit code.
 pub fn run(arguments: &TuneArguments) -> Result<u8> {
@@ -33,17 +41,21 @@ pub fn run(arguments: &TuneArguments) -> Result<u8> {
     if found.is_empty() {
         print_note(&"no method of more than 8,000 bytes is running; nothing was changed");
     }
+    // Ctrl-C ends the experiment, and the decisions until then are printed. A second one ends at once.
+    let interrupted = Arc::new(AtomicBool::new(false));
+    flag::register_conditional_shutdown(SIGINT, EXIT_INTERRUPTED, interrupted.clone())?;
+    flag::register(SIGINT, interrupted.clone())?;
     let mut report = TuningReport::default();
     for candidate in &found {
-        if arguments.dry_run {
-            report.decisions.push(TuningDecision::untried(candidate));
+        if arguments.dry_run || interrupted.load(Ordering::Relaxed) {
+            report.decisions.push(untried(candidate));
             continue;
         }
         print_note(&format_args!(
             "trying to split {} ({} bytes): at most {} s",
             candidate.pattern, candidate.size, arguments.seconds
         ));
-        let tried = experiment::run(arguments.pid, candidate, arguments.seconds);
+        let tried = experiment::run(arguments.pid, candidate, arguments.seconds, &interrupted);
         let mut tried = match tried {
             Ok(tried) => tried,
             Err(error) if report.decisions.is_empty() => return Err(error),
@@ -59,13 +71,15 @@ pub fn run(arguments: &TuneArguments) -> Result<u8> {
         }
         report.decisions.push(tried.decision);
     }
+    let has_kept = report.decisions.iter().any(|decision| decision.kept);
+    report.plan = has_kept.then(|| plan(&report));
     if let Some(file) = &arguments.save {
-        fs::write(file, report.plan()).with_context(|| format!("writing {}", file.display()))?;
+        fs::write(file, plan(&report)).with_context(|| format!("writing {}", file.display()))?;
     }
     let mut out = BufWriter::new(io::stdout().lock());
     match arguments.json {
         true => writeln!(out, "{}", serde_json::to_string_pretty(&report)?)?,
-        false => report.write(Style::of_stdout(), &mut out)?,
+        false => write(&report, Style::of_stdout(), &mut out)?,
     }
     out.flush()?;
     Ok(0)

@@ -10,7 +10,9 @@ import { applyTheme, Theme } from "./lib/theme.js";
 import BottlenecksView from "./views/bottlenecks.js";
 import CallsView from "./views/calls.js";
 import CodeView from "./views/code.js";
+import ExperimentsView from "./views/experiments.js";
 import MachineView from "./views/machine.js";
+import MemoryView from "./views/memory.js";
 import MethodView from "./views/method.js";
 import PlanView from "./views/plan.js";
 import RecordingsView from "./views/recordings.js";
@@ -18,24 +20,30 @@ import TraceView from "./views/trace.js";
 
 /** @typedef {import("./lib/address.js").Address} Address */
 
-/** The views of a JVM, in the order of the menu. A method is opened from its class. */
-const JVM_VIEWS = [
+/** The views of a JVM or a recording, in the order of the menu. A method is opened from its class. */
+const VIEWS = [
   { name: "code", title: "Code", view: CodeView },
   { name: "method", title: "Method", view: MethodView },
   { name: "bottlenecks", title: "Bottlenecks", view: BottlenecksView },
   { name: "calls", title: "Calls", view: CallsView },
   { name: "trace", title: "Trace", view: TraceView },
+  { name: "experiments", title: "Experiments", view: ExperimentsView },
+  { name: "memory", title: "Memory", view: MemoryView },
   { name: "plan", title: "Plan", view: PlanView },
 ];
 
+/** The views that no JVM has: they show files only. */
+const FILE_VIEWS = ["memory"];
+
 /** The views that also show a recording without a JVM: a file, or one in a report. */
-const RECORDING_VIEWS = ["bottlenecks", "calls", "trace"];
+const RECORDING_VIEWS = ["bottlenecks", "calls", "trace", "experiments", "memory"];
 
 /** @param {{address: Address}} props */
 function Menu({ address }) {
   const { view, pid, parts } = address;
   const current = (/** @type {string} */ name) => (view === name ? "page" : undefined);
-  const shown = JVM_VIEWS.filter(({ name }) => name !== "method" || view === "method");
+  const ofJvm = VIEWS.filter(({ name }) => !FILE_VIEWS.includes(name));
+  const shown = ofJvm.filter(({ name }) => name !== "method" || view === "method");
   return html`<nav class="menu" aria-label="Views">
     <a class="name" href="#/machine">Veneer</a>
     <ul>
@@ -81,7 +89,7 @@ function Page() {
   const address = useAddress();
   const about = useLoaded(() => request("GET", "api/1/about"), []);
   useEffect(() => {
-    const title = JVM_VIEWS.find(({ name }) => name === address.view)?.title ?? "JVMs";
+    const title = VIEWS.find(({ name }) => name === address.view)?.title ?? "JVMs";
     const isOfJvm = address.pid !== null;
     const isRecording = !isOfJvm && RECORDING_VIEWS.includes(address.view);
     document.title = isOfJvm ? `${title} · ${address.pid} · Veneer` : isRecording ? `${title} · Veneer` : "Veneer";
@@ -93,7 +101,7 @@ function Page() {
     return html`<${Waiting}>Loading…<//>`;
   }
   const { view, pid, parts } = address;
-  const found = JVM_VIEWS.find(({ name }) => name === view);
+  const found = VIEWS.find(({ name }) => name === view);
   const isShown = pid !== null || (RECORDING_VIEWS.includes(view) && parts.recording !== undefined);
   const props = { pid, address: parts, setAddress: changeAddress, about: about.data };
   return html`<div class="frame">

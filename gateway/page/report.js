@@ -11,13 +11,21 @@ import { answerWith } from "./lib/server.js";
 import { applyTheme, Theme } from "./lib/theme.js";
 import BottlenecksView from "./views/bottlenecks.js";
 import CallsView from "./views/calls.js";
+import ExperimentsView from "./views/experiments.js";
+import MemoryView from "./views/memory.js";
 import TraceView from "./views/trace.js";
 
 /** @typedef {import("./lib/recording-label.js").RecordingRow} RecordingRow */
 /** @typedef {import("./lib/report-answers.js").ReportData} ReportData */
 
 /** @type {Record<string, any>} */
-const VIEWS = { bottlenecks: BottlenecksView, calls: CallsView, trace: TraceView };
+const VIEWS = {
+  bottlenecks: BottlenecksView,
+  calls: CallsView,
+  trace: TraceView,
+  experiments: ExperimentsView,
+  memory: MemoryView,
+};
 
 /** @param {RecordingRow} row */
 function addressOf({ id, kind }) {

@@ -70,6 +70,22 @@ impl Recordings {
         ] {
             run(&words)?;
         }
+        fs::write(recordings.at("trace.lackey"), address_trace())?;
+        let (trace, profile) = (at("trace.lackey"), at("walk.vmem"));
+        let caches = "L1:1K/2/64,L2:8K/4/64";
+        run(&[
+            "memory",
+            "simulate",
+            &trace,
+            "--cache",
+            caches,
+            "--by",
+            "instruction",
+            "-o",
+            &profile,
+        ])?;
+        let tuned = run(&["tune", &pid, "--dry-run", "--json"])?;
+        fs::write(recordings.at("tuned.json"), tuned)?;
         let record = at("kept.search");
         let found = run(&["search", &pid, "--for", "3", "--json", "--record", &record])?;
         fs::write(recordings.at("found.json"), found)?;
@@ -86,12 +102,30 @@ impl Recordings {
         let found: Value = serde_json::from_slice(&fs::read(self.at("found.json"))?)?;
         let sentence = found["sentences"].as_array().and_then(|all| all.last());
         let sentence = sentence.and_then(Value::as_str).ok_or("no sentence")?;
+        let profile = self.at("walk.vmem").display().to_string();
+        let shown = run(&["memory", "show", &profile, "--by", "site", "--json"])?;
+        let shown: Value = serde_json::from_str(&shown)?;
         Ok(json!({
             "recordings": {"calls": "shop.calls", "search": "found.json", "record": "kept.search",
-                "trace": "tuesday"},
-            "figures": {"calls": CALLED, "search": sentence.trim(), "trace": TRACED},
+                "trace": "tuesday", "memory": "walk.vmem", "tuning": "tuned.json"},
+            "figures": {"calls": CALLED, "search": sentence.trim(), "trace": TRACED,
+                "memory": shown["rows"]},
         }))
     }
+}
+
+/// An address trace of three instructions, as Valgrind's tool Lackey writes it: one reads an array line by
+/// line, one reads a single line, and one writes each 16th line of the array.
+fn address_trace() -> String {
+    let mut text = String::new();
+    for n in 0u32..4_000 {
+        let line = 0x1000_0000 + (n % 1_000) * 64;
+        text += &format!("I  00400000,4\n L {line:08x},8\nI  00400010,4\n L 20000000,8\n");
+        if n % 16 == 0 {
+            text += &format!("I  00400020,4\n S {line:08x},8\n");
+        }
+    }
+    text
 }
 
 /// Runs the command, which must succeed, and returns what it prints.
@@ -121,6 +155,17 @@ fn add_damaged(recordings: &Recordings, outside: &Path) -> Result<Value, Failure
         "broken.search",
         &[&record[..200], b"\n\nnonsense\n"].concat(),
     )?;
+    let profile = fs::read(recordings.at("walk.vmem"))?;
+    put("cut.vmem", &profile[..profile.len() - 8])?;
+    put("empty.vmem", b"")?;
+    let mut damaged = profile.clone();
+    damaged[30] ^= 1;
+    put("damaged.vmem", &damaged)?;
+    let mut later = profile;
+    later[8] = 9;
+    put("later.vmem", &later)?;
+    put("damaged-tuned.json", b"{\"schema\": 1, \"decisions\": [7]}")?;
+    put("later-tuned.json", b"{\"schema\": 9, \"decisions\": []}")?;
     fs::create_dir(recordings.at("broken"))?;
     put("broken/names", b"nonsense\n")?;
     fs::create_dir(recordings.at("cut"))?;
@@ -144,6 +189,12 @@ fn add_damaged(recordings: &Recordings, outside: &Path) -> Result<Value, Failure
             "cut.json": ["in the middle", "search again"],
             "later.json": ["schema 9", "use a newer veneer"],
             "broken.search": ["cannot be replayed", "broken.search"],
+            "cut.vmem": ["ends early", "The rows before the end are shown"],
+            "empty.vmem": ["the file is empty", "record again"],
+            "damaged.vmem": ["is damaged", "measure again"],
+            "later.vmem": ["format version 9", "A newer `veneer` reads it"],
+            "damaged-tuned.json": ["no result of `veneer tune --json`", "run the command again"],
+            "later-tuned.json": ["schema 9", "use a newer veneer"],
             "broken": ["is not a trace", "veneer trace -o"],
             "cut": ["damaged segments|missing segments|without an end", "Everything else is shown"],
             "linked": ["symbolic link", "plain file"],
@@ -256,7 +307,7 @@ fn a_report_shows_the_same_as_the_page() -> Outcome {
         let written = veneer().args(words).limit(event_timeout()).run()?;
         let written = written.succeeded("report")?;
         println!("{}", written.err.trim());
-        assert!(written.err.contains("5 recordings"), "{}", written.err);
+        assert!(written.err.contains("7 recordings"), "{}", written.err);
         let text = fs::read_to_string(&html)?;
         assert!(
             !text.contains(&data),

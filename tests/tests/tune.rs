@@ -1,15 +1,19 @@
 //! `veneer tune` on a program whose time is in a method of more than 8,000 bytes: the split is tried,
-//! proven and kept, nothing else stays, and no result changes.
+//! proven and kept, nothing else stays, and no result changes. The same from the page of `veneer serve`.
 
 use std::time::Duration;
 
+use serde_json::{Value, json};
+use veneer_tests::browser::{Browser, check_accessibility};
 use veneer_tests::command::{run, veneer};
 use veneer_tests::folder::Folder;
 use veneer_tests::huge_method;
 use veneer_tests::java_programs::Outcome;
 use veneer_tests::jdk::{self, Jdk};
 use veneer_tests::live::Live;
+use veneer_tests::page_server::Server;
 use veneer_tests::process::Process;
+use veneer_tests::skip::skip;
 
 /// The limit of a run of the command.
 const LIMIT: Duration = Duration::from_secs(280);
@@ -30,7 +34,7 @@ fn program(jdk: &Jdk, classes: &Folder, rounds: usize) -> Process {
     ])
 }
 
-fn tune(live: &Live, options: &[&str]) -> Result<serde_json::Value, Box<dyn std::error::Error>> {
+fn tune(live: &Live, options: &[&str]) -> Result<Value, Box<dyn std::error::Error>> {
     let pid = live.pid().to_string();
     let output = veneer()
         .args(["tune", &pid, "--json"])
@@ -52,6 +56,13 @@ fn check_sums(jdk: &Jdk, classes: &Folder, out: &str) -> Outcome {
     }
 }
 
+const METHOD: &str = "Huge::run(int, int)";
+
+/// The number of edits that are attached.
+fn edits(live: &Live) -> Result<String, Box<dyn std::error::Error>> {
+    Ok(live.value("edits().filter(|e| e.active).len()")?)
+}
+
 #[test]
 fn a_huge_method_is_found_tried_and_kept() -> Outcome {
     let jdk = jdk::newest().ok_or("no JDK")?;
@@ -59,34 +70,18 @@ fn a_huge_method_is_found_tried_and_kept() -> Outcome {
     let live = Live::start(&run(&[], &program(&jdk, &classes, 0)))?;
     std::thread::sleep(Duration::from_secs(1));
     let listed = tune(&live, &["--dry-run"])?;
-    let method = "Huge::run(int, int)";
-    assert_eq!(listed["decisions"][0]["method"], method, "{listed}");
-    assert_eq!(
-        live.value("edits().len()")?,
-        "0",
-        "a dry run changes nothing"
-    );
+    assert_eq!(listed["decisions"][0]["method"], METHOD, "{listed}");
+    assert_eq!(edits(&live)?, "0", "a dry run changes nothing");
 
     let folder = Folder::new("tune-plan")?;
     let plan = folder.join("tuned.rhai");
     let path = plan.display().to_string();
     let tuned = tune(&live, &["--for", "240", "--save", &path])?;
     println!("{tuned:#}");
-    let one = &tuned["decisions"][0];
+    check_kept(&live, &tuned)?;
     assert_eq!(
-        (&tuned["schema"], &one["kept"]),
-        (&1.into(), &true.into()),
-        "{tuned}"
-    );
-    // The experiment's own instruments and edits are gone, and the edit that was kept is not.
-    assert_eq!(
-        live.value("instruments().filter(|i| i.attached).len()")?,
-        "0"
-    );
-    let active = live.value("edits().filter(|e| e.active).map(|e| e.id)")?;
-    assert_eq!(
-        active,
-        format!("[\"{}\"]", one["patch"].as_str().unwrap_or_default())
+        tuned["plan"].as_str(),
+        Some(std::fs::read_to_string(&plan)?.as_str())
     );
     let output = live.stop()?;
     check_sums(&jdk, &classes, &output.out)?;
@@ -100,6 +95,73 @@ fn a_huge_method_is_found_tried_and_kept() -> Outcome {
     )?;
     std::thread::sleep(Duration::from_secs(1));
     let output = again.stop()?;
+    check_sums(&jdk, &classes, &output.out)
+}
+
+/// Checks that the split is proven and kept, and that nothing else of the experiment is attached.
+fn check_kept(live: &Live, tuned: &Value) -> Outcome {
+    let one = &tuned["decisions"][0];
+    assert_eq!(
+        (&tuned["schema"], &one["kept"]),
+        (&1.into(), &true.into()),
+        "{tuned}"
+    );
+    // The windows are those from which the gain was decided: blocks of four, without the split first.
+    let windows = one["windows"].as_array().ok_or("no windows")?;
+    assert_eq!(windows.len() % 4, 0, "{tuned}");
+    let transformed: Vec<bool> = windows
+        .iter()
+        .take(4)
+        .filter_map(|window| window["transformed"].as_bool())
+        .collect();
+    assert_eq!(transformed, [false, true, true, false]);
+    assert_eq!(
+        live.value("instruments().filter(|i| i.attached).len()")?,
+        "0"
+    );
+    let active = live.value("edits().filter(|e| e.active).map(|e| e.id)")?;
+    assert_eq!(
+        active,
+        format!("[\"{}\"]", one["patch"].as_str().unwrap_or_default())
+    );
+    Ok(())
+}
+
+#[test]
+fn the_page_lists_tries_shows_and_takes_back() -> Outcome {
+    let browser = match Browser::find()? {
+        Ok(browser) => browser,
+        Err(missing) => return Ok(skip(missing)?),
+    };
+    let jdk = jdk::newest().ok_or("no JDK")?;
+    let classes = compiled(&jdk)?;
+    let live = Live::start(&run(&[], &program(&jdk, &classes, 0)))?;
+    std::thread::sleep(Duration::from_secs(1));
+
+    // Without permission, methods are listed and nothing is tried.
+    let server = Server::start(&[])?;
+    let path = format!("/api/1/jvms/{}/recordings", live.pid());
+    let wish = json!({"kind": "tuning", "seconds": 5}).to_string();
+    let refused = server.request("POST", &path, &wish)?;
+    assert!(refused.contains("\"read-only\""), "{refused}");
+    let parameters = json!({"pid": live.pid(), "method": METHOD});
+    check_accessibility(&browser.run("experiment_list", &server, parameters.clone())?)?;
+    assert_eq!(edits(&live)?, "0");
+
+    // An experiment that the user ends early leaves nothing.
+    let server = Server::start(&["--allow-edits"])?;
+    check_accessibility(&browser.run("experiment_ended", &server, parameters.clone())?)?;
+    assert_eq!(edits(&live)?, "0");
+
+    // A proven split stays, until the user takes it back.
+    let result = browser.run("experiment_kept", &server, parameters.clone())?;
+    check_accessibility(&result)?;
+    check_kept(&live, &result["tuned"])?;
+    let mut parameters = parameters;
+    parameters["place"] = result["place"].clone();
+    browser.run("experiment_back", &server, parameters)?;
+    assert_eq!(edits(&live)?, "0");
+    let output = live.stop()?;
     check_sums(&jdk, &classes, &output.out)
 }
 

@@ -21,7 +21,8 @@ compiles, also in a call that is already running. No result changes.
 Each method is tried by an experiment: it runs without the split, with it, with it, without, and so on,
 until the difference is proven. The measure is how often the method calls another one.
 The probability that a split without a gain is kept is at most 5 %. What is proven stays until
-`veneer detach`; everything else is taken back, also at Ctrl-C.
+`veneer detach`; everything else is taken back. Ctrl-C ends the experiment that runs, takes it back,
+and prints the decisions until then.
 
 Exit codes: 0 success, also if nothing was kept; 2 the JVM could not be reached or has ended.";
 

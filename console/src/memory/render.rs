@@ -1,13 +1,12 @@
-//! Views of a memory profile as tables, JSON and CSV.
+//! Views of a memory profile as tables and CSV.
 
 use std::io::{self, Write};
 
 use anyhow::Result;
-use serde_json::{Value, json};
+use veneer_memory::LogHistogram;
 use veneer_memory::profile::{
     AllocationRow, CacheCounts, LevelCount, MemoryProfile, SharingRow, UNKNOWN_MARGIN, ViewRow,
 };
-use veneer_memory::{CLOCK_NAMES, LogHistogram};
 
 use crate::output::Style;
 use crate::table;
@@ -96,97 +95,6 @@ pub(super) fn misses(count: &LevelCount) -> String {
     }
 }
 
-fn level_json(count: &LevelCount) -> Value {
-    let margin = match count.margin {
-        UNKNOWN_MARGIN => Value::Null,
-        margin => json!(margin),
-    };
-    json!({ "lookups": count.lookups, "misses": count.misses, "margin": margin })
-}
-
-fn levels_json(levels: &[LevelCount]) -> Vec<Value> {
-    levels.iter().map(level_json).collect()
-}
-
-fn row_json(row: &ViewRow) -> Value {
-    let cache = |counts: &CacheCounts| {
-        json!({
-            "levels": levels_json(&counts.levels),
-            "instructions": levels_json(&counts.instructions),
-            "tlbs": levels_json(&counts.tlbs),
-        })
-    };
-    let references = &row.references;
-    json!({
-        "name": row.name,
-        "reads": references.reads,
-        "writes": references.writes,
-        "fetches": references.fetches,
-        "bytes_read": references.bytes_read,
-        "bytes_written": references.bytes_written,
-        "caches": row.caches.iter().map(cache).collect::<Vec<_>>(),
-    })
-}
-
-fn span_json(span: &[LogHistogram]) -> Value {
-    let histogram = |histogram: &LogHistogram| {
-        let counts = histogram.counts().iter().enumerate();
-        let filled = counts.filter(|(_, count)| **count > 0);
-        let rows = filled.map(|(b, n)| json!({ "from": LogHistogram::lower_bound(b), "count": n }));
-        Value::Array(rows.collect())
-    };
-    let clocks = CLOCK_NAMES.iter().zip(span);
-    let map = clocks.map(|(name, h)| ((*name).to_owned(), histogram(h)));
-    Value::Object(map.collect())
-}
-
-fn allocation_json(profile: &MemoryProfile, row: &AllocationRow) -> Value {
-    let lifetimes = row.lifetimes.as_ref().map(|lives| {
-        json!({
-            "objects": lives.objects,
-            "bytes": lives.bytes,
-            "void": lives.void,
-            "alive": lives.alive,
-            "alive_bytes": lives.alive_bytes,
-            "used": span_json(&lives.used),
-            "drag": span_json(&lives.drag),
-            "life": span_json(&lives.life),
-        })
-    });
-    json!({
-        "site": site_name(profile, row.site),
-        "type": type_name(profile, row.type_id),
-        "objects": row.objects,
-        "bytes": row.bytes,
-        "heap_objects": row.heap_objects,
-        "heap_bytes": row.heap_bytes,
-        "lifetimes": lifetimes,
-    })
-}
-
-/// Returns the whole view as JSON.
-pub(super) fn to_json(profile: &MemoryProfile, by: &str, rows: &[ViewRow]) -> Value {
-    let sharing = |row: &SharingRow| {
-        json!({
-            "writer": site_name(profile, row.writer),
-            "other": site_name(profile, row.other),
-            "true_misses": row.true_misses,
-            "false_misses": row.false_misses,
-        })
-    };
-    let allocation = |row| allocation_json(profile, row);
-    json!({
-        "program": profile.program,
-        "caches": profile.caches,
-        "by": by,
-        "total": row_json(&profile.total()),
-        "rows": rows.iter().map(row_json).collect::<Vec<_>>(),
-        "allocations": profile.allocations.iter().map(allocation).collect::<Vec<_>>(),
-        "sharing": profile.sharing.iter().map(sharing).collect::<Vec<_>>(),
-        "notes": profile.notes,
-    })
-}
-
 /// Writes one line for each level of each row. A row without caches has one line.
 pub(super) fn csv(
     to: &mut impl Write,
@@ -241,16 +149,6 @@ pub(super) fn csv(
     Ok(())
 }
 
-fn site_name(profile: &MemoryProfile, site: u32) -> String {
-    let site = profile.sites.get(site as usize);
-    site.map_or_else(String::new, veneer_memory::profile::Site::name)
-}
-
-fn type_name(profile: &MemoryProfile, type_id: u32) -> String {
-    let name = profile.types.get(type_id as usize);
-    name.map(ToString::to_string).unwrap_or_default()
-}
-
 /// Writes the allocations with the most bytes.
 pub(super) fn allocations(
     to: &mut impl Write,
@@ -268,8 +166,8 @@ pub(super) fn allocations(
         let lives = row.lifetimes.as_deref();
         let median = |span: Option<&LogHistogram>| optional(span.and_then(|h| h.quantile(0.5)));
         [
-            site_name(profile, row.site),
-            type_name(profile, row.type_id),
+            profile.site_name(row.site),
+            profile.type_name(row.type_id),
             row.objects.to_string(),
             row.bytes.to_string(),
             optional(row.heap_bytes),
@@ -307,8 +205,8 @@ pub(super) fn sharing(
     }
     let row = |row: &SharingRow| {
         [
-            site_name(profile, row.writer),
-            site_name(profile, row.other),
+            profile.site_name(row.writer),
+            profile.site_name(row.other),
             row.true_misses.to_string(),
             row.false_misses.to_string(),
         ]

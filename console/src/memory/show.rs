@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Write};
 
 use anyhow::{Context, Result};
-use veneer_memory::profile::{Dimension, ProfileFile};
+use veneer_memory::profile::ProfileFile;
 
 use super::{annotate, render};
 use crate::cli::ShowArguments;
@@ -40,9 +40,9 @@ pub(super) fn run(arguments: &ShowArguments) -> Result<u8> {
         return Ok(0);
     }
     let rows = profile.view(arguments.by);
-    let by = dimension_name(arguments.by);
+    let by = arguments.by.name();
     if arguments.json {
-        let value = render::to_json(profile, by, &rows);
+        let value = profile.to_json(by, &rows);
         serde_json::to_writer_pretty(&mut to, &value).map_err(io::Error::from)?;
         writeln!(to)?;
     } else if arguments.csv {
@@ -58,11 +58,4 @@ pub(super) fn run(arguments: &ShowArguments) -> Result<u8> {
     }
     to.flush()?;
     Ok(0)
-}
-
-fn dimension_name(by: Dimension) -> &'static str {
-    let found = Dimension::ALL
-        .iter()
-        .find(|(_, dimension)| *dimension == by);
-    found.map_or("", |(name, _)| name)
 }

@@ -79,7 +79,7 @@ fn print(to: &mut impl Write, arguments: &SimulateArguments, trace: &SimulatedTr
         KeyOfAccess::Page => "page",
     };
     if arguments.json {
-        let mut value = render::to_json(profile, by, &rows);
+        let mut value = profile.to_json(by, &rows);
         if let Some(curve) = &trace.curve {
             value["curve"] = curve_json(curve, trace.line_shift);
         }

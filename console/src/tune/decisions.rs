@@ -1,159 +1,83 @@
-//! The decisions of `veneer tune`: JSON (schema 1), a text, and a plan that repeats them.
+//! The decisions of `veneer tune` for people, and a plan that repeats them.
 
 use std::io::{self, Write};
 
-use serde::Serialize;
 use veneer_client::plan_text::literal;
-use veneer_experiments::{Decision, Verdict};
+use veneer_experiments::{TuningArguments, TuningDecision, TuningReport};
 
 use super::candidates::Candidate;
 use crate::output::Style;
 
-/// The decisions of one run of the command.
-#[derive(Debug, Serialize)]
-pub struct TuningReport {
-    pub schema: u32,
-    pub decisions: Vec<TuningDecision>,
-}
-
-impl Default for TuningReport {
-    fn default() -> TuningReport {
-        TuningReport {
-            schema: 1,
-            decisions: Vec::new(),
-        }
+/// A method about which nothing is decided yet.
+pub fn untried(candidate: &Candidate) -> TuningDecision {
+    TuningDecision {
+        method: candidate.pattern.clone(),
+        transformation: "huge".into(),
+        arguments: TuningArguments {
+            size: candidate.size,
+            goal: None,
+        },
+        before: None,
+        after: None,
+        gain: None,
+        low: None,
+        high: None,
+        kept: false,
+        reason: "not tried".into(),
+        patch: None,
+        hash: candidate.hash.clone(),
+        windows: Vec::new(),
     }
 }
 
-/// The decision about one method.
-#[derive(Debug, Serialize)]
-pub struct TuningDecision {
-    /// The pattern that selects the method.
-    pub method: String,
-    pub transformation: &'static str,
-    pub arguments: Arguments,
-    /// Calls of the goal per second, without the transformation.
-    pub before: Option<f64>,
-    /// Calls of the goal per second, with it.
-    pub after: Option<f64>,
-    /// The ratio of both.
-    pub gain: Option<f64>,
-    /// The confidence interval of the gain.
-    pub low: Option<f64>,
-    pub high: Option<f64>,
-    pub kept: bool,
-    pub reason: String,
-    /// The id of the edit that stays.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub patch: Option<String>,
-    #[serde(skip)]
-    hash: String,
-}
-
-/// The arguments of a transformation.
-#[derive(Debug, Serialize)]
-pub struct Arguments {
-    /// The size of the method in bytes.
-    pub size: u64,
-    /// The method whose calls are the progress.
-    pub goal: Option<String>,
-}
-
-impl TuningDecision {
-    /// A method about which nothing is decided yet.
-    pub fn untried(candidate: &Candidate) -> TuningDecision {
-        TuningDecision {
-            method: candidate.pattern.clone(),
-            transformation: "huge",
-            arguments: Arguments {
-                size: candidate.size,
-                goal: None,
-            },
-            before: None,
-            after: None,
-            gain: None,
-            low: None,
-            high: None,
-            kept: false,
-            reason: "not tried".into(),
-            patch: None,
-            hash: candidate.hash.clone(),
-        }
-    }
-
-    /// Takes the result of the experiment.
-    pub fn decide(&mut self, found: &Decision) {
-        let known = |end: f64| (end > 0.0 && end < f64::MAX).then_some(end);
-        (self.before, self.after) = (known(found.before), known(found.after));
-        self.gain = self.before.and(known(found.gain));
-        (self.low, self.high) = (known(found.low), known(found.high));
-        self.kept = found.is_kept();
-        self.reason = match found.verdict {
-            Verdict::Faster => format!("faster in {} blocks of windows", found.blocks),
-            Verdict::Slower => format!("slower in {} blocks of windows", found.blocks),
-            Verdict::NoDifference => {
-                format!(
-                    "no difference is proven in {} blocks of windows",
-                    found.blocks
-                )
-            }
-            Verdict::NoProgress => {
-                "the block that was passed most often is not passed any more".into()
-            }
-        };
-    }
-
-    fn outcome(&self) -> &'static str {
-        match self.kept {
-            true => "kept",
-            false => "not kept",
-        }
+fn outcome(decision: &TuningDecision) -> &'static str {
+    match decision.kept {
+        true => "kept",
+        false => "not kept",
     }
 }
 
-impl TuningReport {
-    /// Writes the decisions for people.
-    pub fn write(&self, style: Style, out: &mut impl Write) -> io::Result<()> {
-        for one in &self.decisions {
-            writeln!(out, "{}", style.bold(&one.method))?;
+/// Writes the decisions for people.
+pub fn write(report: &TuningReport, style: Style, out: &mut impl Write) -> io::Result<()> {
+    for one in &report.decisions {
+        writeln!(out, "{}", style.bold(&one.method))?;
+        writeln!(
+            out,
+            "  {} bytes: {} ({})",
+            one.arguments.size,
+            outcome(one),
+            one.reason
+        )?;
+        if let (Some(before), Some(after), Some(gain)) = (one.before, one.after, one.gain) {
             writeln!(
                 out,
-                "  {} bytes: {} ({})",
-                one.arguments.size,
-                one.outcome(),
-                one.reason
+                "  calls of {} per second: {} before, {} after: {gain:.2} times as many{}",
+                one.arguments.goal.as_deref().unwrap_or("-"),
+                rate(before),
+                rate(after),
+                interval(one.low, one.high)
             )?;
-            if let (Some(before), Some(after), Some(gain)) = (one.before, one.after, one.gain) {
-                writeln!(
-                    out,
-                    "  calls of {} per second: {} before, {} after: {gain:.2} times as many{}",
-                    one.arguments.goal.as_deref().unwrap_or("-"),
-                    rate(before),
-                    rate(after),
-                    interval(one.low, one.high)
-                )?;
-            }
-            if let Some(patch) = &one.patch {
-                writeln!(out, "  to take it back: veneer detach PID {patch}")?;
-            }
         }
-        Ok(())
+        if let Some(patch) = &one.patch {
+            writeln!(out, "  to take it back: veneer detach PID {patch}")?;
+        }
     }
+    Ok(())
+}
 
-    /// A plan that makes the same transformations at the next start, if the methods have the same code.
-    pub fn plan(&self) -> String {
-        let mut text = String::from(
-            "// Written by `veneer tune --save`. Counts the blocks of each method for two seconds, then splits it.\n",
+/// A plan that makes the same transformations at the next start, if the methods have the same code.
+pub fn plan(report: &TuningReport) -> String {
+    let mut text = String::from(
+        "// Written by `veneer tune --save`. Counts the blocks of each method for two seconds, then splits it.\n",
+    );
+    for one in report.decisions.iter().filter(|one| one.kept) {
+        text += &format!(
+            "{{\n    let m = methods({pattern});\n    let counts = m.blocks().before(counter());\n    let state = #{{ tick: () }};\n    state.tick = every(2.0, || {{\n        if counts.hits() == 0 {{ return; }}\n        m.expect({hash}).optimise(\"huge\", #{{ counts: counts }});\n        counts.detach();\n        state.tick.cancel();\n    }});\n}}\n",
+            pattern = literal(&one.method),
+            hash = literal(&one.hash),
         );
-        for one in self.decisions.iter().filter(|one| one.kept) {
-            text += &format!(
-                "{{\n    let m = methods({pattern});\n    let counts = m.blocks().before(counter());\n    let state = #{{ tick: () }};\n    state.tick = every(2.0, || {{\n        if counts.hits() == 0 {{ return; }}\n        m.expect({hash}).optimise(\"huge\", #{{ counts: counts }});\n        counts.detach();\n        state.tick.cancel();\n    }});\n}}\n",
-                pattern = literal(&one.method),
-                hash = literal(&one.hash),
-            );
-        }
-        text
     }
+    text
 }
 
 /// A rate with a unit of a thousand.
@@ -177,6 +101,7 @@ fn interval(low: Option<f64>, high: Option<f64>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use veneer_experiments::{Decision, SCHEMA, Verdict};
 
     fn candidate() -> Candidate {
         Candidate {
@@ -187,7 +112,7 @@ mod tests {
     }
 
     fn kept() -> TuningReport {
-        let mut one = TuningDecision::untried(&candidate());
+        let mut one = untried(&candidate());
         one.arguments.goal = Some("a.C::next(..)".into());
         one.decide(&Decision {
             verdict: Verdict::Faster,
@@ -200,8 +125,9 @@ mod tests {
         });
         one.patch = Some("p3".into());
         TuningReport {
-            schema: 1,
+            schema: SCHEMA,
             decisions: vec![one],
+            plan: None,
         }
     }
 
@@ -212,7 +138,7 @@ mod tests {
             width: None,
         };
         let mut out = Vec::new();
-        kept().write(style, &mut out).expect("written");
+        write(&kept(), style, &mut out).expect("written");
         let text = String::from_utf8(out).expect("text");
         assert_eq!(
             text,
@@ -236,6 +162,8 @@ mod tests {
             "high",
             "kept",
             "reason",
+            "hash",
+            "windows",
         ] {
             assert!(one.get(member).is_some(), "{member}: {json}");
         }
@@ -247,7 +175,7 @@ mod tests {
 
     #[test]
     fn a_saved_plan_has_what_is_kept_and_its_hash() {
-        let text = kept().plan();
+        let text = plan(&kept());
         assert!(
             text.contains("methods(\"a.B::m(I)I\")")
                 && text.contains("expect(\"5be2f2a1c09d7e43\")"),
@@ -255,6 +183,6 @@ mod tests {
         );
         let mut report = kept();
         report.decisions[0].kept = false;
-        assert!(!report.plan().contains("methods("));
+        assert!(!plan(&report).contains("methods("));
     }
 }

@@ -15,17 +15,20 @@
 //! The progress is the number of calls of a method that the candidate calls. A counter in the candidate
 //! itself would split it, because all versions of such a method are split.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use serde::Deserialize;
-use veneer_client::Client;
 use veneer_client::plan_text::literal;
-use veneer_experiments::{Judge, Settings, Variant, Window};
+use veneer_client::{Client, RequestSender};
+use veneer_experiments::{Judge, Settings, TuningDecision, TuningWindow, Variant, Window};
 use veneer_protocol::{Reply, Request};
 
 use super::candidates::Candidate;
-use super::decisions::TuningDecision;
+use super::decisions::untried;
 use super::program::PROGRAM_NAME;
 use crate::remote::{LEASE_MILLIS, RENEWAL_INTERVAL};
 
@@ -37,6 +40,8 @@ const TICK_SECONDS: f64 = 0.25;
 const SETTLE_TICKS: u32 = 12;
 /// The looks of a window.
 const WINDOW_TICKS: u32 = 4;
+/// The time between two looks for Ctrl-C.
+const INTERRUPT_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The result of an experiment.
 pub struct Tried {
@@ -74,11 +79,16 @@ enum PlanLine {
     },
 }
 
-/// Tries a candidate for at most this many seconds.
+/// Tries a candidate for at most this many seconds. The experiment ends early if `interrupted` is set.
 ///
 /// # Errors
 /// The connection failed.
-pub fn run(pid: u32, candidate: &Candidate, seconds: f64) -> Result<Tried> {
+pub fn run(
+    pid: u32,
+    candidate: &Candidate,
+    seconds: f64,
+    interrupted: &Arc<AtomicBool>,
+) -> Result<Tried> {
     let mut holder = veneer_client::connect(pid)?;
     holder.send(&Request::Exec {
         name: PROGRAM_NAME.into(),
@@ -89,7 +99,8 @@ pub fn run(pid: u32, candidate: &Candidate, seconds: f64) -> Result<Tried> {
     })?;
     holder.keep_renewing(RENEWAL_INTERVAL)?;
     let end = Instant::now() + Duration::from_secs_f64(seconds);
-    let mut decision = TuningDecision::untried(candidate);
+    let watch = InterruptWatch::start(holder.sender(), interrupted.clone())?;
+    let mut decision = untried(candidate);
     let mut judge = Judge::new(Settings::default());
     let mut id = String::new();
     let mut single_body = Ok(());
@@ -124,6 +135,11 @@ pub fn run(pid: u32, candidate: &Candidate, seconds: f64) -> Result<Tried> {
                 decision.reason = "windows of the experiment are missing".into();
                 return true;
             }
+            decision.windows.push(TuningWindow {
+                transformed,
+                seconds,
+                progress,
+            });
             let decided = judge.add(Window { seconds, progress });
             let decided = decided.or_else(|| (Instant::now() >= end).then(|| judge.give_up()));
             decided.inspect(|found| decision.decide(found)).is_some()
@@ -144,9 +160,15 @@ pub fn run(pid: u32, candidate: &Candidate, seconds: f64) -> Result<Tried> {
                 decision.reason = message;
                 break;
             }
+            // The first one follows the plan's first lines, and the one after Ctrl-C its end.
+            Reply::Done { .. } if watch.has_ended_plan() => {
+                decision.reason = "ended early".into();
+                break;
+            }
             _ => {}
         }
     }
+    drop(watch);
     if let (false, Err(refusal)) = (decision.kept, single_body) {
         decision.reason += &format!(
             "; a call that does not end stays in the parts, because one body is refused: {refusal}"
@@ -157,6 +179,46 @@ pub fn run(pid: u32, candidate: &Candidate, seconds: f64) -> Result<Tried> {
         counts: id,
         _holder: Some(holder),
     })
+}
+
+/// A thread that ends the plan of an experiment at Ctrl-C. The thread ends with the value.
+struct InterruptWatch {
+    is_over: Arc<AtomicBool>,
+    has_ended_plan: Arc<AtomicBool>,
+}
+
+impl InterruptWatch {
+    fn start(requests: RequestSender, interrupted: Arc<AtomicBool>) -> Result<InterruptWatch> {
+        let watch = InterruptWatch {
+            is_over: Arc::default(),
+            has_ended_plan: Arc::default(),
+        };
+        let (is_over, has_ended_plan) = (watch.is_over.clone(), watch.has_ended_plan.clone());
+        let look = move || {
+            while !is_over.load(Ordering::Relaxed) {
+                if interrupted.load(Ordering::Relaxed) {
+                    has_ended_plan.store(true, Ordering::Relaxed);
+                    // If the connection is closed, the main thread sees the end of the JVM.
+                    let _ = requests.send(&Request::End {});
+                    return;
+                }
+                thread::sleep(INTERRUPT_INTERVAL);
+            }
+        };
+        let named = thread::Builder::new().name("interrupt".into());
+        named.spawn(look).context("no thread can be started")?;
+        Ok(watch)
+    }
+
+    fn has_ended_plan(&self) -> bool {
+        self.has_ended_plan.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for InterruptWatch {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+    }
 }
 
 /// The plan of an experiment.

@@ -2,12 +2,14 @@
 
 import { durationText } from "./call-figures.js";
 
+/** @typedef {"search" | "calls" | "trace" | "memory" | "tuning"} RecordingKind */
+
 /**
  * A recording in a list.
  * @typedef {object} RecordingRow
  * @property {string} id
  * @property {number | null} pid `null` for a file
- * @property {"search" | "calls" | "trace"} kind
+ * @property {RecordingKind} kind
  * @property {"running" | "done" | "failed"} state
  * @property {number} seconds
  * @property {number} wanted
@@ -17,17 +19,23 @@ import { durationText } from "./call-figures.js";
  * @property {number} [begun] of a recording of the server: when it began, in seconds since 1970
  * @property {string} [pattern]
  * @property {boolean} [contexts]
+ * @property {boolean} [dry_run] of experiments: whether methods are listed only
  * @property {string} [file] of a file: its path below the folder
  * @property {string} [folder]
  * @property {number} [bytes]
  * @property {number} [modified] in seconds since 1970
  */
 
-/** The view that shows a kind, and the name of the kind. */
+/**
+ * The view that shows a kind, and the name of the kind.
+ * @type {Record<RecordingKind, {view: string, title: string}>}
+ */
 export const KINDS = {
   search: { view: "bottlenecks", title: "Bottlenecks" },
   calls: { view: "calls", title: "Calls" },
   trace: { view: "trace", title: "Trace" },
+  memory: { view: "memory", title: "Memory" },
+  tuning: { view: "experiments", title: "Experiments" },
 };
 
 /**
@@ -35,12 +43,15 @@ export const KINDS = {
  * @param {RecordingRow} row
  * @returns {string}
  */
-export function recordingName({ file, pattern, kind, contexts }) {
+export function recordingName({ file, pattern, kind, contexts, dry_run }) {
   if (file !== undefined) {
     return file;
   }
-  const methods = kind === "search" ? "all threads" : pattern || "all methods";
-  return contexts ? `${methods}, contexts` : methods;
+  if (kind === "search") {
+    return "all threads";
+  }
+  const methods = pattern || (kind === "tuning" ? "running methods" : "all methods");
+  return contexts ? `${methods}, contexts` : dry_run ? `${methods}, list` : methods;
 }
 
 /**

@@ -10,11 +10,12 @@ import { ServerError } from "./server-error.js";
 
 /**
  * Follows a recording until it ends, and then shows the children. A function as the child gets the
- * recording. `live` makes the part that shows while the recording runs, too.
+ * recording. `live` makes the part that shows while the recording runs, too. Without `hasEnd`, the recording
+ * may take longer than the seconds that were asked for.
  *
- * @param {{id: string, endTitle: string, onDiscard?: () => void, live?: (recording: any) => any, children?: any}} props
+ * @param {{id: string, endTitle: string, hasEnd?: boolean, onDiscard?: () => void, live?: (recording: any) => any, children?: any}} props
  */
-export function RecordingStatus({ id, endTitle, onDiscard, live, children }) {
+export function RecordingStatus({ id, endTitle, hasEnd = true, onDiscard, live, children }) {
   const { recording, error, retry } = useRecording(id);
   if (error !== null) {
     return html`<${Problem} error=${error} retry=${retry} />`;
@@ -27,8 +28,10 @@ export function RecordingStatus({ id, endTitle, onDiscard, live, children }) {
   return html`${recording.state === "running" &&
     html`<div class="panel" role="status">
       <div class="row">
-        <progress max=${recording.wanted} value=${recording.seconds}></progress>
-        <span>${recording.seconds.toFixed(0)} of ${recording.wanted} seconds</span>
+        ${hasEnd
+          ? html`<progress max=${recording.wanted} value=${recording.seconds}></progress>
+              <span>${recording.seconds.toFixed(0)} of ${recording.wanted} seconds</span>`
+          : html`<progress></progress><span>${recording.seconds.toFixed(0)} seconds</span>`}
         <button onClick=${end}>${endTitle}</button>
         ${onDiscard !== undefined && html`<button onClick=${onDiscard}>Discard</button>`}
       </div>

@@ -9,7 +9,7 @@ import { useRecordings } from "./recordings.js";
 /** @typedef {import("./recording-label.js").RecordingRow} RecordingRow */
 
 /**
- * @param {{kind?: "search" | "calls" | "trace", empty?: string}} props all kinds, if none is given; `empty`
+ * @param {{kind?: import("./recording-label.js").RecordingKind, empty?: string}} props all kinds, if none is given; `empty`
  *   is shown if there is no recording
  */
 export function RecordingTable({ kind, empty = "" }) {

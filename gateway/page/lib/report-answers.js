@@ -6,7 +6,7 @@ import { ServerError } from "./server-error.js";
  * A recording in a report.
  * @typedef {object} ReportRecording
  * @property {import("./recording-label.js").RecordingRow} row
- * @property {any} [result] of a search or of calls
+ * @property {any} [result] of a recording that is no trace
  * @property {any} [threads] of a trace, as all following ones
  * @property {any} [timeline] the picture of the whole trace
  * @property {any} [contexts]

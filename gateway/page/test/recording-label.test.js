@@ -17,6 +17,7 @@ test("a recording has the name of its file or of its methods", () => {
   assert.equal(recordingName(row({ pattern: "shop..*", contexts: true })), "shop..*, contexts");
   assert.equal(recordingName(row({ pattern: "" })), "all methods");
   assert.equal(recordingName(row({ kind: "search", pattern: "" })), "all threads");
+  assert.equal(recordingName(row({ kind: "tuning", pattern: "", dry_run: true })), "running methods, list");
   assert.match(recordingLabel(row({ begun: 1_700_000_000, pattern: "m" })), /2023.*: m, 2\.50 s$/);
   assert.match(recordingLabel(row({ modified: 1_700_000_000, file: "t" })), /2023.*: t$/);
   assert.equal(timeText(undefined), "?");

@@ -7,7 +7,7 @@ import { RecordingTable } from "../lib/recording-table.js";
 export default function RecordingsView({ about: { folders } }) {
   return html`<h1>Recordings</h1>
     <${RecordingTable}
-      empty="There is no recording. The views Bottlenecks, Calls and Trace of a JVM make some."
+      empty="There is no recording. The views Bottlenecks, Calls, Trace and Experiments of a JVM make some."
     />
     ${folders.length === 0
       ? html`<p class="soft">

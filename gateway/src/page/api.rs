@@ -364,6 +364,9 @@ async fn start_recording(
     Json(request): Json<RequestedRecording>,
 ) -> Result<Response, ApiError> {
     let pid = shown(&server, pid)?;
+    if request.changes_the_program() && !server.options.allow_edits {
+        return Err(ApiError::read_only("an experiment"));
+    }
     let veneer = &server.options.veneer;
     let row = server.recordings.start(veneer, pid, &request)?;
     Ok((StatusCode::CREATED, Json(row)).into_response())

@@ -5,6 +5,7 @@
 //!   search  veneer search PID --json --for S --graph FILE  ─▶ its standard output, and the graph
 //!   calls   veneer calls PID PATTERN --for S -o FILE       ─▶ veneer calls show FILE --json
 //!   trace   veneer trace PID PATTERN --for S -o DIR        ─▶ queries, and the pictures of `timelines.rs`
+//!   tuning  veneer tune PID PATTERN --json --for S         ─▶ its standard output
 //! ```
 //!
 //! If the server ends, its commands are killed, and the agents detach what they had attached.
@@ -54,6 +55,10 @@ pub enum RecordingKind {
     Calls,
     /// An event trace.
     Trace,
+    /// A memory profile. The page shows files only.
+    Memory,
+    /// Experiments with transformations, which change the program; or a list of methods to try.
+    Tuning,
 }
 
 /// The wish of the page.
@@ -68,6 +73,16 @@ pub struct RequestedRecording {
     /// Whether a call graph has calling contexts.
     #[serde(default)]
     pub contexts: bool,
+    /// Whether a tuning only lists methods.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+impl RequestedRecording {
+    /// Whether the recording changes how the program runs.
+    pub fn changes_the_program(&self) -> bool {
+        self.kind == RecordingKind::Tuning && !self.dry_run
+    }
 }
 
 /// The progress of a recording.
@@ -88,6 +103,7 @@ pub struct RecordingRow {
     /// The methods, and whether there are calling contexts, as they were asked for.
     pub pattern: String,
     pub contexts: bool,
+    pub dry_run: bool,
     /// The time of the beginning in seconds since 1970.
     pub begun: u64,
     pub state: RecordingState,
@@ -158,6 +174,7 @@ impl Recordings {
                 kind: request.kind,
                 pattern: request.pattern.clone(),
                 contexts: request.contexts,
+                dry_run: request.dry_run,
                 begun: now(),
                 state: RecordingState::Running,
                 seconds: 0.0,
@@ -461,6 +478,22 @@ impl Commands {
                 record.extend([text("--events"), text(TRACE_EVENTS)]);
                 vec![record]
             }
+            RecordingKind::Tuning => {
+                let mut tune = vec![text("tune"), pid];
+                if !request.pattern.is_empty() {
+                    tune.push(text(&request.pattern));
+                }
+                tune.extend([text("--json"), text("--for"), seconds]);
+                if request.dry_run {
+                    tune.push(text("--dry-run"));
+                }
+                vec![tune]
+            }
+            RecordingKind::Memory => {
+                return Err(ApiError::bad_request(
+                    "the page shows memory profiles of --data and makes none; use `veneer memory simulate -o`",
+                ));
+            }
         };
         Ok(Commands { words })
     }
@@ -491,6 +524,7 @@ mod tests {
             seconds: 2.5,
             pattern: pattern.into(),
             contexts: true,
+            dry_run: true,
         }
     }
 
@@ -513,6 +547,16 @@ mod tests {
             trace.shown(),
             "veneer trace 7 --for 2.5 -o out --events contended,wait,gc"
         );
+        let mut tuning = request(RecordingKind::Tuning, "a.B::m(..)");
+        assert!(!tuning.changes_the_program());
+        let listed = Commands::of(7, &tuning, file).unwrap();
+        assert_eq!(
+            listed.shown(),
+            "veneer tune 7 'a.B::m(..)' --json --for 2.5 --dry-run"
+        );
+        tuning.dry_run = false;
+        assert!(tuning.changes_the_program());
+        assert!(Commands::of(7, &request(RecordingKind::Memory, ""), file).is_err());
     }
 
     #[test]
@@ -550,6 +594,7 @@ mod tests {
                     kind: RecordingKind::Search,
                     pattern: String::new(),
                     contexts: false,
+                    dry_run: false,
                     begun: now(),
                     state: RecordingState::Running,
                     seconds: 0.0,

@@ -25,6 +25,8 @@
 
 mod decision;
 mod judge;
+mod report;
 
 pub use decision::{Decision, Verdict};
 pub use judge::{Judge, Settings, Variant, Window};
+pub use report::{SCHEMA, TuningArguments, TuningDecision, TuningReport, TuningWindow};

@@ -3,6 +3,11 @@
 
 import assert from "node:assert/strict";
 
+/** The accesses of a row of a memory profile. @param {{reads: number, writes: number, fetches: number}} row */
+function total({ reads, writes, fetches }) {
+  return reads + writes + fetches;
+}
+
 export default async function files(tools, { address, recordings, damaged, figures }) {
   const { open, screenshot, accessibilityProblems } = tools;
   const page = await open({ expected: ["502 ", "Failed to load resource"] });
@@ -20,7 +25,7 @@ export default async function files(tools, { address, recordings, damaged, figur
   assert.equal(await row(damaged.link).count(), 0, "a symbolic link is listed");
   await check("recordings");
 
-  // The three kinds, each by its link. The figures are those of the commands.
+  // Each kind by its link. The figures are those of the commands.
   const places = {};
   const openFile = async (/** @type {string} */ name) => {
     await menu.getByRole("link", { name: "Recordings" }).click();
@@ -42,6 +47,27 @@ export default async function files(tools, { address, recordings, damaged, figur
   assert.equal(await page.getByRole("button", { name: "Record", exact: true }).count(), 0, "a form without a JVM");
   places.trace = page.url();
   await check("file-trace");
+  await openFile(recordings.memory);
+  await page.getByLabel("Sum by").selectOption("site");
+  const table = page.getByRole("grid", { name: "Accesses" });
+  await table.getByText(figures.memory[0].name).waitFor();
+  // The rows are those of the command, in its order, with all its counts.
+  const rows = await table.getByRole("row").allInnerTexts();
+  figures.memory.forEach((/** @type {any} */ row, /** @type {number} */ at) => {
+    const text = rows[at + 1].replaceAll(",", "");
+    const [{ levels }] = row.caches;
+    for (const figure of [row.name, total(row), ...levels.map((one) => one.misses)]) {
+      assert.ok(text.includes(String(figure)), `${figure}: ${text}`);
+    }
+  });
+  places.memory = page.url();
+  await check("file-memory");
+  await table.getByRole("button", { name: "Accesses" }).click();
+  const most = figures.memory.toSorted((a, b) => total(b) - total(a))[0];
+  await table.getByRole("row").nth(1).getByText(most.name).waitFor();
+  await openFile(recordings.tuning);
+  await page.getByText("Nothing was changed").waitFor();
+  await check("file-tuning");
 
   // The addresses restore the views in another window, which has the dark colours.
   const other = await open({ context: page.context(), dark: true });
@@ -51,6 +77,8 @@ export default async function files(tools, { address, recordings, damaged, figur
   await other.getByText(figures.search, { exact: true }).waitFor();
   await other.goto(places.trace);
   await other.getByRole("cell", { name: figures.trace, exact: true }).first().waitFor();
+  await other.goto(places.memory);
+  await other.getByRole("grid", { name: "Accesses" }).getByText(figures.memory[0].name).waitFor();
   await other.close();
 
   // Files that are not whole say what is wrong and what to do.

@@ -55,6 +55,18 @@ export default async function report(tools, { address, file, recordings, figures
     return (await page.locator(".told p, article").allInnerTexts()).map((text) => text.trim());
   }, "findings");
 
+  await openBoth(recordings.memory);
+  await compare(async (page) => {
+    const table = page.getByRole("grid", { name: "Accesses" });
+    await table.getByText("%").first().waitFor();
+    return cells(table);
+  }, "accesses");
+  await openBoth(recordings.tuning);
+  await compare(async (page) => {
+    await page.getByText("Nothing was changed").waitFor();
+    return page.locator("main").locator(".empty").allInnerTexts();
+  }, "experiments");
+
   await openBoth(recordings.trace);
   await compare(async (page) => {
     await page.getByRole("cell", { name: figures.trace, exact: true }).first().waitFor();

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use veneer_calls::file::{self, MAGIC, ReadError};
+use veneer_memory::profile;
 
 use crate::page::api_error::ApiError;
 use crate::page::recordings::RecordingKind;
@@ -25,6 +26,10 @@ pub enum FileKind {
     Calls,
     /// A directory of `veneer trace -o` or `veneer run --trace`.
     Trace,
+    /// A memory profile of `veneer memory simulate -o`.
+    Memory,
+    /// The decisions of `veneer tune --json`.
+    Tuning,
 }
 
 impl FileKind {
@@ -35,8 +40,12 @@ impl FileKind {
             Some(FileKind::Calls)
         } else if start.starts_with(RECORD_START) || ending == Some("search") {
             Some(FileKind::SearchRecord)
+        } else if start.starts_with(&profile::MAGIC) || ending == Some("vmem") {
+            Some(FileKind::Memory)
+        } else if has_members(start, &["schema", "findings"]) {
+            Some(FileKind::Search)
         } else {
-            is_search(start).then_some(FileKind::Search)
+            has_members(start, &["schema", "decisions"]).then_some(FileKind::Tuning)
         }
     }
 
@@ -46,6 +55,8 @@ impl FileKind {
             FileKind::Search | FileKind::SearchRecord => RecordingKind::Search,
             FileKind::Calls => RecordingKind::Calls,
             FileKind::Trace => RecordingKind::Trace,
+            FileKind::Memory => RecordingKind::Memory,
+            FileKind::Tuning => RecordingKind::Tuning,
         }
     }
 
@@ -56,21 +67,26 @@ impl FileKind {
             FileKind::SearchRecord => "veneer search --replay",
             FileKind::Calls => "veneer calls show",
             FileKind::Trace => "veneer trace show",
+            FileKind::Memory => "veneer memory show",
+            FileKind::Tuning => "jq -r '.decisions[]'",
         }
     }
 }
 
-/// Whether this is the beginning of a search result, which has its members in any order.
-fn is_search(start: &[u8]) -> bool {
+/// Whether this is the beginning of a JSON object with these members. They may be in any order.
+fn has_members(start: &[u8], names: &[&str]) -> bool {
     let text = String::from_utf8_lossy(start);
     let is_object = text.trim_start().starts_with('{');
-    is_object && text.contains("\"schema\"") && text.contains("\"findings\"")
+    is_object
+        && names
+            .iter()
+            .all(|name| text.contains(&format!("\"{name}\"")))
 }
 
 /// The problem of a file that its first bytes show.
 pub fn problem_of_start(kind: FileKind, start: &[u8]) -> Option<ApiError> {
     match (kind, start) {
-        (FileKind::Calls | FileKind::SearchRecord, []) => Some(not_read(
+        (FileKind::Calls | FileKind::SearchRecord | FileKind::Memory, []) => Some(not_read(
             "the file is empty: its recording was killed before it wrote anything; record again",
         )),
         (FileKind::Calls, start) => file::read(start).err().map(|error| calls_problem(&error)),
@@ -109,6 +125,10 @@ mod tests {
         assert_eq!(kind("x.json", result), Some(FileKind::Search));
         assert_eq!(kind("x.json", b"[{\"schema\": 1, \"findings\": 2}]"), None);
         assert_eq!(kind("x.json", b"{}"), None);
+        assert_eq!(kind("x", b"VNRMEM\r\n\x01\0"), Some(FileKind::Memory));
+        assert_eq!(kind("x.vmem", b""), Some(FileKind::Memory));
+        let tuned = b"{\n  \"schema\": 1,\n  \"decisions\": []\n}";
+        assert_eq!(kind("x.json", tuned), Some(FileKind::Tuning));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Reads the result of a recording from its file, as JSON for the page. The same JSON comes from
-//! `veneer calls show --json` and `veneer search --json`.
+//! `veneer calls show --json`, `veneer search --json` and `veneer tune --json`. That of a memory profile
+//! is the one of `veneer memory show --json` with the rows of all views.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
@@ -7,9 +8,13 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 use veneer_calls::file::{self as calls_file, Ending, ReadResult};
 use veneer_calls::{Selection, output};
-use veneer_search::outcome::{Outcome, SCHEMA};
+use veneer_experiments::TuningReport;
+use veneer_memory::profile::{Dimension, ProfileFile, rows_json};
+use veneer_search::outcome::Outcome;
 
 use super::kind::{FileKind, calls_problem, not_read};
 use crate::page::api_error::ApiError;
@@ -24,7 +29,9 @@ const MAX_RESULT_BYTES: u64 = 512 << 20;
 pub fn read(kind: FileKind, file: File, name: &str, veneer: &Path) -> Result<Vec<u8>, ApiError> {
     match kind {
         FileKind::Calls => calls(file, name),
-        FileKind::Search => search(file),
+        FileKind::Memory => memory(file, name),
+        FileKind::Search => checked::<Outcome>(file, &SEARCH),
+        FileKind::Tuning => checked::<TuningReport>(file, &TUNING),
         FileKind::SearchRecord => replayed(file, name, veneer),
         FileKind::Trace => Err(ApiError::unknown("single result in a trace")),
     }
@@ -66,13 +73,37 @@ fn missing(read: &ReadResult, name: &str) -> Vec<String> {
     all
 }
 
-/// The version of a search result, which a newer one has too.
+/// A result that is JSON with a schema.
+struct JsonResult {
+    /// The command that makes it.
+    command: &'static str,
+    /// The newest schema that this version reads.
+    schema: u32,
+    /// The remedy for a file that cannot be read.
+    remedy: &'static str,
+}
+
+const SEARCH: JsonResult = JsonResult {
+    command: "veneer search --json",
+    schema: veneer_search::outcome::SCHEMA,
+    remedy: "search again",
+};
+
+const TUNING: JsonResult = JsonResult {
+    command: "veneer tune --json",
+    schema: veneer_experiments::SCHEMA,
+    remedy: "run the command again",
+};
+
+/// The version of a result, which a newer one has too.
 #[derive(Deserialize)]
 struct Version {
     schema: u32,
 }
 
-fn search(file: File) -> Result<Vec<u8>, ApiError> {
+/// The text of a JSON result that has the members of `T`.
+fn checked<T: DeserializeOwned>(file: File, of: &JsonResult) -> Result<Vec<u8>, ApiError> {
+    let (command, remedy) = (of.command, of.remedy);
     let mut bytes = Vec::new();
     let read = file.take(MAX_RESULT_BYTES + 1).read_to_end(&mut bytes);
     read.map_err(|error| not_read(&format!("the file cannot be read: {error}")))?;
@@ -80,23 +111,57 @@ fn search(file: File) -> Result<Vec<u8>, ApiError> {
         return Err(too_large());
     }
     let problem = |error: serde_json::Error| match error.is_eof() {
-        true => not_read(
-            "the file ends in the middle of the result: it was cut, or its command was killed; search again",
-        ),
+        true => not_read(&format!(
+            "the file ends in the middle of the result: it was cut, or its command was killed; {remedy}"
+        )),
         false => not_read(&format!(
-            "this is no result of `veneer search --json`, or it is damaged: {error}; search again"
+            "this is no result of `{command}`, or it is damaged: {error}; {remedy}"
         )),
     };
     let version: Version = serde_json::from_slice(&bytes).map_err(problem)?;
-    if version.schema > SCHEMA {
+    if version.schema > of.schema {
         return Err(not_read(&format!(
-            "the result has schema {}, and this veneer reads schema {SCHEMA}; use a newer veneer",
-            version.schema
+            "the result has schema {}, and this veneer reads schema {}; use a newer veneer",
+            version.schema, of.schema
         )));
     }
     // The page gets the text of the file, because a result may have more members than this version knows.
-    serde_json::from_slice::<Outcome>(&bytes).map_err(problem)?;
+    serde_json::from_slice::<T>(&bytes).map_err(problem)?;
     Ok(bytes)
+}
+
+fn memory(file: File, name: &str) -> Result<Vec<u8>, ApiError> {
+    let read = ProfileFile::read(file).map_err(|error| {
+        not_read(&format!(
+            "{error}; name a file that `veneer memory simulate -o` wrote, or measure again"
+        ))
+    })?;
+    let mut profile = read.profile;
+    // A report that is sent to somebody has no path of this machine.
+    let program = Path::new(&profile.program).file_name();
+    if let Some(program) = program.map(|name| name.to_string_lossy().into_owned()) {
+        profile.program = program;
+    }
+    if read.is_truncated {
+        profile.notes.push(format!(
+            "{name} ends early: its writer was killed or has not finished. The rows before the end are shown."
+        ));
+    }
+    if !read.skipped.is_empty() {
+        profile.notes.push(format!(
+            "{name} was written by a newer veneer; these parts are not shown: {}. Use a newer veneer.",
+            read.skipped.join(", ")
+        ));
+    }
+    let views = Dimension::ALL.map(|(name, by)| (name.to_owned(), rows_json(&profile.view(by))));
+    let mut json = profile.to_json("", &[]);
+    json["views"] = Value::Object(Map::from_iter(views));
+    let mut to = Bounded::default();
+    match serde_json::to_writer(&mut to, &json) {
+        Ok(()) => Ok(to.bytes),
+        Err(_) if to.is_full => Err(too_large()),
+        Err(error) => Err(not_read(&error.to_string())),
+    }
 }
 
 /// Repeats the search of a record. The command reads the open file, whatever its name means by now.
@@ -149,9 +214,11 @@ impl Write for Bounded {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::{Value, json};
+    use serde_json::json;
     use std::io::Seek;
     use veneer_calls::CallProfile;
+    use veneer_memory::References;
+    use veneer_memory::profile::{AccessRow, MemoryProfile, Site};
 
     fn file_with(bytes: &[u8]) -> File {
         let mut file = tempfile::tempfile().unwrap();
@@ -215,5 +282,54 @@ mod tests {
         assert_eq!(newer.remedy, "use a newer veneer");
         let other = read_bytes(FileKind::Search, b"{\"schema\":1,\"findings\":7}").unwrap_err();
         assert!(other.problem.contains("no result"), "{other:?}");
+    }
+
+    #[test]
+    fn a_tuning_result_is_complete_or_says_why_not() {
+        let decision = json!({"method": "a.B::m(int)", "transformation": "huge",
+            "arguments": {"size": 9000, "goal": null}, "before": null, "after": null, "gain": null,
+            "low": null, "high": null, "kept": false, "reason": "not tried", "later": 7});
+        let result = json!({"schema": 1, "decisions": [decision]});
+        let read = read_bytes(FileKind::Tuning, result.to_string().as_bytes()).unwrap();
+        assert_eq!(read, result);
+        let other = read_bytes(FileKind::Tuning, b"{\"schema\":1,\"decisions\":[7]}").unwrap_err();
+        assert!(other.problem.contains("veneer tune --json"), "{other:?}");
+        assert_eq!(other.remedy, "run the command again");
+    }
+
+    #[test]
+    fn a_memory_profile_has_all_views_or_says_why_not() {
+        let site = |line| Site {
+            class: "a.B".into(),
+            method: "m(int)".into(),
+            line: Some(line),
+            field: "".into(),
+        };
+        let row = |site, reads| AccessRow {
+            site,
+            references: References {
+                reads,
+                ..References::default()
+            },
+            ..AccessRow::default()
+        };
+        let profile = MemoryProfile {
+            program: "/home/me/p".into(),
+            sites: vec![site(1), site(2)],
+            accesses: vec![row(0, 5), row(1, 7)],
+            ..MemoryProfile::default()
+        };
+        let mut bytes = Vec::new();
+        profile.write(&mut bytes).unwrap();
+        let read = read_bytes(FileKind::Memory, &bytes).unwrap();
+        assert_eq!(read["program"], "p");
+        assert_eq!(read["views"]["method"][0]["reads"], 12);
+        assert_eq!(read["views"]["line"].as_array().map(Vec::len), Some(2));
+        assert_eq!(read["total"]["reads"], 12);
+        let cut = read_bytes(FileKind::Memory, &bytes[..bytes.len() - 8]).unwrap();
+        let note = cut["notes"][0].as_str().unwrap();
+        assert!(note.starts_with("x ends early"), "{note}");
+        let other = read_bytes(FileKind::Memory, b"VNRMEM\r\n\x09\x00").unwrap_err();
+        assert!(!other.remedy.is_empty(), "{other:?}");
     }
 }

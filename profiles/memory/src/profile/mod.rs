@@ -5,11 +5,13 @@
 
 mod encoding;
 mod error;
+mod json;
 mod reader;
 mod view;
 mod writer;
 
 pub use error::{MAX_PROFILE_BYTES, ProfileError};
+pub use json::rows_json;
 pub use reader::ProfileFile;
 pub use view::{Dimension, ViewRow};
 
@@ -158,4 +160,18 @@ pub struct MemoryProfile {
     pub sharing: Vec<SharingRow>,
     /// Sentences on what the measurement did not see.
     pub notes: Vec<String>,
+}
+
+impl MemoryProfile {
+    /// The name of the site with this index; empty if there is none.
+    pub fn site_name(&self, site: u32) -> String {
+        let site = self.sites.get(site as usize);
+        site.map_or_else(String::new, Site::name)
+    }
+
+    /// The name of the type with this index; empty if there is none.
+    pub fn type_name(&self, type_id: u32) -> String {
+        let name = self.types.get(type_id as usize);
+        name.map(ToString::to_string).unwrap_or_default()
+    }
 }

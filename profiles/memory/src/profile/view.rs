@@ -33,6 +33,12 @@ impl Dimension {
         ("site", Dimension::Site),
         ("object", Dimension::Object),
     ];
+
+    /// The name in [`Dimension::ALL`].
+    pub fn name(self) -> &'static str {
+        let found = Dimension::ALL.iter().find(|(_, one)| *one == self);
+        found.map_or("", |(name, _)| name)
+    }
 }
 
 /// The sum of the rows with one value of a property.
