@@ -11,18 +11,19 @@
 //! can be early or late by some instructions.
 //!
 //! The plan thread calls [`CounterClock::link`]; a thread of its own measures and links the
-//! counter.
+//! counter. Recordings wait for that thread, because their clock must not change
+//! ([`CounterClock::choose_for_traces`]).
 
 use crate::data::monotonic::monotonic;
+use crate::data::time_stamp_counter::{is_trusted, ticks};
+use crate::data::trace_clock::TraceClock;
 use crate::jvm::java_runtime::Library;
 use crate::jvm::jni::Env;
 use crate::jvm::jvmti::Tool;
 use crate::jvm::threads;
-use std::sync::Once;
+use parking_lot::{Condvar, Mutex};
+use std::sync::{Arc, Once, OnceLock};
 use std::time::Duration;
-
-/// The file that names the clock source of the kernel.
-const CLOCK_SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
 
 /// The shortest time between the two readings that define the speed. With an uncertainty of 50 ns
 /// per reading, the speed is exact to five millionths.
@@ -37,11 +38,40 @@ const MAX_WAITS_FOR_ROOM: u32 = 500;
 /// The time between two looks for room.
 const ROOM_INTERVAL: Duration = Duration::from_millis(20);
 
+/// How long the first recording waits until the counter is linked, which takes some tenths of a second.
+const MAX_LINK_WAIT: Duration = Duration::from_secs(2);
+
 /// The first reading of both clocks, and whether the counter was linked to timers.
 pub struct CounterClock {
     /// `None` if the kernel does not use the counter as its clock source.
     first: Option<Reading>,
     linked: Once,
+    link_end: Arc<LinkEnd>,
+    /// The clock of all recordings of this process, once it is chosen.
+    traces: OnceLock<TraceClock>,
+}
+
+/// The end of the thread that links the counter.
+#[derive(Default)]
+struct LinkEnd {
+    has_ended: Mutex<bool>,
+    ended: Condvar,
+}
+
+impl LinkEnd {
+    fn notify(&self) {
+        *self.has_ended.lock() = true;
+        self.ended.notify_all();
+    }
+
+    /// Waits for the end. Returns false if it does not come in time.
+    fn wait(&self) -> bool {
+        let mut has_ended = self.has_ended.lock();
+        let wait = self
+            .ended
+            .wait_while_for(&mut has_ended, |ended| !*ended, MAX_LINK_WAIT);
+        !wait.timed_out()
+    }
 }
 
 /// A reading of both clocks at one time.
@@ -57,7 +87,44 @@ impl CounterClock {
         CounterClock {
             first: is_trusted().then(read),
             linked: Once::new(),
+            link_end: Arc::default(),
+            traces: OnceLock::new(),
         }
+    }
+
+    /// Chooses the clock of all recordings, at the first one. Called on the plan thread, which waits
+    /// until the counter is linked.
+    pub fn choose_for_traces(&self, tool: Tool, library: &'static Library, env: Env) {
+        let choose = || {
+            if self.first.is_none() {
+                return TraceClock::Nanoseconds;
+            }
+            self.link(tool, library, env);
+            let is_counter =
+                self.link_end.wait() && library.choose_trace_clock(env).unwrap_or(false);
+            let scale = self.scale().filter(|_| is_counter);
+            scale.map_or(TraceClock::Nanoseconds, TraceClock::Counter)
+        };
+        self.traces.get_or_init(choose);
+    }
+
+    /// The clock of all recordings.
+    pub fn of_traces(&self) -> TraceClock {
+        self.traces.get().copied().unwrap_or_default()
+    }
+
+    /// The clock of all recordings with the rate that is known by now. It is the more exact the longer
+    /// the agent is in the JVM.
+    pub fn of_traces_with_latest_rate(&self) -> TraceClock {
+        match (self.of_traces(), self.scale()) {
+            (TraceClock::Counter(_), Some(scale)) => TraceClock::Counter(scale),
+            (chosen, _) => chosen,
+        }
+    }
+
+    /// The nanoseconds of a tick until now, times 2⁶².
+    fn scale(&self) -> Option<i64> {
+        scale(self.first?, read())
     }
 
     /// Makes timers read the counter. Called when a timer is attached; only the first call has an
@@ -74,6 +141,7 @@ impl CounterClock {
             return;
         };
         self.linked.call_once(|| {
+            let end = self.link_end.clone();
             let link = move |env| {
                 if let Some(scale) = measure(first)
                     && wait_for_room(library, env)
@@ -81,8 +149,11 @@ impl CounterClock {
                     let then = (first.ticks as i64, first.nanos as i64);
                     let _ = library.clock(env, ticks, then, scale);
                 }
+                end.notify();
             };
-            let _ = threads::start(tool, env, "veneer-clock", Box::new(link));
+            if threads::start(tool, env, "veneer-clock", Box::new(link)).is_err() {
+                self.link_end.notify();
+            }
         });
     }
 }
@@ -124,29 +195,6 @@ fn read() -> Reading {
     });
     let best = attempts.min_by_key(|(uncertainty, _)| *uncertainty);
     best.map_or(Reading { ticks: 0, nanos: 0 }, |(_, reading)| reading)
-}
-
-#[cfg(target_arch = "x86_64")]
-fn is_trusted() -> bool {
-    std::fs::read_to_string(CLOCK_SOURCE).is_ok_and(|source| source.trim() == "tsc")
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn is_trusted() -> bool {
-    let _ = CLOCK_SOURCE;
-    false
-}
-
-/// Reads the time-stamp counter. Compiled Java code calls this function by its address.
-#[cfg(target_arch = "x86_64")]
-extern "C" fn ticks() -> i64 {
-    // SAFETY: every x86-64 processor has the instruction, and Linux lets user code execute it.
-    unsafe { std::arch::x86_64::_rdtsc() as i64 }
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-extern "C" fn ticks() -> i64 {
-    monotonic() as i64
 }
 
 #[cfg(test)]

@@ -21,3 +21,5 @@ pub mod rings;
 pub mod scratch;
 pub mod shards;
 pub mod thread_age;
+pub mod time_stamp_counter;
+pub mod trace_clock;

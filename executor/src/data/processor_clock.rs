@@ -18,7 +18,6 @@
 //! If other code of the thread uses restartable sequences, it replaces the field, which then looks
 //! like a switch and costs one more reading.
 
-use crate::data::monotonic::monotonic;
 use rustix::time::{ClockId, clock_gettime};
 use std::ffi::CStr;
 use std::ptr;
@@ -202,7 +201,7 @@ pub fn is_rseq_usable() -> bool {
 /// A moment at which both clocks of a thread are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
-    /// The monotonic time.
+    /// The time by the clock of the recording.
     pub time: u64,
     /// The processor time of the thread in nanoseconds.
     pub cpu_ns: u64,
@@ -261,15 +260,15 @@ impl Watch {
         }
     }
 
-    /// Reads both clocks of the current thread at one moment, and watches for a switch from that
-    /// moment on.
-    pub fn read(self) -> Reading {
+    /// Reads `clock` and the clock of the current thread at one moment, and watches for a switch from
+    /// that moment on.
+    pub fn read(self, clock: impl Fn() -> u64) -> Reading {
         let mut reading = Reading { time: 0, cpu_ns: 0 };
         for _ in 0..MAX_READINGS {
             self.begin();
-            let before = monotonic();
+            let before = clock();
             let cpu_ns = thread_clock();
-            let after = monotonic();
+            let after = clock();
             // The system call reads the clock about in its middle.
             reading = Reading {
                 time: before.midpoint(after),
@@ -292,6 +291,7 @@ pub fn thread_clock() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::monotonic::monotonic;
     use std::hint::black_box;
     use std::sync::atomic::Ordering;
 
@@ -303,10 +303,10 @@ mod tests {
             assert_eq!(watch, Watch::Never);
             return;
         }
-        let first = watch.read();
+        let first = watch.read(monotonic);
         std::thread::sleep(std::time::Duration::from_millis(20));
         assert!(watch.was_switched());
-        let second = watch.read();
+        let second = watch.read(monotonic);
         assert!(second.time - first.time >= 20_000_000);
         assert!(second.cpu_ns - first.cpu_ns < 20_000_000);
     }
@@ -319,7 +319,7 @@ mod tests {
             return;
         }
         let watch = Watch::current(ProcessorTime::Rseq);
-        let first = watch.read();
+        let first = watch.read(monotonic);
         let (mut reading, mut last, mut switches) = (first, first.time, 0);
         while reading.cpu_ns - first.cpu_ns < 30_000_000 {
             for n in 0..5_000u64 {
@@ -327,7 +327,7 @@ mod tests {
             }
             let now = monotonic();
             if watch.was_switched() {
-                reading = watch.read();
+                reading = watch.read(monotonic);
                 switches += 1;
             } else {
                 last = now;

@@ -41,13 +41,13 @@ mod track;
 use crate::data::append_file::with_file_size_signal_blocked;
 use crate::data::context_file::NodeBudget;
 use crate::data::memory::WordTable;
-use crate::data::monotonic::monotonic;
 use crate::data::processor_clock::ProcessorTime;
 use crate::data::recorder::context_track::ContextTrack;
 use crate::data::recorder::recorded_thread::RecordedThread;
 use crate::data::recorder::trace_names::TraceNames;
 use crate::data::recorder::track::Track;
 use crate::data::thread_age::since_boot;
+use crate::data::trace_clock::TraceClock;
 use crate::jvm::runtime_table;
 use parking_lot::Mutex;
 use std::collections::{HashSet, VecDeque};
@@ -63,7 +63,7 @@ use veneer_names::CounterSlot;
 use veneer_protocol::data::ShardLayout;
 use veneer_traces::analysis::TraceFilter;
 use veneer_traces::format::events_file;
-use veneer_traces::format::names::{ClockRecord, FrameKind, FrameRecord};
+use veneer_traces::format::names::{FrameKind, FrameRecord};
 use veneer_traces::writer::{
     NamesWriter, SegmentRing, ThreadWriter, WriterOptions, WriterPosition,
 };
@@ -120,6 +120,8 @@ pub struct RecordingSpec<'a> {
     pub filter_lines: &'a [String],
     /// Whether the program was running before the recording.
     pub is_late: bool,
+    /// The clock that `VeneerTrace` reads.
+    pub clock: TraceClock,
 }
 
 /// A recording, current or ended.
@@ -135,6 +137,7 @@ struct Recording {
     directory: PathBuf,
     names: TraceNames,
     filter: TraceFilter,
+    clock: TraceClock,
     /// The source of processor times.
     source: ProcessorTime,
     /// The probe form of the recorded methods; 0 if its cost is unknown.
@@ -203,12 +206,8 @@ impl Recorder {
         }
         let directory = make_directory(data)?;
         let mut names = NamesWriter::create(&directory, std::process::id(), jvm, jvm_version)?;
-        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-        names.write(&NameRecord::Clock(ClockRecord {
-            ticks: monotonic(),
-            unix_ns: since.map_or(0, |time| time.as_nanos() as u64),
-            ..ClockRecord::default()
-        }))?;
+        let begin = spec.clock.record(spec.clock.now(), unix_time());
+        names.write(&NameRecord::Clock(begin))?;
         let source = ProcessorTime::choose(spec.filter.processor_time.as_deref());
         names.write(&NameRecord::ProcessorTime(source.name().into()))?;
         for line in spec.filter_lines {
@@ -226,6 +225,7 @@ impl Recorder {
             directory,
             names: TraceNames::new(names),
             filter: spec.filter,
+            clock: spec.clock,
             source,
             probe: 0,
             excluded: 0,
@@ -340,8 +340,8 @@ impl Recorder {
         }
     }
 
-    /// Writes an event of the current thread, which owns the shard. `now` is the time by
-    /// `System.nanoTime()`. If the thread was switched out, a reading of its clock precedes the
+    /// Writes an event of the current thread, which owns the shard. `now` is the time by the clock of
+    /// the recording. If the thread was switched out, a reading of its clock precedes the
     /// event, which then has the time of the reading.
     pub fn write(&self, shard: usize, kind: u8, id: u64, now: u64) {
         self.with_track(shard, |track| track.write(kind, now, id, &[]));
@@ -383,7 +383,7 @@ impl Recorder {
             _ if number == recording.number => recording.create_file(thread, os_id)?,
             _ => return None,
         };
-        let track = Track::new(writer, number);
+        let track = Track::new(writer, number, recording.clock);
         Some((track, recording.source))
     }
 
@@ -405,6 +405,17 @@ impl Recorder {
         }
         self.complete_contexts(shard);
         self.set(shard, 0, 0);
+    }
+
+    /// Writes the rate of the clock, which is known better at the end of a recording than at its
+    /// beginning.
+    pub fn write_rate(&self, instrument: InstrumentId, clock: TraceClock) {
+        let mut latest = self.latest.lock();
+        let recording = latest.as_mut().filter(|one| one.instrument == instrument);
+        if let Some(recording) = recording.filter(|one| !one.is_over) {
+            let record = clock.record(clock.now(), unix_time());
+            recording.names.write(&NameRecord::Clock(record));
+        }
     }
 
     /// Ends the recording of an instrument: completes all files. `VeneerTrace` must have been told
@@ -473,7 +484,7 @@ impl Recorder {
         let mut latest = self.latest.lock();
         let recording = latest.as_mut().filter(|one| one.number == track.recording);
         if let Some(recording) = recording.filter(|one| one.filter.keep_last.is_some()) {
-            let ended = (monotonic(), track.writer.thread());
+            let ended = (recording.clock.now(), track.writer.thread());
             recording.ended.push_back(ended);
         }
     }
@@ -507,9 +518,10 @@ impl Recorder {
 impl Recording {
     /// Creates the events file of a thread, and writes the thread's name.
     fn create_file(&mut self, thread: RecordedThread, os_id: u64) -> Option<ThreadWriter> {
-        let keep = self.filter.keep_last.map(nanoseconds);
+        let clock = self.clock;
+        let keep = self.filter.keep_last.map(|last| clock.ticks_of(last));
         if let Some(keep) = keep {
-            self.remove_ended(monotonic().saturating_sub(keep));
+            self.remove_ended(clock.now().saturating_sub(keep));
         }
         let number = self.names.thread_with_file(thread, os_id);
         let segments = MAX_RING_SEGMENTS;
@@ -541,9 +553,10 @@ impl Recording {
     }
 }
 
-/// A duration in nanoseconds.
-fn nanoseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+/// The time in nanoseconds since 1970.
+fn unix_time() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since.map_or(0, |time| time.as_nanos() as u64)
 }
 
 /// Creates the directory `‹data›-trace-1`, or one with the next free number.

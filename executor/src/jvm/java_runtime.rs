@@ -46,6 +46,7 @@ pub struct Library {
     release_resume: Static,
     set_idle: Static,
     clock: Static,
+    choose_trace_clock: Static,
     loaded: Static,
     offset: Static,
     type_number: Static,
@@ -147,6 +148,7 @@ impl Library {
             release_resume: find(c"releaseResume", c"(I)V")?,
             set_idle: find(c"idle", c"(I)V")?,
             clock: find(c"clock", c"(JJJJ)V")?,
+            choose_trace_clock: find(c"chooseTraceClock", c"()J")?,
             loaded: find(
                 c"loaded",
                 c"(Ljava/lang/Class;Ljava/lang/String;)Ljava/lang/Class;",
@@ -455,6 +457,14 @@ impl Library {
         unsafe { env.void(&self.clock, &arguments, what) }
     }
 
+    /// Chooses the clock of all recordings. Returns whether they read the counter that [`Library::clock`]
+    /// has set. Called before the first recording.
+    pub fn choose_trace_clock(&self, env: Env) -> Result<bool, JvmError> {
+        let what = || "choosing the clock of traces".into();
+        // SAFETY: `chooseTraceClock()J` has no parameters.
+        unsafe { env.long(&self.choose_trace_clock, &[], what) }.map(|by_counter| by_counter != 0)
+    }
+
     /// Begins a recording: all calls that begin from now on are recorded.
     ///
     /// # Safety
@@ -720,7 +730,7 @@ mod tests {
                 assert!(declared.contains(&wanted), "{wanted:?}");
             }
         }
-        assert_eq!(calls, 34);
+        assert_eq!(calls, 35);
     }
 
     /// `javac` notes the class of an inlined constant in the constant pool. The JVM ignores the entry

@@ -5,9 +5,9 @@
 //! own threads are ignored.
 
 use crate::agent::Agent;
-use crate::data::monotonic::monotonic;
 use crate::data::recorder::recorded_thread::RecordedThread;
 use crate::data::recorder::thread_events::{BlockedNode, MonitorObject, Owner};
+use crate::data::trace_clock::Moment;
 use crate::guard::guarded;
 use crate::jvm::event_sources::thread_id;
 use crate::jvm::jni::{Env, Reference};
@@ -49,7 +49,7 @@ struct ThreadEvent {
     env: Env,
     thread: Reference,
     kind: VmEventKind,
-    now: u64,
+    now: Moment,
 }
 
 /// Handles an event on a thread of the application, unless nobody asks for the kind.
@@ -62,7 +62,7 @@ unsafe fn on_thread(
     kind: VmEventKind,
     handle: impl FnOnce(ThreadEvent),
 ) {
-    let now = monotonic();
+    let now = Moment::now();
     guarded(kind.name(), (), || {
         let Some(agent) = Agent::get() else { return };
         let wanted = agent.events.recorded().union(agent.events.watched());
@@ -82,6 +82,11 @@ unsafe fn on_thread(
 }
 
 impl ThreadEvent {
+    /// The time of the event by the clock of recordings.
+    fn time(self) -> u64 {
+        self.agent.clock.of_traces().time(self.now)
+    }
+
     fn is_recorded(self) -> bool {
         self.agent.events.recorded().contains(self.kind)
     }
@@ -177,7 +182,7 @@ impl ThreadEvent {
             None
         };
         // Finding the owner stops the thread, so the processor time is read before.
-        let place = shard.map(|shard| (shard, recorder.event_time(shard, self.now)));
+        let place = shard.map(|shard| (shard, recorder.event_time(shard, self.time())));
         let monitor = self.monitor(object);
         let owner = match self.kind {
             VmEventKind::Contended => self.owner(object),
@@ -188,7 +193,7 @@ impl ThreadEvent {
                 class: Some(monitor.class.clone()),
                 object: Some(monitor.hash),
                 owner: owner.as_ref().map(|owner| owner.name.clone()),
-                ..VmEvent::new(self.kind, self.now)
+                ..VmEvent::new(self.kind, self.now.nanos)
             };
             BLOCKED.set(Some(event));
         }
@@ -208,14 +213,16 @@ impl ThreadEvent {
         if self.is_recorded()
             && let Some(shard) = self.agent.shards.shard_of(self.tid())
         {
-            self.agent.recorder.end_blocked(shard, self.now, timed_out);
+            self.agent
+                .recorder
+                .end_blocked(shard, self.time(), timed_out);
         }
         if let Some(event) = BLOCKED.take()
             && self.is_watched()
             && event.kind == self.kind
         {
             let event = VmEvent {
-                took_ns: Some(self.now.saturating_sub(event.time_ns)),
+                took_ns: Some(self.now.nanos.saturating_sub(event.time_ns)),
                 thread: self.thread_name(),
                 timed_out,
                 ..event
@@ -317,12 +324,12 @@ unsafe extern "system" fn thread_start(_: *mut jvmtiEnv, jni: *mut JNIEnv, threa
             if event.is_recorded()
                 && let Some(shard) = event.track()
             {
-                event.agent.recorder.thread_started(shard, event.now);
+                event.agent.recorder.thread_started(shard, event.time());
             }
             if event.is_watched() {
                 let began = VmEvent {
                     thread: event.thread_name(),
-                    ..VmEvent::new(event.kind, event.now)
+                    ..VmEvent::new(event.kind, event.now.nanos)
                 };
                 deliver(event.agent, began);
             }
@@ -341,12 +348,12 @@ pub unsafe fn thread_end(jni: *mut JNIEnv, thread: jthread) {
             if event.is_recorded()
                 && let Some(shard) = event.track()
             {
-                event.agent.recorder.thread_ended(shard, event.now);
+                event.agent.recorder.thread_ended(shard, event.time());
             }
             if event.is_watched() {
                 let ended = VmEvent {
                     thread: event.thread_name(),
-                    ..VmEvent::new(event.kind, event.now)
+                    ..VmEvent::new(event.kind, event.now.nanos)
                 };
                 deliver(event.agent, ended);
             }
@@ -375,13 +382,16 @@ unsafe extern "system" fn class_load(
             if event.is_recorded()
                 && let Some(shard) = event.track()
             {
-                event.agent.recorder.class_loaded(shard, event.now, &name);
+                event
+                    .agent
+                    .recorder
+                    .class_loaded(shard, event.time(), &name);
             }
             if event.is_watched() {
                 let loaded = VmEvent {
                     class: Some(name),
                     thread: event.thread_name(),
-                    ..VmEvent::new(event.kind, event.now)
+                    ..VmEvent::new(event.kind, event.now.nanos)
                 };
                 deliver(event.agent, loaded);
             }
@@ -398,29 +408,33 @@ fn is_own_class(name: &str) -> bool {
 
 /// The application is stopped for a collection. No function of the JVM is called.
 unsafe extern "system" fn collection_start(_: *mut jvmtiEnv) {
-    let now = monotonic();
+    let now = Moment::now();
     guarded("gc", (), || {
         let Some(agent) = Agent::get() else { return };
-        COLLECTION_BEGAN.store(now, Ordering::Relaxed);
+        COLLECTION_BEGAN.store(now.nanos, Ordering::Relaxed);
         if agent.events.recorded().contains(VmEventKind::Collection) {
-            agent.recorder.collection_begins(now);
+            agent
+                .recorder
+                .collection_begins(agent.clock.of_traces().time(now));
         }
     });
 }
 
 /// The application continues after a collection. No function of the JVM is called.
 unsafe extern "system" fn collection_finish(_: *mut jvmtiEnv) {
-    let now = monotonic();
+    let now = Moment::now();
     guarded("gc", (), || {
         let Some(agent) = Agent::get() else { return };
         let kind = VmEventKind::Collection;
         if agent.events.recorded().contains(kind) {
-            agent.recorder.collection_ends(now);
+            agent
+                .recorder
+                .collection_ends(agent.clock.of_traces().time(now));
         }
         let began = COLLECTION_BEGAN.swap(0, Ordering::Relaxed);
         if began != 0 && agent.events.watched().contains(kind) {
             let event = VmEvent {
-                took_ns: Some(now.saturating_sub(began)),
+                took_ns: Some(now.nanos.saturating_sub(began)),
                 ..VmEvent::new(kind, began)
             };
             deliver(agent, event);
@@ -442,7 +456,7 @@ unsafe extern "system" fn compiled(
     _: *const jvmtiAddrLocationMap,
     _: *const c_void,
 ) {
-    let now = monotonic();
+    let now = Moment::now();
     guarded("compile", (), || {
         let kind = VmEventKind::Compile;
         let (Some(agent), Some(env)) = (Agent::get(), Env::current()) else {
@@ -456,14 +470,16 @@ unsafe extern "system" fn compiled(
         let bytes = u64::try_from(code_size).unwrap_or(0);
         if agent.events.recorded().contains(kind) {
             let method = (&*class, &*name, &*descriptor);
-            agent.recorder.method_compiled(now, method, bytes);
+            agent
+                .recorder
+                .method_compiled(agent.clock.of_traces().time(now), method, bytes);
         }
         if agent.events.watched().contains(kind) {
             let event = VmEvent {
                 class: Some(class),
                 method: Some(format!("{name}{descriptor}")),
                 bytes: Some(bytes),
-                ..VmEvent::new(kind, now)
+                ..VmEvent::new(kind, now.nanos)
             };
             deliver(agent, event);
         }
@@ -475,7 +491,7 @@ unsafe extern "system" fn compiled(
 /// # Safety
 /// `name` must be null or NUL-terminated text: the class's internal name.
 pub unsafe extern "C" fn class_unloaded(_: *mut jvmtiEnv, _: *mut JNIEnv, name: *const c_char) {
-    let now = monotonic();
+    let now = Moment::now();
     guarded("class_unload", (), || {
         let kind = VmEventKind::ClassUnload;
         let Some(agent) = Agent::get() else { return };
@@ -490,12 +506,14 @@ pub unsafe extern "C" fn class_unloaded(_: *mut jvmtiEnv, _: *mut JNIEnv, name: 
         }
         let name = name.replace('+', "/");
         if agent.events.recorded().contains(kind) {
-            agent.recorder.class_unloaded(now, &name);
+            agent
+                .recorder
+                .class_unloaded(agent.clock.of_traces().time(now), &name);
         }
         if agent.events.watched().contains(kind) {
             let event = VmEvent {
                 class: Some(name),
-                ..VmEvent::new(kind, now)
+                ..VmEvent::new(kind, now.nanos)
             };
             deliver(agent, event);
         }

@@ -11,6 +11,7 @@
 
 use super::{Recorder, Recording, SEGMENT_BYTES};
 use crate::data::processor_clock::ProcessorTime;
+use crate::data::trace_clock::TraceClock;
 use std::fs::{self, DirBuilder};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
@@ -33,6 +34,7 @@ const CALL_PROBE: u32 = 1;
 pub struct Calibration {
     events: PathBuf,
     source: ProcessorTime,
+    clock: TraceClock,
 }
 
 impl Calibration {
@@ -45,7 +47,8 @@ impl Calibration {
     pub fn read_cost(&self) -> Option<ProbeRecord> {
         let name = format!("call, processor time {}", self.source.name());
         let file = fs::read(&self.events).ok()?;
-        probe_cost(CALL_PROBE, &name, &empty_calls(&file))
+        let cost = probe_cost(CALL_PROBE, &name, &empty_calls(&file))?;
+        Some(self.clock.cost(cost))
     }
 }
 
@@ -63,6 +66,7 @@ impl Recorder {
         Some(Calibration {
             events: directory.join(events_file(THREAD)),
             source: recording.source,
+            clock: recording.clock,
         })
     }
 

@@ -5,7 +5,6 @@
 
 use super::{Recorder, Recording, TRACK_WORDS};
 use crate::data::context_file::ContextFile;
-use crate::data::monotonic::monotonic;
 use crate::data::recorder::context_track::ContextTrack;
 use crate::data::recorder::recorded_thread::RecordedThread;
 use crate::data::thread_age::current_thread_began_before;
@@ -79,7 +78,7 @@ impl Recorder {
     pub(super) fn complete_contexts(&self, shard: usize) {
         let ended = self.contexts.get(shard).and_then(|one| one.lock().take());
         if let Some(ended) = ended {
-            ended.file.complete(monotonic());
+            ended.complete();
         }
     }
 
@@ -87,7 +86,7 @@ impl Recorder {
     pub(super) fn complete_all_contexts(&self, number: u32) {
         for track in self.contexts.iter() {
             if let Some(track) = track.lock().as_ref().filter(|one| one.recording == number) {
-                track.file.complete(monotonic());
+                track.complete();
             }
         }
     }
@@ -118,6 +117,7 @@ impl Recording {
                 file,
                 budget: self.nodes.clone(),
                 recording: self.number,
+                clock: self.clock,
             }),
             Err(error) => {
                 self.names.withdraw_file(number);
@@ -134,6 +134,7 @@ mod tests {
     use super::*;
     use crate::data::recorder::RecordingSpec;
     use crate::data::scratch::ScratchDirectory;
+    use crate::data::trace_clock::TraceClock;
     use std::path::Path;
     use veneer_instruments::{InstrumentId, RecordingForm};
     use veneer_traces::ContextTree;
@@ -160,6 +161,7 @@ mod tests {
             filter: TraceFilter::parse("").expect("a filter"),
             filter_lines: &[],
             is_late: true,
+            clock: TraceClock::default(),
         };
         let begun = recorder.begin(INSTRUMENT, &scratch.join("1"), ("VM", "25"), spec);
         let number = begun.expect("a recording");

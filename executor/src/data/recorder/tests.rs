@@ -1,6 +1,7 @@
 //! Tests of the recorder.
 
 use super::*;
+use crate::data::monotonic::monotonic;
 use crate::data::recorder::thread_events::{BlockedNode, MonitorObject};
 use crate::data::recorder::track::EventTime;
 use crate::data::scratch::ScratchDirectory;
@@ -27,6 +28,7 @@ fn events(filter: TraceFilter) -> RecordingSpec<'static> {
         filter,
         filter_lines: &[],
         is_late: false,
+        clock: TraceClock::default(),
     }
 }
 
@@ -313,6 +315,47 @@ fn a_thread_that_was_switched_out_writes_a_reading_of_its_clock() {
             "{source}: {wall} {cpu}"
         );
     }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "Miri maps no shared files")]
+fn a_trace_by_the_counter_has_its_latest_rate_and_costs_in_picoseconds() {
+    let scratch = ScratchDirectory::new();
+    let recorder = Recorder::default();
+    let filter = TraceFilter::parse("processor_time none\nkeep_last 1").expect("a filter");
+    // Ticks of a half and then of a quarter of a nanosecond.
+    let spec = RecordingSpec {
+        clock: TraceClock::Counter(1 << 61),
+        ..events(filter)
+    };
+    let begun = recorder.begin(INSTRUMENT, &scratch.join("1"), ("VM", "25"), spec);
+    let number = begun.expect("a recording");
+    let calibration = recorder.begin_calibration(INSTRUMENT).expect("files");
+    recorder.open(3, runtime_table::CALIBRATION, thread("veneer-calibration"));
+    for n in 0..20_000 {
+        recorder.write(3, kind::ENTRY, 1, n * 75);
+        recorder.write(3, kind::EXIT, 0, n * 75 + 30);
+    }
+    let cost = calibration.read_cost().expect("a cost");
+    assert_eq!((cost.inside_ps, cost.outside_ps), (15_000, 22_500));
+    recorder.end_calibration(INSTRUMENT, Some(cost));
+    recorder.thread_ends(3);
+    recorder.open(3, number, thread("worker"));
+    let now = TraceClock::Counter(1 << 61).now();
+    recorder.write(3, kind::ENTRY, 9, now);
+    recorder.write(3, kind::EXIT, 0, now + 4_000);
+    recorder.write_rate(INSTRUMENT, TraceClock::Counter(1 << 60));
+    recorder.end(INSTRUMENT);
+    recorder.write_rate(INSTRUMENT, TraceClock::Counter(1));
+    let summary = recorder.summary(INSTRUMENT).expect("a summary");
+    let directory = Path::new(&summary.directory);
+    let trace = Trace::open(directory).expect("a trace");
+    assert_eq!(trace.names.clock.nanoseconds(4_000), 1_000);
+    assert!(
+        trace.names.clock.ticks <= now,
+        "the origin is the beginning"
+    );
+    assert_eq!(ended(directory, 1), [(9, 0)]);
 }
 
 #[test]

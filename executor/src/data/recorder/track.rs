@@ -2,6 +2,7 @@
 
 use crate::data::append_file::with_file_size_signal_blocked;
 use crate::data::processor_clock::{ProcessorTime, Reading, Watch};
+use crate::data::trace_clock::TraceClock;
 use std::collections::HashMap;
 use veneer_traces::format::word::kind;
 use veneer_traces::writer::{ArgumentValue, ThreadWriter};
@@ -13,6 +14,7 @@ pub(super) struct Track {
     pub(super) recording: u32,
     /// The depth of the node in which the thread is blocked, its own level included.
     pub(super) blocked: Option<u32>,
+    clock: TraceClock,
     /// How the thread learns that it was switched out.
     watch: Watch,
     /// Whether the file has a reading of the thread's clock that is valid.
@@ -24,7 +26,7 @@ pub(super) struct Track {
 /// The time of an event, with a reading of the thread's clock if one is due.
 #[derive(Clone, Copy, Debug)]
 pub struct EventTime {
-    /// The time by `System.nanoTime()`.
+    /// The time by the clock of the recording.
     pub now: u64,
     reading: Option<Reading>,
 }
@@ -38,11 +40,12 @@ impl EventTime {
 
 impl Track {
     /// The track of a file, without processor times.
-    pub(super) fn new(writer: ThreadWriter, recording: u32) -> Track {
+    pub(super) fn new(writer: ThreadWriter, recording: u32, clock: TraceClock) -> Track {
         Track {
             writer,
             recording,
             blocked: None,
+            clock,
             watch: Watch::Never,
             has_reading: false,
             strings: HashMap::new(),
@@ -65,7 +68,7 @@ impl Track {
             return EventTime::without_reading(now);
         }
         self.has_reading = true;
-        let reading = self.watch.read();
+        let reading = self.watch.read(|| self.clock.now());
         EventTime {
             now: now.max(reading.time),
             reading: Some(reading),

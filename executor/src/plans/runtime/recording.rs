@@ -10,6 +10,7 @@
 
 use super::RuntimeHandle;
 use crate::data::recorder::RecordingSpec;
+use crate::data::trace_clock::TraceClock;
 use crate::jvm::jvm_name::jvm_name;
 use crate::observation::callbacks::class_unloaded;
 use crate::observation::subscriptions::Subscriber;
@@ -28,6 +29,10 @@ impl RuntimeHandle {
             let what = format!("the filter of a recorder, {error},");
             AttachError::Unsupported { what, instead }
         })?;
+        let agent = self.agent;
+        agent
+            .clock
+            .choose_for_traces(agent.tool, &agent.library, self.env());
         let (name, version) = jvm_name();
         let recorder = &self.agent.recorder;
         let data = &self.agent.config.data_dir;
@@ -36,6 +41,7 @@ impl RuntimeHandle {
             filter,
             filter_lines: &spec.filter,
             is_late: self.agent.is_running(),
+            clock: self.agent.clock.of_traces_with_latest_rate(),
         };
         let begun = recorder.begin(id, data, (&name, &version), spec);
         let number = begun.map_err(|error| AttachError::Vm {
@@ -94,6 +100,10 @@ impl RuntimeHandle {
         }
         if let Err(error) = agent.library.end_trace(self.env()) {
             agent.report_problem("", &error.to_string());
+        }
+        let clock = agent.clock.of_traces_with_latest_rate();
+        if clock != TraceClock::Nanoseconds {
+            agent.recorder.write_rate(id, clock);
         }
         agent.recorder.end(id);
     }

@@ -75,6 +75,11 @@ final class VeneerAgent {
         }
     }
 
+    /** See {@link VeneerTrace#chooseClock}. */
+    static long chooseTraceClock() {
+        return VeneerTrace.chooseClock();
+    }
+
     // ---- versions and cells ----------------------------------------------------------------------
 
     static MethodHandle idleToken() {

@@ -91,6 +91,17 @@ final class VeneerClock {
         return CLOCK.target == NANOS ? byNanoTime() : by(CLOCK.target);
     }
 
+    /** Whether the counter is linked. */
+    static boolean isLinked() {
+        return scale != 0;
+    }
+
+    /** The counter, which must be linked. */
+    @ForceInline
+    static long ticks() throws Throwable {
+        return by(CLOCK.target) & Long.MAX_VALUE;
+    }
+
     /** Nanoseconds between two times. */
     @ForceInline
     static long between(long start, long end) {

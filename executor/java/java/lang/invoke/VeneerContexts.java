@@ -46,7 +46,7 @@ final class VeneerContexts {
     private static native boolean grow(long shard);
 
     /** Records the entry of a call, and returns the state of the call. */
-    static long enter(long shard, int offset, int number) {
+    static long enter(long shard, int offset, int number) throws Throwable {
         long track = shard > 0 ? VeneerTrace.track(shard) : 0;
         if (track != 0 && U.getLong(track) != number) {
             track = U.getLong(track) == -number ? 0 : VeneerTrace.openCurrent(shard, number);
@@ -57,7 +57,7 @@ final class VeneerContexts {
         }
         // The clock is read before anything is stored, and its call needs more stack than the
         // stores do. So an overflow of the stack happens before the first store.
-        long now = System.nanoTime();
+        long now = VeneerTrace.now();
         if (U.getLong(track + NESTED) != 0) {
             return enterOverflow(track, number, now);
         }
@@ -79,13 +79,13 @@ final class VeneerContexts {
     }
 
     /** Records the end of a call whose entry is recorded. */
-    static void leave(long shard, long state, int recording) {
+    static void leave(long shard, long state, int recording) throws Throwable {
         int number = (int) (state >>> 32);
         long track = shard > 0 ? VeneerTrace.track(shard) : 0;
         if (track == 0 || number != recording || U.getLong(track) != number) {
             return;
         }
-        long now = System.nanoTime();
+        long now = VeneerTrace.now();
         long nested = U.getLong(track + NESTED);
         if ((state & OVERFLOW) != 0) {
             long outer = (state & LOWER - OVERFLOW) - 1;

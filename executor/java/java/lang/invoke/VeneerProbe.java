@@ -318,23 +318,23 @@ public final class VeneerProbe {
     // ---- events of plans ------------------------------------------------------------------------
 
     /** Writes an event into the trace of the thread, if one is recorded. */
-    public static void event(Object label) {
+    public static void event(Object label) throws Throwable {
         VeneerTrace.event(label, VeneerLayout.VALUE_ABSENT, 0, null);
     }
 
-    public static void event(Object label, long value) {
+    public static void event(Object label, long value) throws Throwable {
         VeneerTrace.event(label, VeneerLayout.VALUE_INT, value, null);
     }
 
-    public static void event(Object label, double value) {
+    public static void event(Object label, double value) throws Throwable {
         VeneerTrace.event(label, VeneerLayout.VALUE_FLOAT, Double.doubleToRawLongBits(value), null);
     }
 
-    public static void event(Object label, boolean value) {
+    public static void event(Object label, boolean value) throws Throwable {
         VeneerTrace.event(label, VeneerLayout.VALUE_STRING, 0, value ? "true" : "false");
     }
 
-    public static void event(Object label, Object value) {
+    public static void event(Object label, Object value) throws Throwable {
         String text = VeneerValues.text(value);
         if (text != null) {
             VeneerTrace.event(label, VeneerLayout.VALUE_STRING, 0, text);

@@ -2,6 +2,7 @@ package java.lang.invoke;
 
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.ForceInline;
+import jdk.internal.vm.annotation.Stable;
 
 /**
  * Writes the calls of each thread to the thread's event trace ({@code docs/traces.md}). Versions
@@ -38,10 +39,27 @@ public final class VeneerTrace {
     private static long tracks;
     /** Address of shard 0. */
     private static long shards;
+    /**
+     * Whether times are ticks of the processor's counter, and not nanoseconds. Set before the first
+     * recording, and for good, because the files of a recording have times of one clock.
+     */
+    @Stable private static boolean isByCounter;
     /** The value of a track's word of switches while the thread was not switched out. */
     private static long mark;
     /** The number under which empty calls are recorded. It is a field because {@link #recording} is one. */
     private static volatile int calibration = VeneerLayout.CALIBRATION;
+
+    /** Chooses the clock of all recordings. Returns 1 if it is the processor's counter. */
+    static long chooseClock() {
+        isByCounter = VeneerClock.isLinked();
+        return isByCounter ? 1 : 0;
+    }
+
+    /** The time of an event. */
+    @ForceInline
+    static long now() throws Throwable {
+        return isByCounter ? VeneerClock.ticks() : System.nanoTime();
+    }
 
     /** Begins a recording: all calls that begin from now on are recorded. Called by the agent. */
     static void begin(long tracks, long shards, int number, long mark) {
@@ -61,7 +79,7 @@ public final class VeneerTrace {
      * recording from their times. Called by a thread of the agent while there is no recording.
      * Returns the number of calls, which is 0 if those of this thread cannot be recorded.
      */
-    static long calibrate(long tracks, long shards, long mark, int calls) {
+    static long calibrate(long tracks, long shards, long mark, int calls) throws Throwable {
         VeneerTrace.mark = mark;
         VeneerTrace.tracks = tracks;
         VeneerTrace.shards = shards;
@@ -103,7 +121,7 @@ public final class VeneerTrace {
      * @param bits an integer, the bits of a floating-point number, or the identity hash of an object
      * @param text a string, or the class of an object
      */
-    static void event(Object label, long kind, long bits, String text) {
+    static void event(Object label, long kind, long bits, String text) throws Throwable {
         int number = recording;
         long shard = number > 0 ? VeneerRuntime.shard() : 0;
         if (shard <= 0) {
@@ -114,12 +132,12 @@ public final class VeneerTrace {
             return;
         }
         String shown = text == null || text.length() <= EVENT_TEXT ? text : text.substring(0, EVENT_TEXT);
-        writeEvent(shard, label, kind, bits, shown, System.nanoTime());
+        writeEvent(shard, label, kind, bits, shown, now());
     }
 
     /** Records the entry of a call, and returns the state of the call. */
     @ForceInline
-    public static long entry(long shard, int offset, long state) {
+    public static long entry(long shard, int offset, long state) throws Throwable {
         int number = recording;
         if (number < 0) {
             return VeneerContexts.enter(shard, offset, number);
@@ -129,7 +147,7 @@ public final class VeneerTrace {
 
     /** Records the end of a call whose entry is recorded. */
     @ForceInline
-    public static void exit(long shard, int offset, long state) {
+    public static void exit(long shard, int offset, long state) throws Throwable {
         if (state < 0) {
             VeneerContexts.leave(shard, state, recording);
         } else if (state != 0) {
@@ -139,7 +157,7 @@ public final class VeneerTrace {
 
     /** Records the end, by an exception, of a call whose entry is recorded. */
     @ForceInline
-    public static void unwind(long shard, int offset, long state) {
+    public static void unwind(long shard, int offset, long state) throws Throwable {
         if (state < 0) {
             VeneerContexts.leave(shard, state, recording);
         } else if (state != 0) {
@@ -147,7 +165,7 @@ public final class VeneerTrace {
         }
     }
 
-    private static long enter(long shard, int offset, int number) {
+    private static long enter(long shard, int offset, int number) throws Throwable {
         long track = shard > 0 ? track(shard) : 0;
         if (track != 0 && U.getLong(track) != number) {
             track = U.getLong(track) == -number ? 0 : openCurrent(shard, number);
@@ -158,7 +176,7 @@ public final class VeneerTrace {
         }
         // The clock is read before anything is stored, and its call needs more stack than the
         // stores do. So an overflow of the stack happens before the first store.
-        long now = System.nanoTime();
+        long now = now();
         long delta = now - U.getLong(track + LAST);
         long at = U.getLong(track + AT);
         long id = offset >>> 3;
@@ -185,13 +203,13 @@ public final class VeneerTrace {
         return (long) number << 32 | U.getLong(track + DEPTH) & DEPTH_MASK;
     }
 
-    private static void leave(long shard, long state, int kind, int current) {
+    private static void leave(long shard, long state, int kind, int current) throws Throwable {
         int number = (int) (state >>> 32);
         long track = shard > 0 ? track(shard) : 0;
         if (track == 0 || number != current || U.getLong(track) != number) {
             return;
         }
-        long now = System.nanoTime();
+        long now = now();
         long depth = state & DEPTH_MASK;
         // The ends of calls inside this one are missing if the instrument was removed from their
         // method meanwhile.
