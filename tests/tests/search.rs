@@ -1,5 +1,5 @@
-//! `veneer search` on programs with one fault each: the place and the cause are right, and the
-//! command leaves nothing behind.
+//! `veneer search` on programs with one fault each, and on three real applications with a fault in the
+//! code that they call: the place and the cause are right, and the command leaves nothing behind.
 
 use std::cell::RefCell;
 use std::fs;
@@ -9,8 +9,9 @@ use serde_json::Value;
 use veneer_tests::background::Background;
 use veneer_tests::command::veneer;
 use veneer_tests::folder::{Folder, workspace};
-use veneer_tests::jars::jar;
+use veneer_tests::jars::{jar, jars};
 use veneer_tests::java_programs::{Outcome, Programs, on_a_jdk_with};
+use veneer_tests::jdk::{self, Jdk};
 use veneer_tests::live::{Live, until};
 use veneer_tests::process::Process;
 
@@ -91,6 +92,42 @@ const FAULTS: [Fault; 20] = [
     ),
 ];
 
+/// A real application that calls code with a fault: a program of `tests/java/applications`.
+struct Application {
+    class: &'static str,
+    jars: &'static [&'static str],
+    fault: Fault,
+}
+
+const APPLICATIONS: [Application; 3] = [
+    Application {
+        class: "Shop",
+        jars: &["tomcat-embed-core", "tomcat-annotations-api", "h2"],
+        fault: fault(
+            "shop",
+            &[("price", "monitor")],
+            Some("the monitor is held in Shop$Orders"),
+        ),
+    },
+    Application {
+        class: "Build",
+        jars: &[],
+        fault: fault(
+            "build",
+            &[("isOrdered", "processor")],
+            Some("java.util.regex"),
+        ),
+    },
+    Application {
+        class: "Index",
+        jars: &["lucene-core"],
+        fault: fault("index", &[("isStopped", "processor")], None),
+    },
+];
+
+/// The source of the programs with one fault each.
+const FAULTS_SOURCE: &str = "search/Faults.java";
+
 /// The share above which a finding must be at a line of the fault or of other work.
 const LARGE_SHARE: f64 = 0.1;
 
@@ -122,9 +159,9 @@ fn start(programs: &Programs, fault: &str) -> Result<Live, Box<dyn std::error::E
     Ok(Live::start(&java)?)
 }
 
-/// Returns the lines of the source that end with a mark, from 1.
-fn lines_of(mark: &str) -> Result<Vec<u64>, std::io::Error> {
-    let source = fs::read_to_string(workspace().join("tests/java/search/Faults.java"))?;
+/// Returns the lines of a source of `tests/java` that end with a mark, from 1.
+fn lines_of(source: &str, mark: &str) -> Result<Vec<u64>, std::io::Error> {
+    let source = fs::read_to_string(workspace().join("tests/java").join(source))?;
     let mark = format!("// {mark}");
     let lines = (1u64..).zip(source.lines());
     Ok(lines
@@ -145,12 +182,16 @@ fn line_of(finding: &Value) -> Option<u64> {
 }
 
 /// Returns what is wrong with the findings of a search in a program with a fault.
-fn mistakes(fault: &Fault, outcome: &Value) -> Result<Vec<String>, Box<dyn std::error::Error>> {
-    let lines = lines_of(&format!("FAULT {}", fault.name))?;
+fn mistakes(
+    fault: &Fault,
+    source: &str,
+    outcome: &Value,
+) -> Result<Vec<String>, Box<dyn std::error::Error>> {
+    let lines = lines_of(source, &format!("FAULT {}", fault.name))?;
     let known = [format!("ALSO {}", fault.name), "OTHER".to_owned()];
     let mut real = lines.clone();
     for mark in known {
-        real.extend(lines_of(&mark)?);
+        real.extend(lines_of(source, &mark)?);
     }
     let findings = outcome["findings"].as_array().ok_or("no findings")?;
     let specific = || {
@@ -217,7 +258,7 @@ fn find_faults(repeat: u32, wanted: &dyn Fn(&str) -> bool) -> Outcome {
                     .succeeded(fault.name)?;
                 live.stop()?;
                 let outcome: Value = serde_json::from_str(&out.out)?;
-                let mistakes = mistakes(fault, &outcome)?;
+                let mistakes = mistakes(fault, FAULTS_SOURCE, &outcome)?;
                 let cost = outcome["cost"]["share"].as_f64().unwrap_or(f64::NAN);
                 println!(
                     "{} | {} | {} | cost {:.4}",
@@ -242,6 +283,73 @@ fn find_faults(repeat: u32, wanted: &dyn Fn(&str) -> bool) -> Outcome {
     let missed = missed.into_inner();
     assert!(missed.is_empty(), "{}", missed.join("\n"));
     Ok(())
+}
+
+/// Tomcat with H2, javac with an annotation processor, and Lucene with a filter. A finding in the code of
+/// a library may be true, so only findings in the programs of the test can be wrong.
+#[test]
+fn faults_in_real_applications_are_found() -> Outcome {
+    for jdk in jdk::for_this_test() {
+        for application in &APPLICATIONS {
+            let classes = Folder::new("application")?;
+            let live = start_application(&jdk, application, &classes)?;
+            // The JIT compiler takes most of the processors at first.
+            std::thread::sleep(Duration::from_secs(5));
+            let fault = &application.fault;
+            let out = search(live.pid(), &["--json", "--for", "10"])
+                .run()?
+                .succeeded(fault.name)?;
+            live.stop()?;
+            let mut outcome: Value = serde_json::from_str(&out.out)?;
+            if let Some(findings) = outcome["findings"].as_array_mut() {
+                let is_own = |finding: &Value| {
+                    step(finding, "class").is_some_and(|class| {
+                        let name = class["name"].as_str().unwrap_or_default();
+                        name.split('$').next() == Some(application.class)
+                    })
+                };
+                findings.retain(is_own);
+            }
+            let source = format!("applications/{}.java", application.class);
+            let mistakes = mistakes(fault, &source, &outcome)?;
+            assert!(
+                mistakes.is_empty(),
+                "{jdk}: {}: {mistakes:?}\n{}",
+                fault.name,
+                out.out
+            );
+            let sentence = outcome["sentences"][0].as_str().unwrap_or_default();
+            println!("{jdk} | {} | {sentence}", fault.name);
+        }
+    }
+    Ok(())
+}
+
+/// Compiles an application into a folder, and starts it.
+fn start_application(
+    jdk: &Jdk,
+    application: &Application,
+    classes: &Folder,
+) -> Result<Live, Box<dyn std::error::Error>> {
+    let mut path = jars(application.jars)?;
+    path.push(classes.path().to_path_buf());
+    let path = std::env::join_paths(path)?;
+    let folder = workspace().join("tests/java/applications");
+    let sources = ["End", application.class].map(|name| folder.join(format!("{name}.java")));
+    Process::new(jdk.tool("javac"))
+        .args(["-g", "-proc:none", "-cp"])
+        .arg(&path)
+        .arg("-d")
+        .arg(classes.path())
+        .args(sources)
+        .limit(Duration::from_secs(120))
+        .run()?
+        .succeeded("javac")?;
+    let java = jdk.verifying_java();
+    let java = java.arg(format!("-Djava.io.tmpdir={}", classes.path().display()));
+    Ok(Live::start(
+        &java.arg("-cp").arg(path).arg(application.class),
+    )?)
 }
 
 /// The result has the keys of schema 1, and the cost is below the ceiling of 2 %.

@@ -125,9 +125,18 @@ fn is_exception_constructor(frame: &DumpedFrame) -> bool {
         && (frame.class.ends_with("Exception") || frame.class.ends_with("Error"))
 }
 
+/// Returns whether a frame is that of a worker that asks its pool for work. Servers have pools of their
+/// own, which are made after that of the JDK: `org.apache.tomcat.util.threads.ThreadPoolExecutor`.
+fn asks_for_work(frame: &DumpedFrame) -> bool {
+    frame.method == "getTask" && frame.class.ends_with(".ThreadPoolExecutor")
+}
+
 /// Returns whether a thread waits for work: a frame of the JDK inside the innermost frame of the
-/// application is listed.
+/// application is listed, or the thread asks its pool for work.
 pub fn is_idle(thread: &DumpedThread) -> bool {
+    if thread.frames.iter().any(asks_for_work) {
+        return true;
+    }
     let mut called = thread.frames.iter().take_while(|frame| is_jdk(frame));
     called.any(|frame| {
         let is_listed = IDLE
@@ -243,5 +252,15 @@ mod tests {
         let mut request = worker.to_vec();
         request.push("com.shop.Server.handle(Server.java:30)");
         assert!(!is_idle(&thread(&request)));
+        let of_server = [
+            worker[0],
+            worker[1],
+            "org.apache.tomcat.util.threads.TaskQueue.take(TaskQueue.java:117)",
+            "org.apache.tomcat.util.threads.ThreadPoolExecutor.getTask(ThreadPoolExecutor.java:1113)",
+            "org.apache.tomcat.util.threads.ThreadPoolExecutor.runWorker(ThreadPoolExecutor.java:1176)",
+            "org.apache.tomcat.util.threads.TaskThread$WrappingRunnable.run(TaskThread.java:63)",
+        ];
+        assert!(is_idle(&thread(&of_server)));
+        assert!(!is_idle(&thread(&of_server[4..])));
     }
 }

@@ -312,10 +312,15 @@ impl Search {
         own: &BTreeMap<MethodId, u64>,
     ) -> bool {
         let hypothesis = candidate.hypothesis;
+        // The time of a method in one thread group has the callees of the method, too.
+        let general = Hypothesis {
+            group: None,
+            ..hypothesis
+        };
         let threshold = self.settings.threshold;
         let share = |c: &Candidate| c.figures().0.low;
         let mut unexplained = share(candidate);
-        if hypothesis.is_node() {
+        if general.is_node() {
             let method = hypothesis.place.method();
             let all = self.tally.samples_of(hypothesis.place, Cause::Time);
             unexplained = if all > 0 {
@@ -329,7 +334,7 @@ impl Search {
                 unexplained - callees.map(|c| share(c)).sum::<f64>()
             };
         }
-        let counts_probable = hypothesis.is_node() && 2.0 * unexplained < share(candidate);
+        let counts_probable = general.is_node() && 2.0 * unexplained < share(candidate);
         let probable = if counts_probable { probable } else { &[] };
         let explained = |axis: Axis| -> f64 {
             held.iter()
