@@ -184,6 +184,21 @@ pub enum ControlError {
 }
 
 impl ControlError {
+    /// Whether the JVM has closed the connection: the JVM has ended, or its agent has left.
+    pub fn is_closed(&self) -> bool {
+        match self {
+            ControlError::Closed(_) => true,
+            ControlError::Wire {
+                source: WireError::Io(error),
+                ..
+            } => matches!(
+                error.kind(),
+                io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset
+            ),
+            _ => false,
+        }
+    }
+
     /// The problem, without the remedy.
     pub fn problem(&self) -> String {
         match self {

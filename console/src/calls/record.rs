@@ -32,8 +32,8 @@ use thiserror::Error;
 use veneer_calls::{CallProfile, file};
 use veneer_client::{Client, ControlError, Target};
 use veneer_instruments::MethodPattern;
+use veneer_protocol::DetachTarget;
 use veneer_protocol::data::ClassFacts;
-use veneer_protocol::{DetachTarget, WireError};
 
 use super::text;
 use crate::cli::CallsRecordArguments;
@@ -204,8 +204,8 @@ impl Recording {
             match (self.read(), last) {
                 (Ok(readings), _) if Instant::now() >= end => return Ok((readings, true)),
                 (Ok(readings), _) => last = Some(readings),
-                (Err(error), Some(readings)) if has_ended(&error) => return Ok((readings, false)),
-                (Err(error), None) if has_ended(&error) => {
+                (Err(error), Some(readings)) if error.is_closed() => return Ok((readings, false)),
+                (Err(error), None) if error.is_closed() => {
                     return Err(RecordError::Ended(self.client.pid()).into());
                 }
                 (Err(error), _) => return Err(error.into()),
@@ -246,18 +246,6 @@ impl Recording {
             }
         }
         Ok(())
-    }
-}
-
-/// Whether the error says that the JVM has closed the connection.
-fn has_ended(error: &ControlError) -> bool {
-    match error {
-        ControlError::Closed(_) => true,
-        ControlError::Wire {
-            source: WireError::Io(error),
-            ..
-        } => error.kind() == io::ErrorKind::BrokenPipe,
-        _ => false,
     }
 }
 

@@ -20,7 +20,7 @@ use serde::Deserialize;
 use thiserror::Error;
 use veneer_client::{Client, ControlError, Target};
 use veneer_instruments::{Measurement, MethodPattern, RecordingSummary, RefusalRow};
-use veneer_protocol::{DetachTarget, Reply, Report, WireError};
+use veneer_protocol::{DetachTarget, Reply, Report};
 
 use super::filter_file::{keep_last_line, read_rules};
 use super::summary::{self, LeftOut};
@@ -251,7 +251,7 @@ impl RecordingEnd {
         };
         let outcome = match outcome {
             Ok(left_out) => Outcome::Detached(left_out),
-            Err(error) if has_ended(&error) => Outcome::JvmEnded,
+            Err(error) if error.is_closed() => Outcome::JvmEnded,
             Err(error) => return Err(error.into()),
         };
         Ok((has_fired, outcome))
@@ -311,19 +311,4 @@ fn summarise(arguments: &TraceRecordArguments, left_out: &LeftOut) -> Result<()>
     summary::write(&mut to, &arguments.output, left_out)?;
     to.flush()?;
     Ok(())
-}
-
-/// Whether the error says that the JVM has closed the connection.
-fn has_ended(error: &ControlError) -> bool {
-    match error {
-        ControlError::Closed(_) => true,
-        ControlError::Wire {
-            source: WireError::Io(error),
-            ..
-        } => matches!(
-            error.kind(),
-            io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset
-        ),
-        _ => false,
-    }
 }
