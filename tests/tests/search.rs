@@ -294,9 +294,9 @@ fn faults_in_real_applications_are_found() -> Outcome {
             let classes = Folder::new("application")?;
             let live = start_application(&jdk, application, &classes)?;
             // The JIT compiler takes most of the processors at first.
-            std::thread::sleep(Duration::from_secs(5));
+            std::thread::sleep(Duration::from_secs(3));
             let fault = &application.fault;
-            let out = search(live.pid(), &["--json", "--for", "10"])
+            let out = search(live.pid(), &["--json", "--for", "7"])
                 .run()?
                 .succeeded(fault.name)?;
             live.stop()?;
