@@ -31,8 +31,8 @@ export function ExperimentPicture({ windows }) {
       )}
     </svg>
     <figcaption class="soft">
-      Each bar is a window, its height the rate of calls.
-      <span class="experiment-key experiment-without-key"></span> without the transformation,
+      Each bar is a window, its height the rate of calls.${" "}
+      <span class="experiment-key experiment-without-key"></span> without the transformation,${" "}
       <span class="experiment-key experiment-with-key"></span> with it.
     </figcaption>
     <details>

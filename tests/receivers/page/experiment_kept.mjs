@@ -22,12 +22,12 @@ export default async function experimentKept(tools, { address, pid, method }) {
   const { windows, gain } = tuned.decisions[0];
   assert.match(await decision.innerText(), new RegExp(`${gain.toFixed(2)} times as many`));
   assert.equal(await decision.locator("svg rect").count(), windows.length);
+  await screenshot(page, "experiments-kept");
   await decision.getByText("The same as a table").click();
   assert.equal(await decision.locator("tbody tr").count(), windows.length);
   await page.getByText("A plan that does the same at the next start").click();
   assert.equal((await page.locator("pre").filter({ hasText: "optimise" }).innerText()).trim(), tuned.plan.trim());
   axe.kept = await accessibilityProblems(page);
-  await screenshot(page, "experiments-kept");
   // The address restores the decision, in the dark colours.
   const other = await open({ context: page.context(), dark: true });
   await other.goto(place);
