@@ -15,14 +15,13 @@ use veneer_client::{Client, ControlError, LoadOptions, RequestSender, Target, lo
 use veneer_protocol::{PlanSource, Reply, Request};
 
 use crate::cli::{ExecArguments, settings};
+use crate::exit_code::EXIT_INTERRUPTED;
 use crate::output::print_error;
 use crate::remote::LEASE_MILLIS;
 use crate::{dry_run, modules, plans};
 
 /// Exit code if the Rhai program failed.
 pub const EXIT_PROGRAM_FAILED: u8 = 1;
-/// Exit code after a second Ctrl-C: 128 and the number of SIGINT, as a shell has it.
-const EXIT_INTERRUPTED: i32 = 130;
 /// The lease of a program that `--for` holds, in seconds: that of every other command.
 const DEFAULT_LEASE_SECONDS: u64 = LEASE_MILLIS / 1000;
 /// The time between two checks for Ctrl-C and for the end of `--for`.

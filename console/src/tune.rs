@@ -6,7 +6,8 @@
 //! ```
 //!
 //! An experiment is a plan that the command holds: if the command ends, the agent takes everything
-//! back. Ctrl-C ends the experiment early, and the decisions until then are printed. What is kept is attached by a program of its own, which is not held.
+//! back. Ctrl-C ends the experiment early, and the decisions until then are printed. What is kept is
+//! attached by a program of its own, which is not held.
 
 mod candidates;
 mod decisions;
@@ -25,13 +26,11 @@ use veneer_client::{Client, ControlError, Target};
 use veneer_experiments::{TuningDecision, TuningReport};
 
 use crate::cli::TuneArguments;
+use crate::exit_code::EXIT_INTERRUPTED;
 use crate::output::{Style, describe, print_error, print_note};
 use candidates::candidates;
 use decisions::{plan, untried, write};
 use program::execute;
-
-/// Exit code after a second Ctrl-C: 128 and the number of SIGINT, as a shell has it.
-const EXIT_INTERRUPTED: i32 = 130;
 
 /// Runs the command and returns the exit code.
 pub fn run(arguments: &TuneArguments) -> Result<u8> {
