@@ -5,6 +5,15 @@
 /** @typedef {"block" | "line" | "count" | "rate" | "share" | "successors"} Column */
 
 /**
+ * What a row shows of the graph alone. It stays the same while counts change.
+ * @typedef {object} FlowOutline
+ * @property {number} block
+ * @property {number | null} line
+ * @property {boolean} header
+ * @property {{to: number, key: string}[]} targets where edges lead, and their keys in the counts
+ */
+
+/**
  * @typedef {object} FlowRow
  * @property {number} block
  * @property {number | null} line
@@ -16,80 +25,119 @@
  */
 
 /**
- * One row for each block, in the order of numbers. The share refers to rates, or to totals while
- * nothing is executed.
- * @param {Graph} graph
- * @param {Counts} counts
- * @returns {FlowRow[]}
+ * What shares refer to: rates, or totals while nothing is executed.
+ * @typedef {{figures: Map<number, number>, whole: number}} ShareBase
  */
-export function flowRows(graph, counts) {
-  const rates = sumOf(graph, counts.blockRates);
-  const shares = rates > 0 ? counts.blockRates : counts.blocks;
-  const whole = rates > 0 ? rates : sumOf(graph, counts.blocks);
-  /** @type {Map<number, FlowRow>} */
-  const rows = new Map();
+
+/**
+ * One outline for each block, in the order of numbers.
+ * @param {Graph} graph
+ * @returns {FlowOutline[]}
+ */
+export function flowOutlines(graph) {
+  /** @type {Map<number, FlowOutline>} */
+  const outlines = new Map();
   for (const { number, line, header } of graph.blocks) {
-    const share = whole > 0 ? (shares.get(number) ?? 0) / whole : 0;
-    rows.set(number, {
-      block: number,
-      line,
-      header,
-      count: counts.blocks.get(number),
-      rate: counts.blockRates.get(number),
-      share,
-      successors: [],
-    });
+    outlines.set(number, { block: number, line, header, targets: [] });
   }
   for (const key of new Set(graph.edges.map(([from, to]) => `${from}>${to}`))) {
     const [from, to] = key.split(">").map(Number);
-    rows.get(from)?.successors.push({ to, count: counts.edges.get(key), rate: counts.edgeRates.get(key) });
+    outlines.get(from)?.targets.push({ to, key });
   }
-  const sorted = [...rows.values()].sort((a, b) => a.block - b.block);
-  for (const row of sorted) row.successors.sort((a, b) => (b.count ?? -1) - (a.count ?? -1) || a.to - b.to);
-  return sorted;
+  return [...outlines.values()].sort((a, b) => a.block - b.block);
+}
+
+/**
+ * @param {FlowOutline[]} outlines
+ * @param {Counts} counts
+ * @returns {ShareBase}
+ */
+export function shareBase(outlines, counts) {
+  const rates = sumOf(outlines, counts.blockRates);
+  if (rates > 0) return { figures: counts.blockRates, whole: rates };
+  return { figures: counts.blocks, whole: sumOf(outlines, counts.blocks) };
 }
 
 /**
  * The sum over the blocks of the graph. Figures of an older version may contain other blocks.
- * @param {Graph} graph
+ * @param {FlowOutline[]} outlines
  * @param {Map<number, number>} figures
  */
-function sumOf(graph, figures) {
+function sumOf(outlines, figures) {
   let total = 0;
-  for (const { number } of graph.blocks) total += figures.get(number) ?? 0;
+  for (const { block } of outlines) total += figures.get(block) ?? 0;
   return total;
 }
 
 /**
- * The rows in another order. Rows with equal figures keep the order of block numbers.
- * @param {FlowRow[]} rows in the order of block numbers
+ * A row with its figures, and its successors from the most to the least frequent.
+ *
+ * Rows are made for the visible outlines only: counts change ten times a second, and a method may
+ * have 10,000 blocks.
+ * @param {FlowOutline} outline
+ * @param {Counts} counts
+ * @param {ShareBase} base
+ * @returns {FlowRow}
+ */
+export function flowRow({ block, line, header, targets }, counts, { figures, whole }) {
+  const successors = targets.map(({ to, key }) => {
+    return { to, count: counts.edges.get(key), rate: counts.edgeRates.get(key) };
+  });
+  successors.sort((a, b) => (b.count ?? -1) - (a.count ?? -1) || a.to - b.to);
+  return {
+    block,
+    line,
+    header,
+    count: counts.blocks.get(block),
+    rate: counts.blockRates.get(block),
+    share: whole > 0 ? (figures.get(block) ?? 0) / whole : 0,
+    successors,
+  };
+}
+
+/**
+ * The outlines in another order. Those with equal figures keep the order of block numbers.
+ * @param {FlowOutline[]} outlines in the order of block numbers
  * @param {Column} column
  * @param {boolean} descending
+ * @param {Counts} counts
+ * @param {ShareBase} base
  */
-export function sortRows(rows, column, descending) {
+export function sortOutlines(outlines, column, descending, counts, base) {
   const sign = descending ? -1 : 1;
-  return [...rows].sort((a, b) => sign * (figure(a, column) - figure(b, column)));
+  const figure = figureOf(column, counts, base);
+  return [...outlines].sort((a, b) => sign * (figure(a) - figure(b)));
+}
+
+/**
+ * Whether the order by a column depends on counts.
+ * @param {Column} column
+ */
+export function isOrderOfCounts(column) {
+  return column === "count" || column === "rate" || column === "share";
 }
 
 /**
  * What a column is sorted by. Unknown figures are below zero.
- * @param {FlowRow} row
  * @param {Column} column
+ * @param {Counts} counts
+ * @param {ShareBase} base
+ * @returns {(outline: FlowOutline) => number}
  */
-function figure(row, column) {
+function figureOf(column, counts, base) {
   switch (column) {
     case "block":
-      return row.block;
+      return ({ block }) => block;
     case "line":
-      return row.line ?? -1;
+      return ({ line }) => line ?? -1;
     case "count":
-      return row.count ?? -1;
+      return ({ block }) => counts.blocks.get(block) ?? -1;
     case "rate":
-      return row.rate ?? -1;
+      return ({ block }) => counts.blockRates.get(block) ?? -1;
     case "share":
-      return row.share;
+      return ({ block }) => base.figures.get(block) ?? 0;
     case "successors":
-      return row.successors.length;
+      return ({ targets }) => targets.length;
   }
 }
 

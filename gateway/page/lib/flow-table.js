@@ -7,13 +7,14 @@
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "./html.js";
 import { formatCount, formatExact, formatRate } from "./count-format.js";
 import { heatOf } from "./heat-scale.js";
-import { flowRows, rowRange, scrollToRow, sortRows } from "./flow-rows.js";
+import { flowOutlines, flowRow, isOrderOfCounts, rowRange, scrollToRow, shareBase, sortOutlines } from "./flow-rows.js";
 import { shareText } from "./share.js";
 import { visibleText } from "./visible-text.js";
 
 /** @typedef {import("./graph-types.js").Graph} Graph */
 /** @typedef {import("./graph-types.js").Counts} Counts */
 /** @typedef {import("./graph-types.js").Selection} Selection */
+/** @typedef {import("./flow-rows.js").FlowOutline} FlowOutline */
 /** @typedef {import("./flow-rows.js").FlowRow} FlowRow */
 /** @typedef {import("./flow-rows.js").Column} Column */
 /** @typedef {{column: Column, descending: boolean}} Order */
@@ -55,10 +56,15 @@ export function FlowTable({ graph, counts, selected, onSelect }) {
   const [cursor, setCursor] = useState(/** @type {Cursor | null} */ (null));
   const body = useRef(/** @type {HTMLDivElement | null} */ (null));
   const { part, onScroll } = useVisiblePart(body);
-  const unsorted = useMemo(() => flowRows(graph, counts), [graph, counts]);
-  const rows = useMemo(() => sortRows(unsorted, order.column, order.descending), [unsorted, order]);
+  const unsorted = useMemo(() => flowOutlines(graph), [graph]);
+  const base = useMemo(() => shareBase(unsorted, counts), [unsorted, counts]);
+  const outlines = useMemo(
+    () => sortOutlines(unsorted, order.column, order.descending, counts, base),
+    [unsorted, order, isOrderOfCounts(order.column) && counts],
+  );
   const scale = useMemo(() => heatOf(counts, "rate").scale, [counts]);
-  const { first, end } = rowRange(part.top, part.height, ROW_HEIGHT, rows.length);
+  const { first, end } = rowRange(part.top, part.height, ROW_HEIGHT, outlines.length);
+  const rows = outlines.slice(first, end).map((outline) => flowRow(outline, counts, base));
 
   /** @param {number} row */
   const show = (row) => {
@@ -67,31 +73,31 @@ export function FlowTable({ graph, counts, selected, onSelect }) {
   };
   const chosen = selected === null ? -1 : "block" in selected ? selected.block : selected.edge[0];
   useEffect(() => {
-    if (chosen >= 0) show(rows.findIndex((row) => row.block === chosen));
+    if (chosen >= 0) show(outlines.findIndex(({ block }) => block === chosen));
     // The order of rows changes with each count; only a new selection scrolls.
   }, [chosen, graph]);
 
   /** @param {KeyboardEvent} event */
   const onKeyDown = (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const at = rows.findIndex((row) => row.block === cursor?.block);
+    const at = outlines.findIndex(({ block }) => block === cursor?.block);
     if (event.key === "Enter" || event.key === " ") {
-      if (at >= 0) onSelect(selectionAt(rows[at], cursor?.successor ?? -1));
+      if (at >= 0) onSelect(selectionAt(flowRow(outlines[at], counts, base), cursor?.successor ?? -1));
     } else {
       const page = Math.max(1, Math.floor(part.height / ROW_HEIGHT) - 1);
-      const next = nextCursor(event.key, rows, at, cursor?.successor ?? -1, page);
+      const next = nextCursor(event.key, outlines, at, cursor?.successor ?? -1, page);
       if (!next) return;
-      setCursor({ block: rows[next.row].block, successor: next.successor });
+      setCursor({ block: outlines[next.row].block, successor: next.successor });
       show(next.row);
     }
     event.preventDefault();
   };
   const onFocus = () => {
-    if (cursor && rows.some((row) => row.block === cursor.block)) return;
-    const row = rows.find((candidate) => candidate.block === chosen) ?? rows[first];
-    if (row) setCursor({ block: row.block, successor: -1 });
+    if (cursor && outlines.some(({ block }) => block === cursor.block)) return;
+    const outline = outlines.find(({ block }) => block === chosen) ?? outlines[first];
+    if (outline) setCursor({ block: outline.block, successor: -1 });
   };
-  const cursorRow = cursor ? rows.findIndex((row) => row.block === cursor.block) : -1;
+  const cursorRow = cursor ? outlines.findIndex(({ block }) => block === cursor.block) : -1;
   const rendered = cursorRow >= first && cursorRow < end;
   const active = cursor && rendered ? cellId(id, cursor.block, cursor.successor) : undefined;
   return html`
@@ -101,7 +107,7 @@ export function FlowTable({ graph, counts, selected, onSelect }) {
         role="grid"
         tabindex="0"
         aria-label=${`Counts of the blocks of ${visibleText(graph.method)}`}
-        aria-rowcount=${rows.length + 1}
+        aria-rowcount=${outlines.length + 1}
         aria-colcount=${COLUMNS.length}
         aria-activedescendant=${active}
         onKeyDown=${onKeyDown}
@@ -109,8 +115,8 @@ export function FlowTable({ graph, counts, selected, onSelect }) {
       >
         <${Head} order=${order} setOrder=${setOrder} />
         <div class="flow-table-body" role="rowgroup" ref=${body} onScroll=${onScroll}>
-          <div class="flow-table-space" role="presentation" style=${{ height: `${rows.length * ROW_HEIGHT}px` }}>
-            ${rows.slice(first, end).map(
+          <div class="flow-table-space" role="presentation" style=${{ height: `${outlines.length * ROW_HEIGHT}px` }}>
+            ${rows.map(
               (row, i) => html`<${Row}
                 key=${row.block}
                 id=${id}
@@ -174,12 +180,12 @@ function cellId(table, block, successor) {
 /**
  * Where a key moves the cursor: rows with up and down, successors with left and right.
  * @param {string} key
- * @param {FlowRow[]} rows
+ * @param {FlowOutline[]} outlines
  * @param {number} row -1 if there is no cursor
  * @param {number} successor
  * @param {number} page
  */
-function nextCursor(key, rows, row, successor, page) {
+function nextCursor(key, outlines, row, successor, page) {
   /** @type {Record<string, number>} */
   const moves = {
     ArrowUp: row - 1,
@@ -187,12 +193,12 @@ function nextCursor(key, rows, row, successor, page) {
     PageUp: row - page,
     PageDown: row + page,
     Home: 0,
-    End: rows.length,
+    End: outlines.length,
   };
-  if (rows.length === 0) return null;
-  if (key in moves) return { row: Math.max(0, Math.min(rows.length - 1, moves[key])), successor: -1 };
+  if (outlines.length === 0) return null;
+  if (key in moves) return { row: Math.max(0, Math.min(outlines.length - 1, moves[key])), successor: -1 };
   if (row < 0 || (key !== "ArrowLeft" && key !== "ArrowRight")) return null;
-  const last = Math.min(MAX_SUCCESSORS, rows[row].successors.length) - 1;
+  const last = Math.min(MAX_SUCCESSORS, outlines[row].targets.length) - 1;
   return { row, successor: Math.max(-1, Math.min(last, successor + (key === "ArrowLeft" ? -1 : 1))) };
 }
 

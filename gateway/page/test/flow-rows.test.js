@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { flowRows, rowRange, scrollToRow, sortRows } from "../lib/flow-rows.js";
+import { flowOutlines, flowRow, rowRange, scrollToRow, shareBase, sortOutlines } from "../lib/flow-rows.js";
 import { graphOf, randomNumbers } from "./flow-oracles.js";
 
 const graph = graphOf([2, 0, 1], [[0, 1], [0, 2], [0, 2], [1, 1]]);
@@ -13,23 +13,45 @@ const counts = {
   edgeRates: new Map(),
 };
 
+/**
+ * All rows, in the order of numbers.
+ * @param {import("../lib/graph-types.js").Counts} counted
+ */
+function rowsOf(counted) {
+  const outlines = flowOutlines(graph);
+  return outlines.map((outline) => flowRow(outline, counted, shareBase(outlines, counted)));
+}
+
+/**
+ * The numbers of blocks in the order of a column.
+ * @param {import("../lib/flow-rows.js").Column} column
+ * @param {boolean} descending
+ * @param {import("../lib/graph-types.js").Counts} counted
+ */
+function orderOf(column, descending, counted) {
+  const outlines = flowOutlines(graph);
+  const sorted = sortOutlines(outlines, column, descending, counted, shareBase(outlines, counted));
+  return sorted.map(({ block }) => block);
+}
+
 test("rows have the figures of blocks, and successors from hot to cold", () => {
-  const rows = flowRows(graph, counts);
+  const rows = rowsOf(counts);
   assert.deepEqual(rows.map((row) => row.block), [0, 1, 2]);
   assert.deepEqual(rows.map((row) => row.share), [0.25, 0.75, 0]);
   assert.deepEqual(rows[0].successors.map(({ to, count }) => [to, count]), [[2, 7], [1, 3]]);
   assert.deepEqual(rows[1].successors, [{ to: 1, count: undefined, rate: undefined }]);
-  const idle = flowRows(graph, { ...counts, blockRates: new Map() });
+  const idle = rowsOf({ ...counts, blockRates: new Map() });
   assert.deepEqual(idle.map((row) => row.share), [0.25, 0.75, 0], "shares of totals while nothing runs");
 });
 
 test("sorting is stable, and unknown figures are least", () => {
-  const rows = flowRows(graph, counts);
-  assert.deepEqual(sortRows(rows, "count", true).map((row) => row.block), [1, 0, 2]);
-  assert.deepEqual(sortRows(rows, "count", false).map((row) => row.block), [2, 0, 1]);
-  assert.deepEqual(sortRows(rows, "line", true).map((row) => row.block), [2, 1, 0]);
-  const equal = flowRows(graph, { ...counts, blocks: new Map() });
-  assert.deepEqual(sortRows(equal, "count", true).map((row) => row.block), [0, 1, 2]);
+  assert.deepEqual(orderOf("count", true, counts), [1, 0, 2]);
+  assert.deepEqual(orderOf("count", false, counts), [2, 0, 1]);
+  assert.deepEqual(orderOf("rate", true, counts), [1, 0, 2]);
+  assert.deepEqual(orderOf("share", true, counts), [1, 0, 2]);
+  assert.deepEqual(orderOf("successors", true, counts), [0, 1, 2]);
+  assert.deepEqual(orderOf("line", true, counts), [2, 1, 0]);
+  assert.deepEqual(orderOf("count", true, { ...counts, blocks: new Map() }), [0, 1, 2]);
 });
 
 test("the rendered rows cover the window, and their number does not depend on the table", () => {

@@ -42,11 +42,12 @@ export async function wheelFrames(page, selector, wheel, frames) {
   return summary(times);
 }
 
-/** Median, 99th percentile and maximum of times, in milliseconds. */
+/** Median, 99th percentile and maximum of times, and the frames over 20, all in milliseconds. */
 export function summary(times) {
   const sorted = [...times].sort((a, b) => a - b);
   const at = (share) => Number(sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))].toFixed(1));
-  return { frames: times.length, median: at(0.5), p99: at(0.99), most: at(1) };
+  const slow = times.flatMap((time, frame) => (time > 20 ? [[frame, Math.round(time)]] : []));
+  return { frames: times.length, median: at(0.5), p99: at(0.99), most: at(1), slow };
 }
 
 /** The used heap of a page in bytes after forced collections. */
