@@ -24,6 +24,7 @@ pub use control::{
     AttachArguments, DetachArguments, DoctorArguments, PatchesArguments, PsArguments,
     RelayArguments,
 };
+pub use event_list::RecordedEvents;
 use event_list::parse_events;
 pub use export::{ExportArguments, Format};
 pub use generated::{CompletionsArguments, ManArguments};
@@ -48,7 +49,6 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use veneer_instruments::VmEventKinds;
 use veneer_protocol::Policy;
 
 pub use top::TopArguments;
@@ -341,7 +341,7 @@ pub struct RunArguments {
     pub filter: Option<PathBuf>,
     /// Record these events of the JVM in the trace: a comma-separated list, or `all`.
     #[arg(long, value_name = "KINDS", value_parser = parse_events, default_value = "", hide_default_value = true, requires = "trace")]
-    pub trace_events: VmEventKinds,
+    pub trace_events: RecordedEvents,
     /// Search the first JVM of COMMAND for bottlenecks until it ends, and write the result (JSON) to
     /// this file.
     #[arg(long, value_name = "OUT.json")]

@@ -9,10 +9,12 @@
 //!                  └─ CallContexts ─────▶ diff, export ◀── veneer_export::trace, veneer_flames
 //! ```
 
+mod call_events;
 mod diff;
 mod filter_file;
 mod query;
 mod record;
+mod recorded_methods;
 mod run_recording;
 mod show;
 mod summary;

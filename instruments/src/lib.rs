@@ -18,6 +18,7 @@
 //! | [`table`] | – | analyser |
 
 mod armed;
+mod call_event;
 mod completion;
 mod edit;
 mod event;
@@ -33,6 +34,7 @@ mod tally;
 mod vm_event;
 
 pub use armed::{ArmedClass, ArmedMethod, Block, DescribedMethod, Graph, RandomSample};
+pub use call_event::CallEventKind;
 pub use completion::complete_class_name;
 pub use edit::{EditSpec, EditSummary, MethodPasses, PatchSummary};
 pub use event::LogEvent;

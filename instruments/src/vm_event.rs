@@ -38,6 +38,10 @@ vm_event_kinds! {
     ClassUnload "class_unload";
     /// The JIT compiler has compiled a method.
     Compile "compile";
+    /// An object is allocated that the JVM samples: by default one in each 512 KiB of a thread.
+    Allocate "allocate";
+    /// A sampled object was collected. Asking for this kind also samples allocations.
+    Free "free";
 }
 
 /// The kinds of events for which JVMTI has no event, with the reason and the alternative.
@@ -48,19 +52,19 @@ pub const UNAVAILABLE_VM_EVENTS: [(&str, &str); 5] = [
     ),
     (
         "notify",
-        "JVMTI has no event for it: count `calls(\"java.lang.Object::notify\")`",
+        "JVMTI has no event for it: count `calls(\"java.lang.Object::notify\")`; `veneer trace --events` records it",
     ),
     (
         "park",
-        "JVMTI has no event for it: record `jdk.ThreadPark` with Flight Recorder",
+        "JVMTI has no event for it: count `calls(\"jdk.internal.misc.Unsafe::park\")` in `LockSupport`; `veneer trace --events` records it",
     ),
     (
         "unpark",
-        "JVMTI has no event for it: count `calls(\"java.util.concurrent.locks.LockSupport::unpark\")`",
+        "JVMTI has no event for it: count `calls(\"java.util.concurrent.locks.LockSupport::unpark\")`; `veneer trace --events` records it",
     ),
     (
         "sleep",
-        "JVMTI has no event for it: time `calls(\"java.lang.Thread::sleep\")`",
+        "JVMTI has no event for it: time `calls(\"java.lang.Thread::sleep\")`; `veneer trace --events` records it",
     ),
 ];
 
@@ -138,12 +142,13 @@ pub struct VmEvent {
     pub kind: VmEventKind,
     /// The time of the event's beginning, by `System.nanoTime()`.
     pub time_ns: u64,
-    /// The duration of a contention, a wait or a collection.
+    /// The duration of a contention, a wait, a collection, or of the life of a sampled object.
     pub took_ns: Option<u64>,
-    /// The name of the thread that was blocked, waited, began, ended, or loaded the class.
+    /// The name of the thread that was blocked, waited, began, ended, loaded the class, or allocated
+    /// the object.
     pub thread: Option<String>,
-    /// The class of the monitor's object, or the class that was loaded, unloaded or compiled;
-    /// dotted.
+    /// The class of the monitor's object or of the sampled object, or the class that was loaded,
+    /// unloaded or compiled; dotted.
     pub class: Option<String>,
     /// The identity hash of the monitor's object.
     pub object: Option<u32>,
@@ -151,7 +156,7 @@ pub struct VmEvent {
     pub owner: Option<String>,
     /// The compiled method: its name and descriptor.
     pub method: Option<String>,
-    /// The size of the compiled code in bytes.
+    /// The size of the compiled code or of the sampled object in bytes.
     pub bytes: Option<u64>,
     /// Whether the wait ended because its time was over.
     pub timed_out: Option<bool>,

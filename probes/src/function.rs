@@ -52,6 +52,8 @@ pub enum ResultType {
     Text,
     /// The number of a call stack.
     Stack,
+    /// Any reference, also null.
+    Object,
 }
 
 impl ResultType {
@@ -62,6 +64,7 @@ impl ResultType {
             Self::Bool => Ty::Bool,
             Self::Text => Ty::Object(veneer_names::STRING.into()),
             Self::Stack => Ty::Stack,
+            Self::Object => Ty::Object(veneer_names::OBJECT.into()),
         }
     }
 }
@@ -74,6 +77,7 @@ impl std::fmt::Display for ResultType {
             Self::Bool => "bool",
             Self::Text => "string",
             Self::Stack => "call stack",
+            Self::Object => "object",
         })
     }
 }
@@ -160,6 +164,13 @@ pub const FUNCTIONS: &[ProbeFunction] = &[
         parameters: &[],
         result: ResultType::Text,
         description: "the name of the current thread",
+    },
+    ProbeFunction {
+        name: "park_blocker",
+        helper: "parkBlocker",
+        parameters: &[],
+        result: ResultType::Object,
+        description: "the object for which `LockSupport` parks the current thread, or `()`: at a call of `jdk.internal.misc.Unsafe::park` in its methods",
     },
     ProbeFunction {
         name: "one_in",

@@ -57,9 +57,9 @@ impl fmt::Display for Statement {
             Self::Keep { stacks, value } => {
                 write!(f, "t{}.keep({value});", stacks.numbers)
             }
-            Self::TraceEvent { label, value } => match value {
-                Some(value) => write!(f, "trace_event({label:?}, {value});"),
-                None => write!(f, "trace_event({label:?});"),
+            Self::TraceEvent { part, label, value } => match value {
+                Some(value) => write!(f, "{}({label:?}, {value});", part.function()),
+                None => write!(f, "{}({label:?});", part.function()),
             },
             Self::Return => f.write_str("return;"),
         }

@@ -158,8 +158,11 @@ pub enum Statement {
         /// The pushed value.
         value: Expr,
     },
-    /// `trace_event("label", value)`: writes an event into the trace that is recorded.
+    /// `trace_event("label", value)`, `trace_begin("label", value)` and `trace_end("label")`: writes an
+    /// event into the trace that is recorded.
     TraceEvent {
+        /// Whether the event is an instant, or the beginning or the end of a span.
+        part: EventPart,
         /// The name of the event.
         label: String,
         /// The value of the event, if it has one.
@@ -167,6 +170,58 @@ pub enum Statement {
     },
     /// `return;`
     Return,
+}
+
+/// The part of a plan's event that a call writes into the trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum EventPart {
+    /// An event without a duration.
+    Instant,
+    /// The beginning of a span.
+    Begin,
+    /// The end of a span.
+    End,
+}
+
+impl EventPart {
+    /// All parts of an event.
+    pub const ALL: [EventPart; 3] = [EventPart::Instant, EventPart::Begin, EventPart::End];
+
+    /// The function of plans that writes this part.
+    pub const fn function(self) -> &'static str {
+        match self {
+            EventPart::Instant => "trace_event",
+            EventPart::Begin => "trace_begin",
+            EventPart::End => "trace_end",
+        }
+    }
+
+    /// The control character before the label of a beginning or an end: STX or ETX.
+    const fn mark(self) -> Option<char> {
+        match self {
+            EventPart::Instant => None,
+            EventPart::Begin => Some('\u{2}'),
+            EventPart::End => Some('\u{3}'),
+        }
+    }
+
+    /// The label with which compiled code calls the runtime class. It contains the part, so that one
+    /// method of the runtime class serves all parts.
+    pub fn marked_label(self, label: &str) -> String {
+        let is_mark = |c: char| EventPart::ALL.iter().any(|part| part.mark() == Some(c));
+        let label = label.trim_start_matches(is_mark);
+        self.mark().into_iter().chain(label.chars()).collect()
+    }
+
+    /// The part and the label of a result of [`EventPart::marked_label`].
+    pub fn of_marked_label(marked: &str) -> (EventPart, &str) {
+        for part in EventPart::ALL {
+            if let Some(label) = part.mark().and_then(|mark| marked.strip_prefix(mark)) {
+                return (part, label);
+            }
+        }
+        (EventPart::Instant, marked)
+    }
 }
 
 /// The two stacks of a `per_call()`. A value is on the stack that suits its type, so the type
@@ -377,6 +432,17 @@ mod tests {
         Expr {
             kind,
             place: SourcePosition::default(),
+        }
+    }
+
+    #[test]
+    fn a_marked_label_has_its_part() {
+        for part in EventPart::ALL {
+            for label in ["", "park", "\u{3}é"] {
+                let marked = part.marked_label(label);
+                let expected = label.trim_start_matches('\u{3}');
+                assert_eq!(EventPart::of_marked_label(&marked), (part, expected));
+            }
         }
     }
 

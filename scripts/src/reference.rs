@@ -129,6 +129,7 @@ pub fn reference() -> String {
     out += "| `describe(…)` | any value | string | an object as its class and at most 12 fields of its static type, `Order{id=7, user=User}`; an enum, a number in a box, a date, `BigDecimal` or `UUID` as its text; a collection of the JDK as its class and size; other values as they are |\n";
     out += "| `size(…)`, `….len` | object | int | the length of a string or an array, the number of elements of a collection or map of the JDK; 0 for `()`, and -1 if the object is of another class |\n";
     out += "| `trace_event(\"label\", …)` | constant, any value | | writes an event with a label, and with a value or without one, into the trace that is recorded |\n";
+    out += "| `trace_begin(\"label\", …)`, `trace_end(\"label\")` | constant, any value | | writes the beginning and the end of a span into the trace that is recorded: its time, inside the call around it |\n";
     out += "| `here()` | | string | the name of the point, `shop.Desk.serve:41`; its last 64 characters |\n";
     out += "| `site_id()` | | int | a number for the instruction of the point: a hash of class, method and bytecode index, equal in each run |\n";
     for f in veneer_probes::function::FUNCTIONS {

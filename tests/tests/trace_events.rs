@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::Child;
 
 use serde_json::Value;
+use veneer_tests::browser::until_nothing_is_attached;
 use veneer_tests::command::run;
 use veneer_tests::java_programs::{Outcome, Programs, on_a_jdk_with};
 use veneer_tests::live::{Live, until};
@@ -24,6 +25,8 @@ const HOLD_NANOS: u64 = 20_000_000;
 const TIMED_OUT_WAITS: usize = 3;
 const WAIT_NANOS: u64 = 30_000_000;
 const CHILDREN: usize = 4;
+/// The shortest time of a sleep of `observed.Parking`.
+const SLEEP_NANOS: u64 = 20_000_000;
 
 /// The numbers that the program prints about itself.
 struct Printed {
@@ -211,6 +214,125 @@ fn the_directives_of_a_filter_turn_events_on_and_others_stay_off() -> Outcome {
                 .all(|kind| ["call", "contended"].contains(kind)),
             "{kinds:?}"
         );
+        Ok(())
+    })
+}
+
+/// Checks the events of `observed.Parking`. `waited` has the JVM's own number of waits of a thread.
+fn check_parking(trace: &Path, waited: &dyn Fn(&str) -> Option<usize>) -> Outcome {
+    let of_thread = |rows: &[Value], name: &str| -> Vec<Value> {
+        let rows = rows.iter();
+        rows.filter(|row| text(row, "thread_name") == name)
+            .cloned()
+            .collect()
+    };
+    let (parks, sleeps) = (events(trace, "park")?, events(trace, "sleep")?);
+    for name in ["taker", "napper", "giver", "sleeper"] {
+        let found = of_thread(&parks, name).len() + of_thread(&sleeps, name).len();
+        assert_eq!(Some(found), waited(name), "{name}: {parks:#?} {sleeps:#?}");
+    }
+    let taken = of_thread(&parks, "taker");
+    let condition = "park java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject";
+    let long = taken.iter().filter(|row| wall(row) >= SLEEP_NANOS);
+    let long: Vec<&str> = long.map(|row| text(row, "method")).collect();
+    assert_eq!(long, [condition; ROUNDS], "{taken:#?}");
+    for row in of_thread(&parks, "napper") {
+        assert_eq!(text(&row, "method"), "park observed.Parking$Bench");
+        assert!(wall(&row) >= SLEEP_NANOS, "{row}");
+        assert_eq!(text(&row, "ended"), "exit");
+    }
+    let slept = of_thread(&sleeps, "giver");
+    assert_eq!(slept.len(), ROUNDS);
+    for row in &slept {
+        assert_eq!(text(row, "caller"), "observed.Parking::give");
+        assert_eq!(text(row, "values"), "20");
+        assert!(wall(row) >= SLEEP_NANOS, "{row}");
+    }
+    // The first sleep ends by an exception, and the second one begins in the same call.
+    let interrupted = of_thread(&sleeps, "sleeper");
+    let values: Vec<&str> = interrupted.iter().map(|row| text(row, "values")).collect();
+    assert_eq!(values, ["60000", "20"]);
+    assert!(wall(&interrupted[0]) < 60_000_000_000, "{interrupted:#?}");
+    let unparked = of_thread(&events(trace, "unpark")?, "giver");
+    let taker = unparked
+        .iter()
+        .filter(|row| text(row, "method") == "unpark taker");
+    assert!(taker.count() >= ROUNDS, "{unparked:#?}");
+    let notified = of_thread(&events(trace, "notify")?, "giver");
+    assert_eq!(notified.len(), ROUNDS, "{notified:#?}");
+    for row in &notified {
+        assert_eq!(text(row, "method"), "notify observed.Parking$Bench");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_trace_has_what_the_program_parks_sleeps_and_wakes() -> Outcome {
+    on_a_jdk_with(PACKAGE, |programs| {
+        let mut live = Live::start(&java(programs))?;
+        let trace = programs.classes().join("parking");
+        let options = ["--for", "6", "--events", "park,unpark,sleep,notify"];
+        let mut recording = start_recording(&live, "observed.Parking", &options, &trace)?;
+        live.say("park")?;
+        let mut waited = Vec::new();
+        // The threads end in any order.
+        while waited.len() < 4 {
+            if let Some((name, count)) = live.line("")?.split_once(" waited ") {
+                waited.push((name.to_owned(), count.parse::<usize>()?));
+            }
+        }
+        live.line("done")?;
+        assert!(recording.wait()?.success());
+        // The code at calls is detached with the recorder.
+        until_nothing_is_attached(&live)?;
+        live.stop()?;
+        let waited = |name: &str| waited.iter().find(|one| one.0 == name).map(|one| one.1);
+        check_parking(&trace, &waited)
+    })
+}
+
+/// The number of bytes for which the JVM samples one object on average.
+const SAMPLED_BYTES: f64 = 524_288.0;
+
+#[test]
+fn a_trace_has_sampled_allocations_and_the_deaths_of_their_objects() -> Outcome {
+    on_a_jdk_with(PACKAGE, |programs| {
+        let mut live = Live::start(&java(programs))?;
+        let trace = programs.classes().join("heap");
+        let options = ["--for", "8", "--events", "free,allocate"];
+        let mut recording = start_recording(&live, "observed.Heap", &options, &trace)?;
+        live.say("heap")?;
+        let blocks: f64 = live.line("blocks ")?.parse()?;
+        live.line("done")?;
+        assert!(recording.wait()?.success());
+        live.stop()?;
+        let of_block = |kind: &str| -> Result<Vec<Value>, Box<dyn Error>> {
+            let method = format!("{kind} observed.Heap$Block");
+            let mut rows = events(&trace, kind)?;
+            rows.retain(|row| text(row, "method") == method);
+            Ok(rows)
+        };
+        let (born, dead) = (of_block("allocate")?, of_block("free")?);
+        let bytes: f64 = text(&born[0], "values").parse()?;
+        assert!((144.0..=160.0).contains(&bytes), "{}", born[0]);
+        // The number of samples has a Poisson distribution: six standard deviations.
+        let expected = blocks * bytes / SAMPLED_BYTES;
+        let found = born.len() as f64;
+        assert!(
+            (found - expected).abs() < 6.0 * expected.sqrt(),
+            "{found} samples instead of {expected}"
+        );
+        for row in &born {
+            assert_eq!(text(row, "thread_name"), "allocator");
+            assert_eq!(text(row, "caller"), "observed.Heap::allocate");
+        }
+        assert_eq!(dead.len(), born.len(), "all objects have died");
+        for row in &dead {
+            assert_eq!(text(row, "thread_name"), "JVM: freed objects");
+            let life = text(row, "values").split_once(' ').ok_or("no life")?;
+            assert_eq!(life.0, text(&born[0], "values"));
+            assert!(life.1.parse::<u64>()? < 8_000_000_000, "{row}");
+        }
         Ok(())
     })
 }

@@ -313,6 +313,62 @@ fn a_program_is_recorded_from_its_start() -> Outcome {
     })
 }
 
+/// The calls of `tracing.Durations` that are short, or in the thread that the filter leaves out.
+const LEFT_OUT: usize = 3 * 2 * (1_000 + 100) + 2 + 2 * 100;
+
+#[test]
+fn a_filter_leaves_out_short_calls_and_threads_and_counts_them() -> Outcome {
+    on_a_jdk_with("tracing", |programs| {
+        let (trace, filter) = (
+            programs.classes().join("longer"),
+            programs.classes().join("f"),
+        );
+        std::fs::write(
+            &filter,
+            "includethread main\nexcludethread *\nlonger 0.01\n",
+        )?;
+        let (place, filter) = (trace.to_string_lossy(), filter.to_string_lossy());
+        let options = [
+            "--arm",
+            "tracing.Durations",
+            "--trace",
+            &place,
+            "--filter",
+            &filter,
+        ];
+        let output = run(&options, &programs.java("tracing.Durations")).run()?;
+        assert_eq!(output.code, 0, "{}", output.err);
+        let start = "veneer: not recorded: calls that are shorter than 10 ms, or in threads that the \
+                     filter leaves out, or in threads without an events file: ";
+        let left_out = output.err.lines().find_map(|line| line.strip_prefix(start));
+        let left_out: usize = left_out.ok_or("no number")?.parse()?;
+        let rows = query(
+            &trace,
+            r#"calls().show("thread_name", "method", "wall", "start").sort("start")"#,
+        )?;
+        let (short, long): (Vec<_>, Vec<_>) = rows
+            .iter()
+            .partition(|row| row["wall"].as_u64().unwrap_or(0) < 10_000_000);
+        // A call is kept if the thread was switched out at its beginning.
+        assert!(short.len() < 50, "{short:#?}");
+        assert_eq!(short.len() + left_out, LEFT_OUT);
+        let long: Vec<&str> = long
+            .iter()
+            .map(|row| {
+                assert_eq!(row["thread_name"], "main");
+                row["method"].as_str().unwrap_or_default()
+            })
+            .collect();
+        let round = ["tracing.Durations::round", "tracing.Durations::slow"];
+        let expected: Vec<&str> = ["tracing.Durations::main"]
+            .into_iter()
+            .chain([round; 3].into_iter().flatten())
+            .collect();
+        assert_eq!(long, expected);
+        Ok(())
+    })
+}
+
 /// The summary has the number of calls, what the filter left out, and the calls in virtual threads.
 fn check_summary(summary: &str, found: &Trees, has_virtual_threads: bool) {
     let calls: usize = found.values().map(Vec::len).sum();

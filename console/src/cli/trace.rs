@@ -4,9 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::event_list::parse_events;
+use super::event_list::{RecordedEvents, parse_events};
 use super::values::{pid, seconds, seconds_with_unit};
-use veneer_instruments::VmEventKinds;
 
 const TRACE: &str = "\
 Examples:
@@ -28,7 +27,10 @@ A filter has lines `includemethod CLASS METHOD` and `excludemethod CLASS METHOD`
 any text. The first line that matches a method decides. It is read from configurations of JPMT.
 
 With --events, the trace also has events of the JVM: contended, wait, thread_start, thread_end, gc,
-class_load, class_unload, compile, or all. A filter asks for them with `observe_gc`, and so on.
+class_load, class_unload, compile, allocate, free, park, unpark, sleep, notify, or all. A filter asks for them with `observe_gc`, and so on.
+
+With --longer, a call that is shorter is left out, unless a recorded call or event is in it. With
+--thread 'http-*', only these threads are recorded. The summary has the number of calls left out.
 
 With --value, each call has the value of an expression: of variables and their fields at the entry, of
 `result`, or of `exception`, the class of the exception that ends the call. Queries have them in the
@@ -145,9 +147,15 @@ pub struct TraceRecordArguments {
     /// Leave methods out by the rules in this file.
     #[arg(long, value_name = "FILE")]
     pub filter: Option<PathBuf>,
+    /// Record only the threads whose names match; may be given several times.
+    #[arg(long = "thread", value_name = "PATTERN")]
+    pub threads: Vec<String>,
+    /// Leave out calls that are shorter and have no recorded calls in them: 500us, 1ms.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds_with_unit)]
+    pub longer: Option<f64>,
     /// Also record these events of the JVM: a comma-separated list, or `all`.
     #[arg(long, value_name = "KINDS", value_parser = parse_events, default_value = "", hide_default_value = true)]
-    pub events: VmEventKinds,
+    pub events: RecordedEvents,
     /// Write the trace to this directory, which must be empty or absent.
     #[arg(short = 'o', long = "output", value_name = "DIR")]
     pub output: PathBuf,

@@ -36,7 +36,7 @@ impl Recordings {
         Ok(Recordings {
             trace: trace
                 .map(|place| {
-                    let rules = read_rules(arguments.filter.as_deref(), arguments.trace_events)?;
+                    let rules = read_rules(arguments.filter.as_deref(), &arguments.trace_events)?;
                     RunRecording::prepare(place, rules, arm)
                 })
                 .transpose()?,

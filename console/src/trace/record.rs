@@ -22,7 +22,9 @@ use veneer_client::{Client, ControlError, Target};
 use veneer_instruments::{Measurement, MethodPattern, RecordingSummary, RefusalRow};
 use veneer_protocol::{DetachTarget, Reply, Report};
 
-use super::filter_file::{keep_last_line, read_rules};
+use super::call_events::call_event_code;
+use super::filter_file::{TraceRules, keep_last_line, option_lines, read_rules, uncounted_reason};
+use super::recorded_methods::{EVERY_METHOD, MAX_METHODS};
 use super::summary::{self, LeftOut};
 use super::trace_directory::{self, TraceDirectory};
 use super::traced_value::{TRACE_EVENT, ValueCode};
@@ -35,14 +37,10 @@ use crate::output::print_error;
 use crate::remote::{LEASE_MILLIS, RENEWAL_INTERVAL};
 use veneer_client::plan_text::literal;
 
-/// The pattern of all methods that can be recorded.
-pub const EVERY_METHOD: &str = "*..*";
 /// The code of a refusal of plan code that reads variables which a method does not have.
 const NOT_COMPILED: &str = "NotCompiled";
 /// The name of the plan in messages.
 const PLAN_NAME: &str = "trace";
-/// The most methods of a recording.
-pub const MAX_METHODS: u32 = 5_000_000;
 /// Interval between two looks at whether the JVM is alive.
 const LOOK_INTERVAL: Duration = Duration::from_millis(500);
 /// The time of a recording without a trigger, in seconds.
@@ -89,7 +87,8 @@ pub fn run(arguments: &TraceRecordArguments) -> Result<u8> {
     };
     let parsed = patterns.iter().map(|pattern| MethodPattern::parse(pattern));
     let parsed = parsed.collect::<Result<Vec<_>, _>>()?;
-    let program = program(arguments, &patterns)?;
+    let rules = rules(arguments)?;
+    let program = program(arguments, &patterns, &rules)?;
     let place = trace_directory::free_place(&arguments.output)?;
     let target = Target::inspect(arguments.pid)?;
     let mut holder = veneer_client::connect(arguments.pid)?;
@@ -144,6 +143,7 @@ pub fn run(arguments: &TraceRecordArguments) -> Result<u8> {
     };
     left_out.refusals.retain(is_selected);
     left_out.warnings = warnings;
+    left_out.uncounted = uncounted_reason(&rules.lines);
     summarise(arguments, &left_out)?;
     if has_fired == Some(false) {
         print_error(&"the trigger did not fire; the trace has the last seconds of the recording");
@@ -152,21 +152,32 @@ pub fn run(arguments: &TraceRecordArguments) -> Result<u8> {
     Ok(0)
 }
 
+/// The filter of the recording: that of the options, and then that of the file.
+fn rules(arguments: &TraceRecordArguments) -> Result<TraceRules> {
+    let mut rules = read_rules(arguments.filter.as_deref(), &arguments.events)?;
+    let mut lines = option_lines(&arguments.threads, arguments.longer);
+    lines.extend(kept_seconds(arguments).map(keep_last_line));
+    lines.push(rules.lines);
+    rules.lines = lines.join("\n");
+    Ok(rules)
+}
+
 /// The program that attaches the recorder, and the trigger if there is one.
-fn program(arguments: &TraceRecordArguments, patterns: &[String]) -> Result<String> {
-    let mut rules = read_rules(arguments.filter.as_deref(), arguments.events)?;
-    if let Some(seconds) = kept_seconds(arguments) {
-        rules = format!("{}\n{rules}", keep_last_line(seconds));
-    }
+fn program(
+    arguments: &TraceRecordArguments,
+    patterns: &[String],
+    rules: &TraceRules,
+) -> Result<String> {
     let patterns: Vec<String> = patterns.iter().map(|pattern| literal(pattern)).collect();
     let recorded = patterns.join(", ");
     let values = ValueCode::new(&arguments.values)?;
     let mut program = format!(
         "let v = methods([{recorded}]).limit({MAX_METHODS});\n{}let r = v.around(recorder({}));\n{}",
         values.at_exits,
-        literal(&rules),
+        literal(&rules.lines),
         values.at_entries
     );
+    program += &call_event_code(&rules.events.calls);
     if let Some(condition) = &arguments.trigger {
         let tested = match &arguments.trigger_on {
             Some(pattern) => literal(pattern),
@@ -281,6 +292,7 @@ fn detach(client: &mut Client, id: &str) -> Result<LeftOut, ControlError> {
     let report = client.report()?;
     Ok(LeftOut {
         warnings: Vec::new(),
+        uncounted: String::new(),
         excluded_methods: summary.excluded_methods,
         calls: unrecorded_calls(&report, id),
         refusals: report.refusals,

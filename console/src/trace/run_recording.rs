@@ -14,7 +14,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use veneer_protocol::PlanSource;
 
-use super::record::{EVERY_METHOD, MAX_METHODS};
+use super::call_events::call_event_code;
+use super::filter_file::{TraceRules, uncounted_reason};
+use super::recorded_methods::{EVERY_METHOD, MAX_METHODS};
 use super::summary::{self, LeftOut};
 use super::trace_directory::{self, TraceDirectory};
 use veneer_client::plan_text::literal;
@@ -28,7 +30,7 @@ const MARK: &str = "-trace-";
 pub struct RunRecording {
     /// The directory that the user named.
     place: PathBuf,
-    rules: String,
+    rules: TraceRules,
     /// The patterns of the recorded methods.
     patterns: Vec<String>,
 }
@@ -36,9 +38,8 @@ pub struct RunRecording {
 impl RunRecording {
     /// Checks the directory before the program starts.
     ///
-    /// `rules` has the lines of the recorder's filter.
     /// `arm` has the patterns of the methods to arm. Without one, all methods are recorded.
-    pub fn prepare(place: &Path, rules: String, arm: &[String]) -> Result<RunRecording> {
+    pub fn prepare(place: &Path, rules: TraceRules, arm: &[String]) -> Result<RunRecording> {
         Ok(RunRecording {
             patterns: match arm {
                 [] => vec![EVERY_METHOD.into()],
@@ -52,7 +53,7 @@ impl RunRecording {
     /// The plan that records. At the end of the JVM it prints what was not recorded.
     pub fn plan(&self) -> PlanSource {
         let patterns: Vec<String> = self.patterns.iter().map(|text| literal(text)).collect();
-        let source = format!(
+        let mut source = format!(
             r#"let r = methods([{}]).limit({MAX_METHODS}).around(recorder({}));
 at_exit(|| {{
     r.detach();
@@ -61,7 +62,7 @@ at_exit(|| {{
         print(`veneer: not recorded: methods left out by the filter: ${{s.excluded_methods}}`);
     }}
     if r.hits() > 0 {{
-        print(`veneer: not recorded: calls in threads without an events file: ${{r.hits()}}`);
+        print("veneer: not recorded: calls {}: " + r.hits());
         print(r.table(10));
     }}
     if s.problem != () {{
@@ -70,8 +71,10 @@ at_exit(|| {{
 }});
 "#,
             patterns.join(", "),
-            literal(&self.rules)
+            literal(&self.rules.lines),
+            uncounted_reason(&self.rules.lines)
         );
+        source += &call_event_code(&self.rules.events.calls);
         PlanSource {
             name: PLAN_NAME.into(),
             source,
@@ -129,7 +132,10 @@ mod tests {
         let recording = RunRecording {
             place: PathBuf::new(),
             patterns: vec!["a..*".into(), "b..*".into()],
-            rules: "excludemethod \"q\" *\nincludemethod * *".into(),
+            rules: TraceRules {
+                lines: "excludemethod \"q\" *\nincludemethod * *".into(),
+                ..TraceRules::default()
+            },
         };
         let plan = recording.plan();
         assert!(
@@ -150,7 +156,7 @@ mod tests {
         let before = traces(&data);
         assert_eq!(before, BTreeSet::from([data.join("1-trace-1")]));
         assert_eq!(process(&data.join("1-trace-1")), "1");
-        RunRecording::prepare(&place, String::new(), &[])
+        RunRecording::prepare(&place, TraceRules::default(), &[])
             .unwrap()
             .finish(&data, &before)
             .unwrap();

@@ -22,7 +22,9 @@ pub struct LeftOut {
     pub excluded_methods: u64,
     /// The methods that the agent refused.
     pub refusals: Vec<RefusalRow>,
-    /// The calls, by method, in threads without an events file.
+    /// Which calls were counted and not recorded: a part of a sentence.
+    pub uncounted: String,
+    /// The number of these calls by method.
     pub calls: Vec<(String, u64)>,
     /// The first error while the files were written.
     pub problem: Option<String>,
@@ -95,7 +97,8 @@ fn write_left_out(to: &mut impl Write, left_out: &LeftOut) -> io::Result<()> {
     if calls > 0 {
         writeln!(
             to,
-            "  not recorded: {calls} calls in threads without an events file, which are virtual threads and threads beyond 255 at a time"
+            "  not recorded: {calls} calls {}, which are virtual threads and threads beyond 255 at a time",
+            left_out.uncounted
         )?;
         for (method, count) in left_out.calls.iter().take(MAX_LISTED) {
             writeln!(to, "    {count} of {}", clean(method))?;

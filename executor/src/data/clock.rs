@@ -94,12 +94,18 @@ impl CounterClock {
 
     /// Chooses the clock of all recordings, at the first one. Called on the plan thread, which waits
     /// until the counter is linked.
-    pub fn choose_for_traces(&self, tool: Tool, library: &'static Library, env: Env) {
+    pub fn choose_for_traces(
+        &self,
+        tool: Tool,
+        library: &'static Library,
+        env: Env,
+        is_running: bool,
+    ) {
         let choose = || {
             if self.first.is_none() {
                 return TraceClock::Nanoseconds;
             }
-            self.link(tool, library, env);
+            self.link(tool, library, env, is_running);
             let is_counter =
                 self.link_end.wait() && library.choose_trace_clock(env).unwrap_or(false);
             let scale = self.scale().filter(|_| is_counter);
@@ -135,8 +141,9 @@ impl CounterClock {
     ///
     /// Linking initialises classes of the JDK that the application may need later. If the heap were
     /// full, their initialisation would fail for good, and the application would fail with them. So
-    /// the thread waits until the heap has room, and gives up after [`MAX_WAITS_FOR_ROOM`] looks.
-    pub fn link(&self, tool: Tool, library: &'static Library, env: Env) {
+    /// this function waits for the end before the application begins. If it is running, the thread
+    /// waits until the heap has much room, and gives up after [`MAX_WAITS_FOR_ROOM`] looks.
+    pub fn link(&self, tool: Tool, library: &'static Library, env: Env, is_running: bool) {
         let Some(first) = self.first else {
             return;
         };
@@ -144,7 +151,7 @@ impl CounterClock {
             let end = self.link_end.clone();
             let link = move |env| {
                 if let Some(scale) = measure(first)
-                    && wait_for_room(library, env)
+                    && (!is_running || wait_for_room(library, env))
                 {
                     let then = (first.ticks as i64, first.nanos as i64);
                     let _ = library.clock(env, ticks, then, scale);
@@ -154,17 +161,20 @@ impl CounterClock {
             if threads::start(tool, env, "veneer-clock", Box::new(link)).is_err() {
                 self.link_end.notify();
             }
+            if !is_running {
+                self.link_end.wait();
+            }
         });
     }
 }
 
-/// Waits until the heap has room for what linking allocates. Returns false if it never had.
+/// Waits until the heap has much room. Returns false if it never had.
 fn wait_for_room(library: &Library, env: Env) -> bool {
     (0..MAX_WAITS_FOR_ROOM).any(|look| {
         if look > 0 {
             std::thread::sleep(ROOM_INTERVAL);
         }
-        library.has_room_to_change(env, false)
+        library.has_room_to_link(env)
     })
 }
 

@@ -85,6 +85,7 @@ const END: usize = runtime_table::TRACK_END as usize / 8;
 const LAST: usize = runtime_table::TRACK_LAST as usize / 8;
 const DEPTH: usize = runtime_table::TRACK_DEPTH as usize / 8;
 const SWITCH: usize = runtime_table::TRACK_SWITCH as usize / 8;
+const FRESH: usize = runtime_table::TRACK_FRESH as usize / 8;
 
 /// Why a recording could not begin.
 #[derive(Debug, Error)]
@@ -160,7 +161,7 @@ pub struct Recorder {
     /// The trees of contexts, in the order of the counter shards.
     contexts: Box<[Mutex<Option<ContextTrack>>]>,
     /// The tracks of threads of the JVM; see `jvm_tracks.rs`.
-    jvm: [Mutex<Option<Track>>; 2],
+    jvm: [Mutex<Option<Track>>; 3],
     /// The number of the recording of events that has not ended; 0 if there is none.
     active: AtomicU32,
     /// The latest recording.
@@ -266,6 +267,14 @@ impl Recorder {
         latest.as_ref().map_or(0, |one| one.source.mark())
     }
 
+    /// The duration in ticks from which on the current recording has calls; 0 for all calls.
+    pub fn shortest(&self) -> u64 {
+        let latest = self.latest.lock();
+        let recording = latest.as_ref().filter(|one| !one.is_over);
+        let longer = recording.and_then(|one| Some((one.clock, one.filter.longer?)));
+        longer.map_or(0, |(clock, longer)| clock.ticks_of(longer))
+    }
+
     /// The kinds of events of the JVM that an instrument's recording asks for.
     pub fn observed(&self, instrument: InstrumentId) -> VmEventKinds {
         let latest = self.latest.lock();
@@ -317,6 +326,10 @@ impl Recorder {
         let Some(track) = self.tracks.get(shard) else {
             return 0;
         };
+        // An event of the JVM has opened the track while `VeneerTrace` was about to do so.
+        if self.get(shard, 0) == i64::from(number) && self.active() == number {
+            return self.track_address(shard);
+        }
         // SAFETY: a system call without arguments, which cannot fail.
         let os_id = unsafe { libc::gettid() };
         let mut opened = self.open_track(number, thread, u64::try_from(os_id).unwrap_or(0));
@@ -329,15 +342,19 @@ impl Recorder {
         // Dropping the former writer unmaps its segment. The owner of the track is here, so no
         // store is under way.
         *track.lock() = opened;
-        for word in [AT, END, LAST, DEPTH] {
+        for word in [AT, END, LAST, DEPTH, FRESH] {
             self.set(shard, word, 0);
         }
         let number = i64::from(number);
         self.set(shard, 0, if is_open { number } else { -number });
         match is_open {
-            true => self.words.address() + (shard * TRACK_WORDS * 8) as i64,
+            true => self.track_address(shard),
             false => 0,
         }
+    }
+
+    fn track_address(&self, shard: usize) -> i64 {
+        self.words.address() + (shard * TRACK_WORDS * 8) as i64
     }
 
     /// Writes an event of the current thread, which owns the shard. `now` is the time by the clock of
@@ -366,6 +383,8 @@ impl Recorder {
         self.set(shard, END, position.end as i64);
         self.set(shard, LAST, position.last as i64);
         self.set(shard, DEPTH, position.depth.into());
+        // The event may be in another segment, and it follows the entries before it.
+        self.set(shard, FRESH, 0);
     }
 
     /// Creates the events file of a thread, and writes the thread's name. The result also has the
@@ -380,8 +399,9 @@ impl Recorder {
         let recording = latest.as_mut().filter(|one| !one.is_over)?;
         let writer = match number {
             CALIBRATION => recording.create_calibration_file()?,
-            _ if number == recording.number => recording.create_file(thread, os_id)?,
-            _ => return None,
+            _ if number != recording.number => return None,
+            _ if !recording.filter.includes_thread(&thread.name) => return None,
+            _ => recording.create_file(thread, os_id)?,
         };
         let track = Track::new(writer, number, recording.clock);
         Some((track, recording.source))

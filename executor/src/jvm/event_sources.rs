@@ -38,6 +38,11 @@ pub struct ThreadDescription {
     pub group: String,
 }
 
+/// The capability of sampled allocations. One agent of a JVM can have it at a time, so it is given up
+/// when nobody asks for the kind.
+const SAMPLED_ALLOCATIONS: jvmtiCapabilities =
+    jvmtiCapabilities::CAN_GENERATE_SAMPLED_OBJECT_ALLOC_EVENTS;
+
 /// The capability that a kind of event needs, and its JVMTI events.
 fn sources(kind: VmEventKind) -> (jvmtiCapabilities, &'static [jvmtiEvent]) {
     match kind {
@@ -75,6 +80,14 @@ fn sources(kind: VmEventKind) -> (jvmtiCapabilities, &'static [jvmtiEvent]) {
             jvmtiCapabilities::CAN_GENERATE_COMPILED_METHOD_LOAD_EVENTS,
             &[jvmtiEvent::JVMTI_EVENT_COMPILED_METHOD_LOAD],
         ),
+        VmEventKind::Allocate => (
+            SAMPLED_ALLOCATIONS,
+            &[jvmtiEvent::JVMTI_EVENT_SAMPLED_OBJECT_ALLOC],
+        ),
+        VmEventKind::Free => (
+            jvmtiCapabilities::CAN_TAG_OBJECTS | jvmtiCapabilities::CAN_GENERATE_OBJECT_FREE_EVENTS,
+            &[jvmtiEvent::JVMTI_EVENT_OBJECT_FREE],
+        ),
         // The agent always has the event of a thread's end. Unloading is an extension event.
         VmEventKind::ThreadEnd | VmEventKind::ClassUnload => (jvmtiCapabilities::empty(), &[]),
     }
@@ -106,8 +119,20 @@ impl Tool {
         if kind == VmEventKind::ClassUnload {
             return self.set_class_unloaded(None);
         }
-        let events = sources(kind).1;
-        events.iter().try_for_each(|event| self.disable(*event))
+        let (capabilities, events) = sources(kind);
+        events.iter().try_for_each(|event| self.disable(*event))?;
+        if kind == VmEventKind::Allocate {
+            // SAFETY: the JVM reads the set of capabilities.
+            let code = unsafe { call!(self, RelinquishCapabilities, &capabilities) };
+            checked("RelinquishCapabilities", "giving up a capability", code)?;
+        }
+        Ok(())
+    }
+
+    /// Sets the tag of an object, which the JVM reports when the object is collected.
+    pub fn tag(self, object: jobject, tag: i64) {
+        // SAFETY: `object` is a valid reference.
+        unsafe { call!(self, SetTag, object.raw(), tag) };
     }
 
     /// Sets the function for unloaded classes, or removes it.

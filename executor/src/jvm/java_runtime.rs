@@ -58,6 +58,7 @@ pub struct Library {
     objects: Static,
     with_value: Static,
     room_to_change: Static,
+    room_to_link: Static,
     without_place: Static,
     forget_all: Static,
     add_inline_caches: Static,
@@ -169,6 +170,7 @@ impl Library {
             objects: find(c"objects", c"(J)J")?,
             with_value: find(c"withValue", c"(J)J")?,
             room_to_change: find(c"roomToChange", c"(J)J")?,
+            room_to_link: find(c"roomToLink", c"()J")?,
             without_place: find(c"withoutPlace", c"(J)J")?,
             forget_all: find(c"forgetAll", c"()V")?,
             add_inline_caches: find(c"addInlineCaches", c"(I)V")?,
@@ -178,7 +180,7 @@ impl Library {
             open: find(c"open", c"(I)V")?,
             linked: find(c"linked", c"()V")?,
             forget: find(c"forget", c"(II)V")?,
-            begin_trace: env.static_method(&trace, c"begin", c"(JJIJ)V")?,
+            begin_trace: env.static_method(&trace, c"begin", c"(JJIJJ)V")?,
             end_trace: env.static_method(&trace, c"end", c"()V")?,
             calibrate_trace: env.static_method(&trace, c"calibrate", c"(JJJI)J")?,
         })
@@ -408,6 +410,15 @@ impl Library {
             .map_or(true, |room| room != 0)
     }
 
+    /// Whether the heap has so much room that the application does not fill it while classes of the JDK
+    /// are initialised. False if the question fails.
+    pub fn has_room_to_link(&self, env: Env) -> bool {
+        let what = || "looking at the heap".into();
+        // SAFETY: `roomToLink()J` has no parameters.
+        let room = unsafe { env.long(&self.room_to_link, &[], what) };
+        room.is_ok_and(|room| room != 0)
+    }
+
     /// The position in the armed body for a bci in a version; negative if it is not known.
     pub fn place(
         &self,
@@ -474,10 +485,11 @@ impl Library {
         &self,
         env: Env,
         (tracks, shards): (i64, i64),
-        (number, mark): (i32, u64),
+        (number, mark, shortest): (i32, u64, u64),
     ) -> Result<(), JvmError> {
-        let arguments = [j(tracks), j(shards), i(number), j(mark as i64)];
-        // SAFETY: `begin(JJIJ)V` takes two longs, an int and a long; the caller vouches for the
+        let (mark, shortest) = (j(mark as i64), j(shortest as i64));
+        let arguments = [j(tracks), j(shards), i(number), mark, shortest];
+        // SAFETY: `begin(JJIJJ)V` takes two longs, an int and two longs; the caller vouches for the
         // addresses.
         unsafe { env.void(&self.begin_trace, &arguments, || "beginning a trace".into()) }
     }
@@ -730,7 +742,7 @@ mod tests {
                 assert!(declared.contains(&wanted), "{wanted:?}");
             }
         }
-        assert_eq!(calls, 35);
+        assert_eq!(calls, 36);
     }
 
     /// `javac` notes the class of an inlined constant in the constant pool. The JVM ignores the entry

@@ -215,6 +215,11 @@ java_constants! {
     /// Offset in a track: the address of the word that differs from the mark of the recording if the
     /// thread was switched out.
     TRACK_SWITCH: i32 = 40;
+    /// Offset in a track: the address of the first of several entries that follow each other
+    /// without another event. Only kept if short calls are left out.
+    TRACK_RUN: i32 = 48;
+    /// Offset in a track: the address behind the last of these entries; 0 if there is none.
+    TRACK_FRESH: i32 = 56;
     /// Offset in a track of contexts: the address of the root of the thread's tree.
     CONTEXTS_NODES: i32 = 8;
     /// Offset in a track of contexts: the offset of the node of the innermost open call.

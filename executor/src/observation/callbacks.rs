@@ -12,6 +12,7 @@ use crate::guard::guarded;
 use crate::jvm::event_sources::thread_id;
 use crate::jvm::jni::{Env, Reference};
 use crate::jvm::threads::is_agent_thread;
+use crate::observation::sampled_objects::SampledObject;
 use ::jni::sys::{JNIEnv, jboolean, jclass, jint, jlong, jmethodID, jobject};
 use jvmti_sys::{jthread, jvmtiAddrLocationMap, jvmtiEnv, jvmtiEventCallbacks};
 use std::cell::RefCell;
@@ -32,6 +33,8 @@ pub fn add(table: &mut jvmtiEventCallbacks) {
     table.v1_1.GarbageCollectionFinish = Some(collection_finish);
     table.v1_1.ClassLoad = Some(class_load);
     table.v1_1.CompiledMethodLoad = Some(compiled);
+    table.v1_1.ObjectFree = Some(collected);
+    table.v11.SampledObjectAlloc = Some(allocated);
 }
 
 thread_local! {
@@ -65,7 +68,7 @@ unsafe fn on_thread(
     let now = Moment::now();
     guarded(kind.name(), (), || {
         let Some(agent) = Agent::get() else { return };
-        let wanted = agent.events.recorded().union(agent.events.watched());
+        let wanted = agent.events.wanted();
         if thread.is_null() || is_agent_thread() || !wanted.contains(kind) {
             return;
         }
@@ -516,6 +519,84 @@ pub unsafe extern "C" fn class_unloaded(_: *mut jvmtiEnv, _: *mut JNIEnv, name: 
                 ..VmEvent::new(kind, now.nanos)
             };
             deliver(agent, event);
+        }
+    });
+}
+
+/// A thread has allocated an object that the JVM samples.
+///
+/// # Safety
+/// As for [`on_thread`]; `object` and `class` must be references that are not null.
+unsafe extern "system" fn allocated(
+    _: *mut jvmtiEnv,
+    jni: *mut JNIEnv,
+    thread: jthread,
+    object: jobject,
+    class: jclass,
+    bytes: jlong,
+) {
+    // SAFETY: given by the caller.
+    unsafe {
+        on_thread(jni, thread, VmEventKind::Allocate, |event| {
+            let (agent, tool) = (event.agent, event.agent.tool);
+            let Some(class) = tool.java_name(Reference::new(class)) else {
+                return;
+            };
+            let bytes = u64::try_from(bytes).unwrap_or(0);
+            if agent.events.wanted().contains(VmEventKind::Free) {
+                let sampled = SampledObject {
+                    class: class.clone(),
+                    bytes,
+                    allocated_ns: event.now.nanos,
+                };
+                if let Some(tag) = agent.events.sampled.add(sampled) {
+                    tool.tag(Reference::new(object), tag);
+                }
+            }
+            if event.is_recorded()
+                && let Some(shard) = event.track()
+            {
+                let recorder = &agent.recorder;
+                recorder.object_allocated(shard, event.time(), &class, bytes);
+            }
+            if event.is_watched() {
+                let allocated = VmEvent {
+                    class: Some(class),
+                    bytes: Some(bytes),
+                    thread: event.thread_name(),
+                    ..VmEvent::new(event.kind, event.now.nanos)
+                };
+                deliver(agent, allocated);
+            }
+        });
+    }
+}
+
+/// A sampled object was collected. HotSpot calls this function some time after the collection. No
+/// function of the JVM is called.
+unsafe extern "system" fn collected(_: *mut jvmtiEnv, tag: jlong) {
+    let now = Moment::now();
+    guarded("free", (), || {
+        let kind = VmEventKind::Free;
+        let Some(agent) = Agent::get() else { return };
+        let Some(object) = agent.events.sampled.take(tag) else {
+            return;
+        };
+        let life = now.nanos.saturating_sub(object.allocated_ns);
+        if agent.events.recorded().contains(kind) {
+            let time = agent.clock.of_traces().time(now);
+            agent
+                .recorder
+                .object_freed(time, &object.class, object.bytes, life);
+        }
+        if agent.events.watched().contains(kind) {
+            let freed = VmEvent {
+                class: Some(object.class),
+                bytes: Some(object.bytes),
+                took_ns: Some(life),
+                ..VmEvent::new(kind, now.nanos)
+            };
+            deliver(agent, freed);
         }
     });
 }

@@ -12,4 +12,5 @@
 
 pub mod callbacks;
 pub mod queue;
+pub mod sampled_objects;
 pub mod subscriptions;

@@ -3,6 +3,7 @@
 use crate::jvm::event_sources::ClassUnloaded;
 use crate::jvm::jvmti::{JvmtiError, Tool};
 use crate::observation::queue::EventQueue;
+use crate::observation::sampled_objects::SampledObjects;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use veneer_instruments::{VmEventKind, VmEventKinds};
@@ -25,6 +26,8 @@ pub struct Subscriptions {
     enabled: Mutex<VmEventKinds>,
     /// The events for plans.
     pub queue: EventQueue,
+    /// The objects whose deaths are to be reported.
+    pub sampled: SampledObjects,
 }
 
 impl Subscriptions {
@@ -46,7 +49,10 @@ impl Subscriptions {
             Subscriber::Plans => &self.watched,
         };
         place.store(kinds.bits(), Ordering::SeqCst);
-        let wanted = self.recorded().union(self.watched());
+        let wanted = self.wanted();
+        if !wanted.contains(VmEventKind::Free) {
+            self.sampled.clear();
+        }
         let mut now = VmEventKinds::NONE;
         let mut result = Ok(());
         for kind in VmEventKind::ALL.iter().copied() {
@@ -68,6 +74,15 @@ impl Subscriptions {
         }
         *enabled = now;
         result
+    }
+
+    /// The kinds that the JVM must report. Only sampled objects can be reported as collected.
+    pub fn wanted(&self) -> VmEventKinds {
+        let mut wanted = self.recorded().union(self.watched());
+        if wanted.contains(VmEventKind::Free) {
+            wanted.insert(VmEventKind::Allocate);
+        }
+        wanted
     }
 
     /// The kinds that the recorder records.

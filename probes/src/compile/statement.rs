@@ -56,7 +56,9 @@ impl Compiler<'_> {
                 place,
             } => self.aggregate(*table, operation, values, *place)?,
             Statement::Keep { stacks, value } => self.keep(*stacks, value)?,
-            Statement::TraceEvent { label, value } => self.trace_event(label, value.as_ref())?,
+            Statement::TraceEvent { part, label, value } => {
+                self.trace_event(&part.marked_label(label), value.as_ref())?;
+            }
             Statement::Return => self.step(ProbeStep::Return, 0, 0),
         }
         Ok(())

@@ -192,6 +192,51 @@ fn groups_have_exact_figures() {
     assert_eq!(found[1], [text("shop.Desk::serve"), number(40_000)]);
 }
 
+/// More rows than a sorted result holds, many of them with equal durations: the first ones are those of a
+/// stable sort of all rows.
+#[test]
+fn a_long_sorted_result_begins_like_a_stable_sort_of_all_rows() {
+    let scratch = tempfile::tempdir().unwrap();
+    write_names(scratch.path(), &FRAMES, ClockRecord::default());
+    let mut writer = ThreadWriter::create(scratch.path(), 1, WriterOptions::default()).unwrap();
+    let mut now = 1_000;
+    for n in 0..20_000u64 {
+        writer.entry(now, 2);
+        now += n * 7_919 % 997;
+        writer.exit(now);
+        now += 1;
+    }
+    drop(writer);
+    let trace = Trace::open(scratch.path()).unwrap();
+    let rows = |text: &str| {
+        let mut all = Vec::new();
+        let take = |row: Vec<Cell>| {
+            all.push(row);
+            ControlFlow::Continue(())
+        };
+        run(&parse(text).unwrap(), &trace, take).unwrap();
+        all
+    };
+    let wall = |row: &Vec<Cell>| match row[0] {
+        Cell::Number(number) => number,
+        _ => panic!("{row:?}"),
+    };
+    let all = rows(r#"calls().show("wall", "start")"#);
+    assert_eq!(all.len(), 20_000);
+    for top in [1, 20, 700] {
+        for sign in ["", "-"] {
+            let text = format!(r#"calls().show("wall", "start").sort("{sign}wall").top({top})"#);
+            let mut expected = all.clone();
+            match sign {
+                "" => expected.sort_by_key(wall),
+                _ => expected.sort_by_key(|row| std::cmp::Reverse(wall(row))),
+            }
+            expected.truncate(top);
+            assert_eq!(rows(&text), expected, "{text}");
+        }
+    }
+}
+
 #[test]
 fn a_sorted_result_has_the_first_rows_of_all() {
     let query = r#"calls("shop.*Dao").show("wall", "thread").sort("-wall").top(3)"#;

@@ -4,14 +4,27 @@ use super::expression::PER_CALL_USAGE;
 use super::names::{Binding, ProbeNames, ProbeResult, refuse};
 use super::table_operation::{stack_operation, table_operation};
 use rhai::{ASTFlags, Expr, Stmt};
-use veneer_probes::tree::{self, ExprKind, Operator, Statement};
+use veneer_probes::tree::{self, EventPart, ExprKind, Operator, Statement};
 
 const UNUSED_VALUE: &str =
     "nothing happens with this value: give it to a table of the plan with .add(…) or .count(…)";
 
-/// The function that writes an event of the plan into the trace.
-const TRACE_EVENT: &str = "trace_event";
-const TRACE_EVENT_USAGE: &str = "write trace_event(\"label\") or trace_event(\"label\", value); the label is a text of the plan";
+/// The part of an event that a function writes into the trace; `None` for another function.
+fn event_part(function: &str) -> Option<EventPart> {
+    EventPart::ALL
+        .into_iter()
+        .find(|part| part.function() == function)
+}
+
+/// How the function of a part is called.
+fn event_usage(part: EventPart) -> String {
+    let name = part.function();
+    let with_value = match part {
+        EventPart::End => String::new(),
+        _ => format!(" or {name}(\"label\", value)"),
+    };
+    format!("write {name}(\"label\"){with_value}; the label is a text of the plan")
+}
 
 impl ProbeNames<'_> {
     /// Converts a block. Variables that the block declares are not visible after it.
@@ -109,10 +122,11 @@ impl ProbeNames<'_> {
                 out.push(Statement::Return);
             }
             Stmt::Expr(e) => self.effect(e, out)?,
-            Stmt::FnCall(call, _) if call.name == TRACE_EVENT => {
-                out.push(self.trace_event(&call.args, at)?);
-            }
             Stmt::FnCall(call, _) => {
+                if let Some(part) = event_part(&call.name) {
+                    out.push(self.trace_event(part, &call.args, at)?);
+                    return Ok(());
+                }
                 // Errors in the arguments are reported first.
                 self.call(call, None, at)?;
                 return refuse(at, UNUSED_VALUE);
@@ -134,17 +148,24 @@ impl ProbeNames<'_> {
         Ok(())
     }
 
-    /// Converts `trace_event("label")` and `trace_event("label", value)`.
-    fn trace_event(&mut self, arguments: &[Expr], at: rhai::Position) -> ProbeResult<Statement> {
+    /// Converts `trace_event("label")` and `trace_event("label", value)`, and the same for the beginning and
+    /// the end of a span. An end has no value.
+    fn trace_event(
+        &mut self,
+        part: EventPart,
+        arguments: &[Expr],
+        at: rhai::Position,
+    ) -> ProbeResult<Statement> {
         let (label, value) = match arguments {
             [label] => (label, None),
-            [label, value] => (label, Some(value)),
-            _ => return refuse(at, TRACE_EVENT_USAGE),
+            [label, value] if part != EventPart::End => (label, Some(value)),
+            _ => return refuse(at, event_usage(part)),
         };
         let ExprKind::Text(label) = self.value(label)?.kind else {
-            return refuse(label.position(), TRACE_EVENT_USAGE);
+            return refuse(label.position(), event_usage(part));
         };
         Ok(Statement::TraceEvent {
+            part,
             label,
             value: value.map(|value| self.value(value)).transpose()?,
         })
@@ -154,8 +175,10 @@ impl ProbeNames<'_> {
     fn effect(&mut self, e: &Expr, out: &mut Vec<Statement>) -> ProbeResult<()> {
         match e {
             Expr::Unit(_) => return Ok(()),
-            Expr::FnCall(call, _) if call.name == TRACE_EVENT => {
-                out.push(self.trace_event(&call.args, e.position())?);
+            Expr::FnCall(call, _) if event_part(&call.name).is_some() => {
+                if let Some(part) = event_part(&call.name) {
+                    out.push(self.trace_event(part, &call.args, e.position())?);
+                }
                 return Ok(());
             }
             Expr::Stmt(block) => {

@@ -615,7 +615,7 @@ pub(super) const GROUPS: &[Group] = &[
                 name: "on",
                 usage: "on(\"gc\", |event| …)",
                 returns: "timer",
-                description: "Runs the closure at each event of the JVM of this kind: `contended`, `wait`, `thread_start`, `thread_end`, `gc`, `class_load`, `class_unload` or `compile`. `event` is a map: `kind`, `time_ns`, `took_ns`, `thread_name`, `class`, `object` (the identity hash), `owner`, `method`, `bytes`, `timed_out` and `dropped` (the events of this kind that were dropped before); a field that the kind does not have is `()`. Error: JVMTI has no such event.",
+                description: "Runs the closure at each event of the JVM of this kind: `contended`, `wait`, `thread_start`, `thread_end`, `gc`, `class_load`, `class_unload`, `compile`, `allocate` or `free`. `event` is a map: `kind`, `time_ns`, `took_ns`, `thread_name`, `class`, `object` (the identity hash), `owner`, `method`, `bytes`, `timed_out` and `dropped` (the events of this kind that were dropped before); a field that the kind does not have is `()`. Error: JVMTI has no such event.",
             },
             Function {
                 name: "dropped_events",

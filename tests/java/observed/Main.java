@@ -12,6 +12,10 @@ public class Main {
         while (line != null && !line.equals("stop")) {
             if (line.equals("run")) {
                 Work.all();
+            } else if (line.equals("heap")) {
+                Heap.all();
+            } else if (line.equals("park")) {
+                Parking.all();
             } else if (line.equals("spin")) {
                 Spin.measured();
             }

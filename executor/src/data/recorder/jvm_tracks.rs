@@ -14,16 +14,19 @@ enum JvmTrack {
     Collector,
     /// The thread on which HotSpot reports compiled methods and unloaded classes.
     Service,
+    /// The thread on which HotSpot reports collected objects.
+    Freed,
 }
 
 impl JvmTrack {
-    const ALL: [JvmTrack; 2] = [JvmTrack::Collector, JvmTrack::Service];
+    const ALL: [JvmTrack; 3] = [JvmTrack::Collector, JvmTrack::Service, JvmTrack::Freed];
 
     /// The name of the thread in traces.
     fn name(self) -> &'static str {
         match self {
             JvmTrack::Collector => "JVM: collections",
             JvmTrack::Service => "JVM: compilations and unloaded classes",
+            JvmTrack::Freed => "JVM: freed objects",
         }
     }
 
@@ -34,6 +37,7 @@ impl JvmTrack {
             JvmTrack::Service => {
                 kinds.contains(VmEventKind::Compile) || kinds.contains(VmEventKind::ClassUnload)
             }
+            JvmTrack::Freed => kinds.contains(VmEventKind::Free),
         }
     }
 }
@@ -79,6 +83,22 @@ impl Recorder {
         if let Some(track) = self.jvm[JvmTrack::Service as usize].lock().as_mut() {
             track.write(kind::COMPILATION, now, frame, &[bytes]);
             track.write(kind::EXIT, now, 0, &[]);
+        }
+    }
+
+    /// A sampled object was collected. `life` is the time since its allocation in nanoseconds.
+    pub fn object_freed(&self, now: u64, class: &str, bytes: u64, life: u64) {
+        let Some(class) = self.name(|names| names.string(class)) else {
+            return;
+        };
+        let number = |value| ArgumentValue::Int(i64::try_from(value).unwrap_or(i64::MAX));
+        if let Some(track) = self.jvm[JvmTrack::Freed as usize].lock().as_mut() {
+            track.write(
+                kind::FREED,
+                now,
+                class.into(),
+                &[number(bytes), number(life)],
+            );
         }
     }
 

@@ -2,10 +2,11 @@
 
 use super::*;
 use crate::data::monotonic::monotonic;
-use crate::data::recorder::thread_events::{BlockedNode, MonitorObject};
+use crate::data::recorder::thread_events::{BlockedNode, EventValue, MonitorObject};
 use crate::data::recorder::track::EventTime;
 use crate::data::scratch::ScratchDirectory;
 use veneer_instruments::VmEventKind;
+use veneer_probes::tree::EventPart;
 use veneer_traces::format::word::kind;
 use veneer_traces::{Node, Trace, Visitor};
 
@@ -438,4 +439,65 @@ fn a_trace_of_the_last_seconds_overwrites_and_removes_what_is_older() {
     assert!(length.len() <= 3 * u64::from(SEGMENT_BYTES), "{length:?}");
     let calls = ended(directory, 2);
     assert!((10_000..50_000).contains(&calls.len()), "{}", calls.len());
+}
+
+/// The kind and the depth of each node, in the order of their ends.
+#[derive(Default)]
+struct EndedKinds(Vec<(u8, u32, u64)>);
+
+impl Visitor for EndedKinds {
+    fn leave(&mut self, node: &Node, _: &[veneer_traces::reader::OpenNode]) {
+        self.0.push((node.kind, node.depth, node.end - node.start));
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "Miri maps no shared files")]
+fn spans_of_plans_end_with_their_labels_or_with_the_call_around_them() {
+    let scratch = ScratchDirectory::new();
+    let recorder = Recorder::default();
+    let number = begin(&recorder, &scratch.join("1"), "").expect("a recording");
+    recorder.open(3, number, thread("worker"));
+    let blocker = EventValue::Object("a.B".into(), 5);
+    let say = |part: EventPart, label: &str, now| {
+        recorder.plan_event(3, now, &part.marked_label(label), Some(&blocker));
+    };
+    use EventPart::{Begin, End};
+    // An end without a beginning has no effect.
+    say(End, "park", 10);
+    recorder.write(3, kind::ENTRY, 7, 100);
+    say(Begin, "park", 110);
+    say(End, "park", 115);
+    // The first sleep ends by an exception, so the thread can sleep again in the same call.
+    say(Begin, "sleep", 120);
+    say(Begin, "sleep", 130);
+    say(End, "sleep", 137);
+    // The end of a span ends those inside it.
+    say(Begin, "outer", 200);
+    say(Begin, "inner", 210);
+    say(End, "outer", 220);
+    // A call ends the spans in it, and its caller's spans do not end inside a call.
+    say(Begin, "outer", 300);
+    recorder.write(3, kind::ENTRY, 8, 310);
+    say(End, "outer", 320);
+    recorder.write(3, kind::EXIT, 0, 330);
+    recorder.write(3, kind::EXIT, 0, 340);
+    recorder.write(3, kind::EXIT, 0, 350);
+    say(End, "outer", 360);
+    recorder.end(INSTRUMENT);
+    let trace = Trace::open(&scratch.join("1-trace-1")).expect("a trace");
+    let mut ended = EndedKinds::default();
+    let thread = trace.thread(1).expect("the thread");
+    thread.read(&trace.names, &mut ended).expect("its events");
+    let expected = [
+        (kind::PARK, 1, 5),
+        (kind::SLEEP, 1, 10),
+        (kind::SLEEP, 1, 7),
+        (kind::SPAN, 2, 10),
+        (kind::SPAN, 1, 20),
+        (kind::ENTRY, 2, 20),
+        (kind::SPAN, 1, 40),
+        (kind::ENTRY, 0, 250),
+    ];
+    assert_eq!(ended.0, expected);
 }

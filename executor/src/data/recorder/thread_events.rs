@@ -2,11 +2,15 @@
 
 use super::Recorder;
 use crate::data::recorder::recorded_thread::RecordedThread;
-use crate::data::recorder::track::{EventTime, Track};
+use crate::data::recorder::track::{EventTime, OpenSpan, Track};
 use crate::jvm::runtime_table;
-use veneer_instruments::VmEventKind;
+use veneer_instruments::{CallEventKind, VmEventKind};
+use veneer_probes::tree::EventPart;
 use veneer_traces::format::word::kind;
 use veneer_traces::writer::ArgumentValue;
+
+/// The most spans of a thread that are open at a time. Further ones are not recorded.
+const MAX_OPEN_SPANS: usize = 1000;
 
 /// The object of a monitor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -141,21 +145,100 @@ impl Recorder {
         });
     }
 
-    /// A plan has an event with this label on the current thread.
-    pub fn plan_event(&self, shard: usize, now: u64, label: &str, value: Option<&EventValue>) {
+    /// The current thread has allocated an object that the JVM samples.
+    pub fn object_allocated(&self, shard: usize, now: u64, class: &str, bytes: u64) {
         self.with_track(shard, |track| {
-            let label = self.string(track, label);
-            let value = value.map(|value| match value {
-                EventValue::Null => ArgumentValue::Null,
-                EventValue::Int(number) => ArgumentValue::Int(*number),
-                EventValue::Float(number) => ArgumentValue::Double(*number),
-                EventValue::Text(text) => ArgumentValue::Text(text),
-                EventValue::Object(class, hash) => {
-                    ArgumentValue::Object(self.string(track, class), *hash)
-                }
-            });
-            track.write(kind::USER, now, label.into(), value.as_slice());
+            let class = self.string(track, class);
+            let bytes = ArgumentValue::Int(i64::try_from(bytes).unwrap_or(i64::MAX));
+            track.write(kind::ALLOCATION, now, class.into(), &[bytes]);
         });
+    }
+
+    /// A plan has an event on the current thread, with a label that contains the event's part.
+    ///
+    /// The labels of [`CallEventKind`] are the format's own events of these names.
+    pub fn plan_event(&self, shard: usize, now: u64, label: &str, value: Option<&EventValue>) {
+        let (part, label) = EventPart::of_marked_label(label);
+        self.with_track(shard, |track| match part {
+            EventPart::Instant => self.write_instant(track, now, label, value),
+            EventPart::Begin => self.begin_span(track, now, label, value),
+            EventPart::End => {
+                let label = self.string(track, label);
+                track.end_span(now, label);
+            }
+        });
+    }
+
+    fn write_instant(&self, track: &mut Track, now: u64, label: &str, value: Option<&EventValue>) {
+        let (event, id) = match (CallEventKind::named(label), value) {
+            (Some(CallEventKind::Unpark), Some(EventValue::Int(java_id))) => {
+                (kind::UNPARK, self.number_unnamed(java_id.cast_unsigned()))
+            }
+            (Some(CallEventKind::Notify), Some(EventValue::Object(class, _))) => {
+                (kind::NOTIFY, self.string(track, class))
+            }
+            _ => (kind::USER, self.string(track, label)),
+        };
+        let value = value.map(|value| self.argument(track, value));
+        track.write(event, now, id.into(), value.as_slice());
+    }
+
+    fn begin_span(&self, track: &mut Track, now: u64, label: &str, value: Option<&EventValue>) {
+        track.forget_ended_spans();
+        if track.spans.len() == MAX_OPEN_SPANS {
+            return;
+        }
+        let of_label = self.string(track, label);
+        let call = CallEventKind::named(label);
+        let (event, id) = match (call, value) {
+            (Some(CallEventKind::Park), Some(EventValue::Object(class, _))) => {
+                (kind::PARK, self.string(track, class))
+            }
+            (Some(CallEventKind::Park), _) => (kind::PARK, 0),
+            (Some(CallEventKind::Sleep), _) => (kind::SLEEP, 0),
+            _ => (kind::SPAN, of_label),
+        };
+        let depth = track.writer.depth();
+        // A thread that sleeps or parks begins nothing else, so an exception has ended this span.
+        if event != kind::SPAN
+            && track.spans.last()
+                == Some(&OpenSpan {
+                    label: of_label,
+                    depth,
+                })
+        {
+            track.end_span(now, of_label);
+        }
+        let value = value.filter(|value| **value != EventValue::Null);
+        let value = value.map(|value| self.argument(track, value));
+        track.write(event, now, id.into(), value.as_slice());
+        track.spans.push(OpenSpan {
+            label: of_label,
+            depth: track.writer.depth(),
+        });
+    }
+
+    /// The value of an event as an argument of its word.
+    fn argument<'v>(&self, track: &mut Track, value: &'v EventValue) -> ArgumentValue<'v> {
+        match value {
+            EventValue::Null => ArgumentValue::Null,
+            EventValue::Int(number) => ArgumentValue::Int(*number),
+            EventValue::Float(number) => ArgumentValue::Double(*number),
+            EventValue::Text(text) => ArgumentValue::Text(text),
+            EventValue::Object(class, hash) => {
+                ArgumentValue::Object(self.string(track, class), *hash)
+            }
+        }
+    }
+
+    /// The number of a thread whose name is not known here. The thread writes its name itself when its
+    /// own events are recorded.
+    fn number_unnamed(&self, java_id: u64) -> u32 {
+        self.number_thread(RecordedThread {
+            java_id,
+            name: format!("thread {java_id}"),
+            group: String::new(),
+        })
     }
 
     /// The id of a string. Each track keeps the ids that it has used, so that the threads share

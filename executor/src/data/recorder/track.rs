@@ -19,8 +19,19 @@ pub(super) struct Track {
     watch: Watch,
     /// Whether the file has a reading of the thread's clock that is valid.
     has_reading: bool,
+    /// The spans of plans that have not ended, the innermost last.
+    pub(super) spans: Vec<OpenSpan>,
     /// The ids of strings that this track has used.
     pub(super) strings: HashMap<Box<str>, u32>,
+}
+
+/// A span of a plan that has not ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct OpenSpan {
+    /// The string of its label.
+    pub(super) label: u32,
+    /// The depth of its node, its own level included.
+    pub(super) depth: u32,
 }
 
 /// The time of an event, with a reading of the thread's clock if one is due.
@@ -45,6 +56,7 @@ impl Track {
             writer,
             recording,
             blocked: None,
+            spans: Vec::new(),
             clock,
             watch: Watch::Never,
             has_reading: false,
@@ -109,6 +121,30 @@ impl Track {
         });
         if self.writer.lost() != lost {
             self.has_reading = false;
+        }
+    }
+
+    /// Forgets the spans whose nodes have ended, because a call around them has.
+    pub(super) fn forget_ended_spans(&mut self) {
+        let depth = self.writer.depth();
+        while self.spans.pop_if(|span| span.depth > depth).is_some() {}
+    }
+
+    /// Ends the innermost span with this label, and the spans inside it. It has no effect if there is
+    /// none, or if a call inside it has not ended.
+    pub(super) fn end_span(&mut self, now: u64, label: u32) {
+        self.forget_ended_spans();
+        let depth = self.writer.depth();
+        let Some(first) = self.spans.iter().rposition(|span| span.label == label) else {
+            return;
+        };
+        let ended = self.spans.len() - first;
+        if usize::try_from(depth - self.spans[first].depth) != Ok(ended - 1) {
+            return;
+        }
+        self.spans.truncate(first);
+        for _ in 0..ended {
+            self.write(kind::EXIT, now, 0, &[]);
         }
     }
 

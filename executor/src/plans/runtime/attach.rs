@@ -40,7 +40,10 @@ impl RuntimeHandle {
     ) -> Result<AttachSummary, AttachError> {
         let (agent, env) = (self.agent, self.env());
         if spec.kind == InstrumentKind::Timer {
-            agent.clock.link(agent.tool, &agent.library, env);
+            let is_running = agent.is_running();
+            agent
+                .clock
+                .link(agent.tool, &agent.library, env, is_running);
         }
         let start_cell = match spec.late {
             true => {

@@ -32,7 +32,7 @@ impl RuntimeHandle {
         let agent = self.agent;
         agent
             .clock
-            .choose_for_traces(agent.tool, &agent.library, self.env());
+            .choose_for_traces(agent.tool, &agent.library, self.env(), agent.is_running());
         let (name, version) = jvm_name();
         let recorder = &self.agent.recorder;
         let data = &self.agent.config.data_dir;
@@ -62,13 +62,13 @@ impl RuntimeHandle {
     /// Lets the threads record.
     pub(super) fn begin_recording(&self, id: InstrumentId, number: i32) -> Result<(), AttachError> {
         let agent = self.agent;
-        let mark = agent.recorder.mark();
+        let (mark, shortest) = (agent.recorder.mark(), agent.recorder.shortest());
         let addresses = (agent.recorder.address(), agent.shards.address());
         // SAFETY: the agent, and with it the tracks and the shards, are never dropped.
         let begun = unsafe {
             agent
                 .library
-                .begin_trace(self.env(), addresses, (number, mark))
+                .begin_trace(self.env(), addresses, (number, mark, shortest))
         };
         if begun.is_ok() {
             let kinds = agent.recorder.observed(id);

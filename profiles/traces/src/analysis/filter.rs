@@ -15,12 +15,14 @@
 use std::time::Duration;
 
 use thiserror::Error;
-use veneer_instruments::{VmEventKind, VmEventKinds};
+use veneer_instruments::{CallEventKind, VmEventKind, VmEventKinds};
 
 /// The longest time that a filter can ask to keep.
 const MAX_KEPT_SECONDS: f64 = 86_400.0;
 /// JPMT's name for the events of blocked threads.
 const MONITOR_CONTENTION: &str = "monitor_contention";
+/// JPMT's name for allocated objects.
+const OBJECT_ALLOCATION: &str = "object_allocation";
 /// JPMT's name for calls, which every recording has.
 const METHOD_INVOCATIONS: &str = "method_invocations";
 
@@ -35,16 +37,30 @@ pub struct FilterRule {
     pub method: String,
 }
 
-/// A filter of methods and events.
+/// An include or exclude rule for threads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThreadRule {
+    /// Whether threads that match are included.
+    pub is_include: bool,
+    /// The pattern of the name.
+    pub name: String,
+}
+
+/// A filter of methods, threads and events.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TraceFilter {
     /// The rules in order.
     pub rules: Vec<FilterRule>,
     /// The name of the output.
     pub output: Option<String>,
-    /// The events to observe, by their names without `observe_`: those of [`VmEventKind`], and
-    /// JPMT's `monitor_contention`, `object_allocation` and `method_invocations`.
+    /// The events to observe, by their names without `observe_`: those of [`VmEventKind`] and
+    /// [`CallEventKind`], and JPMT's `monitor_contention`, `object_allocation` and
+    /// `method_invocations`.
     pub observed: Vec<String>,
+    /// The rules for the names of threads, in order.
+    pub threads: Vec<ThreadRule>,
+    /// The duration from which on calls are recorded.
+    pub longer: Option<Duration>,
     /// The source of processor times: `rseq`, `clock` or `none`.
     pub processor_time: Option<String>,
     /// The time before its end that the trace must have. What is older may be overwritten.
@@ -93,6 +109,16 @@ impl TraceFilter {
                         method: (*method).into(),
                     });
                 }
+                [word @ ("includethread" | "excludethread"), _, ..] => {
+                    let name = text.trim_start().strip_prefix(word).unwrap_or_default();
+                    filter.threads.push(ThreadRule {
+                        is_include: *word == "includethread",
+                        name: name.trim().into(),
+                    });
+                }
+                ["longer", seconds] if parse_seconds(seconds).is_some() => {
+                    filter.longer = parse_seconds(seconds);
+                }
                 ["output", name] => filter.output = Some((*name).into()),
                 ["processor_time", source @ ("rseq" | "clock" | "none")] => {
                     filter.processor_time = Some((*source).into());
@@ -115,10 +141,27 @@ impl TraceFilter {
         kinds.collect()
     }
 
-    /// The names of events that a recorder does not have.
+    /// The events at calls of the JDK's methods that the filter asks for.
+    pub fn call_events(&self) -> impl Iterator<Item = CallEventKind> {
+        self.observed
+            .iter()
+            .filter_map(|name| CallEventKind::named(name))
+    }
+
+    /// The names of events that a trace cannot have.
     pub fn unknown_events(&self) -> impl Iterator<Item = &str> {
-        let unknown = |name: &&str| *name != METHOD_INVOCATIONS && event_kind(name).is_none();
+        let unknown = |name: &&str| {
+            *name != METHOD_INVOCATIONS
+                && event_kind(name).is_none()
+                && CallEventKind::named(name).is_none()
+        };
         self.observed.iter().map(String::as_str).filter(unknown)
+    }
+
+    /// Whether a thread is included, by its name. The first rule that matches decides.
+    pub fn includes_thread(&self, name: &str) -> bool {
+        let rule = self.threads.iter().find(|rule| glob(&rule.name, name));
+        rule.is_none_or(|rule| rule.is_include)
     }
 
     /// Whether a method is included. `class` is dotted.
@@ -142,6 +185,7 @@ fn parse_seconds(text: &str) -> Option<Duration> {
 fn event_kind(name: &str) -> Option<VmEventKind> {
     match name {
         MONITOR_CONTENTION => Some(VmEventKind::Contended),
+        OBJECT_ALLOCATION => Some(VmEventKind::Allocate),
         name => VmEventKind::named(name),
     }
 }
@@ -201,13 +245,35 @@ excludemethod * *
         ];
         assert_eq!(filter.observed, observed);
         assert_eq!(filter.ignored, ["bytecode_rewriting"]);
-        assert!(filter.events().iter().eq([VmEventKind::Contended]));
-        assert!(filter.unknown_events().eq(["object_allocation"]));
+        let of_jvm = [VmEventKind::Contended, VmEventKind::Allocate];
+        assert!(filter.events().iter().eq(of_jvm));
+        assert_eq!(filter.unknown_events().next(), None);
+        assert_eq!(filter.call_events().next(), None);
+        let more = format!("{PAPER}observe_park\nobserve_sleep\nobserve_tea\n");
+        let filter = TraceFilter::parse(&more).expect("a filter");
+        let called = [CallEventKind::Park, CallEventKind::Sleep];
+        assert!(filter.call_events().eq(called));
+        assert!(filter.unknown_events().eq(["tea"]));
+        let filter = TraceFilter::parse(PAPER).expect("a filter");
         assert_eq!(filter.rules.len(), 4);
         assert!(filter.includes("net.qahwah.jpmt.test.deep.Counter", "increment"));
         assert!(!filter.includes("net.qahwah.jpmt.test.Counter", "<init>"));
         assert!(!filter.includes("net.qahwah.jpmt.test.Counter", "main"));
         assert!(!filter.includes("java.lang.String", "length"));
+    }
+
+    #[test]
+    fn threads_have_rules_and_calls_a_shortest_duration() {
+        let text = "longer 0.0015\nincludethread http worker *\nexcludethread *\n";
+        let filter = TraceFilter::parse(text).expect("a filter");
+        assert_eq!(filter.longer, Some(Duration::from_micros(1_500)));
+        assert!(filter.includes_thread("http worker 7") && !filter.includes_thread("main"));
+        assert!(filter.ignored.is_empty());
+        assert!(TraceFilter::default().includes_thread("main"));
+        for malformed in ["longer", "longer -1", "longer 1 s", "includethread"] {
+            let filter = TraceFilter::parse(malformed).expect("a filter");
+            assert_eq!(filter.ignored, [malformed]);
+        }
     }
 
     #[test]

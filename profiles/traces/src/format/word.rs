@@ -40,6 +40,8 @@ pub mod kind {
     pub const COMPILATION: u8 = 0x07;
     /// A class is loaded; the id is the string of its name.
     pub const CLASS_LOAD: u8 = 0x08;
+    /// A span of a plan; the id is the string of its label.
+    pub const SPAN: u8 = 0x09;
 
     /// A point of a method is passed; the id is a frame.
     pub const MARK: u8 = 0x20;

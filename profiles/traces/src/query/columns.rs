@@ -256,6 +256,7 @@ pub fn kind_text(event: u8) -> &'static str {
         kind::COLLECTION => "gc",
         kind::COMPILATION => "compile",
         kind::CLASS_LOAD => "class_load",
+        kind::SPAN => "span",
         kind::MARK => "mark",
         kind::NOTIFY => "notify",
         kind::THREAD_START => "thread_start",

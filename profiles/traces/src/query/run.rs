@@ -49,6 +49,7 @@ pub fn run(
         rows: Vec::new(),
         sort: query.sort,
         top: query.top,
+        last: None,
         is_full: false,
     };
     let mut left = query.top.unwrap_or(usize::MAX);
@@ -71,12 +72,14 @@ pub fn run(
                     groups.add(row);
                     return true;
                 }
-                let cells = query.show.iter().map(|show| match show {
+                let cell = |show: &Show| match show {
                     Show::Column(column) => row.cell(*column),
                     Show::Measure(_) => Cell::Null,
-                });
-                if query.sort.is_some() {
-                    return sorted.add(cells.collect());
+                };
+                let cells = query.show.iter().map(cell);
+                if let Some(sort) = query.sort {
+                    let key = query.show.get(sort.column).map_or(Cell::Null, cell);
+                    return sorted.is_behind(&key) || sorted.add(cells.collect());
                 }
                 left -= 1;
                 sink(cells.collect()).is_continue() && left > 0
@@ -109,11 +112,22 @@ struct Sorted {
     rows: Vec<Vec<Cell>>,
     sort: Option<Sort>,
     top: Option<usize>,
+    /// The cell by which the last one of the first `top` rows was sorted.
+    last: Option<Cell>,
     /// Whether there were too many rows.
     is_full: bool,
 }
 
 impl Sorted {
+    /// Whether a row that is sorted by this cell cannot be among the first ones. A row that is equal
+    /// to an earlier one comes after it.
+    fn is_behind(&self, key: &Cell) -> bool {
+        match (self.sort, &self.last) {
+            (Some(sort), Some(last)) => compare_keys(sort, key, last) != Ordering::Less,
+            _ => false,
+        }
+    }
+
     /// Adds a row, and drops rows that cannot be among the first ones. Returns false if there are
     /// too many.
     fn add(&mut self, row: Vec<Cell>) -> bool {
@@ -126,6 +140,10 @@ impl Sorted {
         }
         self.order();
         self.rows.truncate(self.top.unwrap_or(usize::MAX));
+        if let Some(sort) = self.sort.filter(|_| self.top == Some(self.rows.len())) {
+            let last = self.rows.last();
+            self.last = last.and_then(|row| row.get(sort.column)).cloned();
+        }
         self.is_full = self.rows.len() >= MAX_SORTED_ROWS;
         !self.is_full
     }
@@ -143,11 +161,14 @@ impl Sorted {
 }
 
 fn compare_by(sort: Sort, a: &[Cell], b: &[Cell]) -> Ordering {
-    let (a, b) = (a.get(sort.column), b.get(sort.column));
-    let order = match (a, b) {
-        (Some(a), Some(b)) => compare_cells(a, b),
+    match (a.get(sort.column), b.get(sort.column)) {
+        (Some(a), Some(b)) => compare_keys(sort, a, b),
         _ => Ordering::Equal,
-    };
+    }
+}
+
+fn compare_keys(sort: Sort, a: &Cell, b: &Cell) -> Ordering {
+    let order = compare_cells(a, b);
     match sort.is_descending {
         true => order.reverse(),
         false => order,

@@ -311,7 +311,7 @@ impl TreeBuilder {
     }
 
     fn begin_node(&mut self, event: TreeEvent<'_>, names: &Names, visitor: &mut impl Visitor) {
-        if event.kind > kind::CLASS_LOAD {
+        if event.kind > kind::SPAN {
             self.findings.unknown_kinds += 1;
         }
         let slot = self.slot(event, names);

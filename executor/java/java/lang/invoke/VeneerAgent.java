@@ -146,6 +146,11 @@ final class VeneerAgent {
         return VeneerHeap.roomToChange(allocate);
     }
 
+    /** See {@link VeneerHeap#roomToLink}. */
+    static long roomToLink() {
+        return VeneerHeap.roomToLink();
+    }
+
     /** Switches a method back to its armed body. */
     static void idle(int id) {
         VeneerCells.cell(id).turn(VeneerCell.IDLE);

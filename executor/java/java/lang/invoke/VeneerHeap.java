@@ -23,6 +23,11 @@ final class VeneerHeap {
      */
     private static final long STAYS_FULL = 100_000_000L;
 
+    /** Bytes that no program keeps within the time in which the agent links the clock. */
+    private static final long MUCH = 64L << 20;
+    /** The same as a part of a larger heap. */
+    private static final int MUCH_PART = 4;
+
     private static volatile long freeUntil;
     private static volatile long fullUntil;
     private static volatile Object tried;
@@ -68,6 +73,18 @@ final class VeneerHeap {
      */
     private static final long FREE = 1 << 23;
     private static final int PART = 8;
+
+    /**
+     * Whether the heap has so much room that the application does not fill it while the agent
+     * initialises classes of the JDK for some tenths of a second: 1 or 0. A class whose
+     * initialisation meets an {@code OutOfMemoryError} is lost to the application, too.
+     */
+    static long roomToLink() {
+        Runtime runtime = Runtime.getRuntime();
+        long most = runtime.maxMemory();
+        long free = most - runtime.totalMemory() + runtime.freeMemory();
+        return free > Math.max(MUCH, most / MUCH_PART) ? 1 : 0;
+    }
 
     /**
      * Whether the heap has room for a change of cells: 1 or 0. A change deoptimises compiled code,

@@ -471,6 +471,7 @@ public final class VeneerProbe {
     }
 
     private static final long TID = U.objectFieldOffset(Thread.class, "tid");
+    private static final long PARK_BLOCKER = U.objectFieldOffset(Thread.class, "parkBlocker");
 
     @ForceInline
     public static long threadId() {
@@ -480,6 +481,11 @@ public final class VeneerProbe {
     @ForceInline
     public static Object threadName() {
         return Thread.currentThread().getName();
+    }
+
+    @ForceInline
+    public static Object parkBlocker() {
+        return U.getReference(Thread.currentThread(), PARK_BLOCKER);
     }
 
     // ---- keys of tables, values of objects, passes ----------------------------------------------

@@ -29,6 +29,8 @@ public final class VeneerTrace {
     private static final int LAST = VeneerLayout.TRACK_LAST;
     private static final int DEPTH = VeneerLayout.TRACK_DEPTH;
     private static final int SWITCH = VeneerLayout.TRACK_SWITCH;
+    private static final int RUN = VeneerLayout.TRACK_RUN;
+    private static final int FRESH = VeneerLayout.TRACK_FRESH;
     private static final long DEPTH_MASK = 0xffff_ffffL;
     /** Limit for the characters of a string in an event of a plan. */
     private static final int EVENT_TEXT = 256;
@@ -46,6 +48,8 @@ public final class VeneerTrace {
     @Stable private static boolean isByCounter;
     /** The value of a track's word of switches while the thread was not switched out. */
     private static long mark;
+    /** The duration from which on calls are recorded, in units of the clock; 0 for all calls. */
+    private static long shortest;
     /** The number under which empty calls are recorded. It is a field because {@link #recording} is one. */
     private static volatile int calibration = VeneerLayout.CALIBRATION;
 
@@ -62,7 +66,8 @@ public final class VeneerTrace {
     }
 
     /** Begins a recording: all calls that begin from now on are recorded. Called by the agent. */
-    static void begin(long tracks, long shards, int number, long mark) {
+    static void begin(long tracks, long shards, int number, long mark, long shortest) {
+        VeneerTrace.shortest = shortest;
         VeneerTrace.mark = mark;
         VeneerTrace.tracks = tracks;
         VeneerTrace.shards = shards;
@@ -72,6 +77,7 @@ public final class VeneerTrace {
     /** Ends the recording. A thread that has just begun to write an event may still write it. */
     static void end() {
         recording = 0;
+        shortest = 0;
     }
 
     /**
@@ -184,6 +190,9 @@ public final class VeneerTrace {
             write(shard, VeneerLayout.TRACE_ENTRY, id, now);
             return state(track, number);
         }
+        if (shortest != 0) {
+            noteEntry(track, at);
+        }
         append(track, at, now, delta << 32 | id << 8 | VeneerLayout.TRACE_ENTRY);
         U.putLong(track + DEPTH, U.getLong(track + DEPTH) + 1);
         return state(track, number);
@@ -224,12 +233,42 @@ public final class VeneerTrace {
     private static void close(long shard, long track, int kind, long now) {
         long delta = now - U.getLong(track + LAST);
         long at = U.getLong(track + AT);
+        if (delta < shortest && withdraw(shard, track, at)) {
+            return;
+        }
         if (at == U.getLong(track + END) || delta >>> 56 != 0 || wasSwitched(track)) {
             write(shard, kind, 0, now);
             return;
         }
         append(track, at, now, delta << 8 | kind);
         U.putLong(track + DEPTH, U.getLong(track + DEPTH) - 1);
+    }
+
+    /** Notes where an entry is, so that it can be withdrawn. */
+    private static void noteEntry(long track, long at) {
+        if (U.getLong(track + FRESH) != at) {
+            U.putLong(track + RUN, at);
+        }
+        U.putLong(track + FRESH, at + 8);
+    }
+
+    /**
+     * Takes back the entry of a call that ends now, if it is the latest event of the thread. So the
+     * call has no recorded callee and no value. Counts the call, and returns whether it did so.
+     */
+    private static boolean withdraw(long shard, long track, long at) {
+        if (U.getLong(track + FRESH) != at) {
+            return false;
+        }
+        long word = U.getLong(at - 8);
+        U.putLongRelease(null, at - 8, 0);
+        U.putLong(track + LAST, U.getLong(track + LAST) - (word >>> 32));
+        U.putLong(track + AT, at - 8);
+        U.putLong(track + DEPTH, U.getLong(track + DEPTH) - 1);
+        // The event before it is an entry, too, if it belongs to the same run.
+        U.putLong(track + FRESH, at - 8 > U.getLong(track + RUN) ? at - 8 : 0);
+        VeneerRuntime.add(shard, (int) ((word >>> 8 & 0xff_ffff) << 3), 1);
+        return true;
     }
 
     /**
