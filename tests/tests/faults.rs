@@ -376,6 +376,47 @@ fn memory_and_stack_errors_occur_as_without_veneer() -> Outcome {
     })
 }
 
+/// On JDK 22 and later, the clock of timers is linked through classes of the JDK whose initialisation
+/// must not meet a full heap. While the program runs, only much room on the heap is enough.
+#[test]
+fn a_small_heap_keeps_the_clock_of_timers_that_are_attached_late() -> Outcome {
+    const LINKING: &str = "jdk.internal.foreign.abi.DowncallLinker";
+    let trusted =
+        std::fs::read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+    let is_counter = trusted.is_ok_and(|name| name.trim() == "tsc");
+    on_each_jdk_with("live", |programs| {
+        if programs.jdk().major() < 22 {
+            return Ok(());
+        }
+        for (heap, is_linked) in [("-Xmx64m", false), ("-Xmx512m", is_counter)] {
+            let log = programs.classes().join(&format!("loaded{heap}"));
+            let java = programs
+                .launcher()
+                .arg(heap)
+                .arg(format!("-Xlog:class+load:file={}", log.display()))
+                .arg("-cp")
+                .arg(programs.classes().path())
+                .arg("RunningLoop");
+            let live = Live::start(&run(&[], &java))?;
+            live.value("methods(\"RunningLoop::*(..)\").around(timer())")?;
+            let loaded =
+                || Ok(std::fs::read_to_string(&log).is_ok_and(|log| log.contains(LINKING)));
+            match is_linked {
+                true => {
+                    until("the clock is linked", loaded, |linked| *linked)?;
+                }
+                false => {
+                    // Linking takes some tenths of a second.
+                    std::thread::sleep(Duration::from_secs(2));
+                    assert!(!loaded()?, "{heap}");
+                }
+            }
+            drop(live);
+        }
+        Ok(())
+    })
+}
+
 /// Every block is counted from the start, or instruments are attached and detached while the heap
 /// is full.
 #[test]
