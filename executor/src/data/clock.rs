@@ -102,7 +102,10 @@ impl CounterClock {
         is_running: bool,
     ) {
         let choose = || {
-            if self.first.is_none() {
+            // Without room, the thread that links would keep the recording waiting for nothing.
+            let has_room =
+                || !is_running || self.linked.is_completed() || library.has_room_to_link(env);
+            if self.first.is_none() || !has_room() {
                 return TraceClock::Nanoseconds;
             }
             self.link(tool, library, env, is_running);
