@@ -18,7 +18,11 @@ class Parking {
     static final int ROUNDS = 5;
     static final long SLEEP_MILLIS = 20;
 
+    /** The number of elements that were taken. Only the taker writes it. */
+    static volatile int taken = 0;
+
     static void all() throws Exception {
+        taken = 0;
         Thread taker = start("taker", Parking::take);
         run("napper", Parking::nap);
         run("giver", () -> give(taker));
@@ -68,12 +72,17 @@ class Parking {
     static void take() throws Exception {
         for (int round = 0; round < ROUNDS; round++) {
             QUEUE.take();
+            taken = round + 1;
         }
     }
 
     /** Gives only to a thread that waits for a whole sleep. */
     static void give(Thread taker) throws Exception {
         for (int round = 0; round < ROUNDS; round++) {
+            // Until then, the taker may still look as if it waited for the element before.
+            while (taken != round) {
+                Thread.onSpinWait();
+            }
             awaitState(taker, Thread.State.WAITING);
             Thread.sleep(SLEEP_MILLIS);
             QUEUE.put(round);
