@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::event_list::{RecordedEvents, parse_events};
-use super::values::{pid, seconds, seconds_with_unit};
+use super::values::{call_duration, pid, seconds, seconds_with_unit};
 
 const TRACE: &str = "\
 Examples:
@@ -151,7 +151,7 @@ pub struct TraceRecordArguments {
     #[arg(long = "thread", value_name = "PATTERN")]
     pub threads: Vec<String>,
     /// Leave out calls that are shorter and have no recorded calls in them: 500us, 1ms.
-    #[arg(long, value_name = "SECONDS", value_parser = seconds_with_unit)]
+    #[arg(long, value_name = "DURATION", value_parser = call_duration)]
     pub longer: Option<f64>,
     /// Also record these events of the JVM: a comma-separated list, or `all`.
     #[arg(long, value_name = "KINDS", value_parser = parse_events, default_value = "", hide_default_value = true)]

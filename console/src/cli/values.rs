@@ -69,6 +69,16 @@ pub(super) fn call_seconds(text: &str) -> Result<f64, ValueError> {
     }
 }
 
+/// Reads the duration of a call with or without a unit, in seconds: `0.5`, `5s`, `1ms` or `500us`.
+pub(super) fn call_duration(text: &str) -> Result<f64, ValueError> {
+    let units = [("us", 1e6), ("ms", 1e3), ("s", 1.0)];
+    let unit = units
+        .iter()
+        .find_map(|(unit, divisor)| Some((text.strip_suffix(unit)?, divisor)));
+    let (number, divisor) = unit.unwrap_or((text, &1.0));
+    Ok(call_seconds(number.trim())? / divisor)
+}
+
 /// Resolves the address of any machine. The prefix `tcp://` is optional.
 pub(super) fn resolve_host(text: &str) -> Result<SocketAddr, ValueError> {
     let plain = text.strip_prefix("tcp://").unwrap_or(text);
@@ -84,4 +94,22 @@ pub(super) const PIDS: RangeInclusive<u32> = 1..=1 << 22;
 
 pub(super) fn pid() -> impl TypedValueParser<Value = u32> {
     clap::value_parser!(u32).range(i64::from(*PIDS.start())..=i64::from(*PIDS.end()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::call_duration;
+
+    #[test]
+    fn the_duration_of_a_call_has_a_unit_or_is_in_seconds() {
+        for (text, seconds) in [("500us", 5e-4), ("1ms", 1e-3), ("2s", 2.0), ("0.5", 0.5)] {
+            assert!(
+                call_duration(text).is_ok_and(|found| (found - seconds).abs() < 1e-12),
+                "{text}"
+            );
+        }
+        for text in ["", "ms", "-1ms", "1m", "1 h"] {
+            assert!(call_duration(text).is_err(), "{text}");
+        }
+    }
 }
