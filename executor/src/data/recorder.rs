@@ -400,7 +400,10 @@ impl Recorder {
         let writer = match number {
             CALIBRATION => recording.create_calibration_file()?,
             _ if number != recording.number => return None,
-            _ if !recording.filter.includes_thread(&thread.name) => return None,
+            // The tracks of the JVM belong to no thread of the program.
+            _ if thread.java_id != 0 && !recording.filter.includes_thread(&thread.name) => {
+                return None;
+            }
             _ => recording.create_file(thread, os_id)?,
         };
         let track = Track::new(writer, number, recording.clock);
