@@ -2,7 +2,7 @@ package observing;
 
 /** Calls a method that does almost nothing, in rounds with a known number of calls. */
 public class Calls {
-    static final int ROUNDS = 40;
+    static final int ROUNDS = 120;
     static final int CALLS = 20_000;
 
     static long sum;

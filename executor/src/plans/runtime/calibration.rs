@@ -83,8 +83,15 @@ fn measure(agent: &'static Agent, env: Env, calibration: &Calibration) -> Option
         compiled_rounds += u32::from(is_slow_form || call <= compiled);
         let used = processor_time().saturating_sub(begin_cpu);
         let has_enough = used >= MIN_TIME && compiled_rounds >= COMPILED_ROUNDS;
-        if has_enough || used >= MAX_TIME || begin.elapsed() >= MAX_ELAPSED {
+        if used >= MAX_TIME || begin.elapsed() >= MAX_ELAPSED {
             return calibration.read_cost();
+        }
+        if has_enough {
+            // The JIT compiler of a busy machine can be late, so the fast calls are still too few.
+            match calibration.read_cost() {
+                None => compiled_rounds = 0,
+                cost => return cost,
+            }
         }
     }
 }
