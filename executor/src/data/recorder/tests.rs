@@ -361,6 +361,26 @@ fn a_trace_by_the_counter_has_its_latest_rate_and_costs_in_picoseconds() {
 
 #[test]
 #[cfg_attr(miri, ignore = "Miri maps no shared files")]
+fn a_filter_of_threads_leaves_out_threads_of_the_program_only() {
+    let scratch = ScratchDirectory::new();
+    let recorder = Recorder::default();
+    let rules = "includethread worker\nexcludethread *";
+    let number = begin(&recorder, &scratch.join("1"), rules).expect("a recording");
+    assert_ne!(recorder.open(3, number, thread("worker")), 0);
+    assert_eq!(recorder.open(4, number, thread("other")), 0);
+    // The tracks of the JVM have the number of no thread.
+    let of_jvm = RecordedThread {
+        java_id: 0,
+        ..thread("garbage collector")
+    };
+    assert_ne!(recorder.open(5, number, of_jvm), 0);
+    recorder.end(INSTRUMENT);
+    let summary = recorder.summary(INSTRUMENT).expect("a summary");
+    assert_eq!((summary.threads, summary.problem), (2, None));
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "Miri maps no shared files")]
 fn empty_calls_give_the_recorded_methods_a_cost() {
     let scratch = ScratchDirectory::new();
     let recorder = Recorder::default();
