@@ -10,9 +10,10 @@ use veneer_tests::java_programs::{Outcome, Programs, on_a_jdk_with};
 use veneer_tests::trace_rows::query;
 
 const PACKAGE: &str = "observing";
-/// The numbers of `observing.Calls`. There are so many rounds because the JIT compiler of a busy
-/// machine is late, and the fastest round must be one of compiled code.
+/// The rounds of `observing.Calls`. The fastest round must run compiled code, and on a busy machine
+/// the JIT compiler needs up to 80 rounds.
 const ROUNDS: usize = 120;
+/// The calls of a round.
 const CALLS: u64 = 20_000;
 /// The cost as a part of the raw time of a round without interruptions. The rest is the work of the
 /// program, some 20 ns of a call. The cost was measured a moment before, beside other programs.
