@@ -6,6 +6,8 @@
 //!              └────── foot.rs ────────┴──────────────┘
 //!                         └──▶ veneer_text::TextTable
 //! ```
+//!
+//! `outputs.rs` has the columns and cells of each kind of table.
 
 mod bars;
 mod call_stacks;
@@ -13,6 +15,7 @@ mod csv;
 mod entries;
 mod events;
 mod foot;
+mod outputs;
 mod place;
 mod rows;
 mod text;
@@ -23,5 +26,6 @@ pub use csv::{CsvError, render_csv};
 pub use entries::{render_tally, render_tally_within};
 pub use events::render_events;
 pub use foot::TABLE_WIDTH;
+pub use outputs::{OwnValue, own_values};
 pub use rows::{render_rows, render_rows_within};
 pub use text::{format_count, format_duration};

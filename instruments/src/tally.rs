@@ -4,129 +4,20 @@
 mod difference;
 mod distinct;
 mod identity;
+mod kind;
 mod linear;
 mod merge;
-mod metrics;
 mod rate;
 
+pub use kind::{
+    DEFAULT_TABLE_ENTRIES, PER_OBJECT_USAGE, RATE_RING_SECONDS, TOP_GROUP_SLOTS, TableUsageError, TallyKind,
+};
 pub use linear::{LinearBuckets, LinearError, MAX_LINEAR_BUCKETS};
 pub use merge::{MergeError, merge_tables};
 pub use rate::{RATE_WINDOW_SECONDS, Rate};
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use veneer_measurements::HISTOGRAM_BUCKETS;
-
-/// The value that a table stores for each combination of keys.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TallyKind {
-    /// A count of the given keys.
-    Count,
-    /// Count, sum, minimum and maximum.
-    Sums,
-    /// Count, sum, minimum, maximum, and a count for each of the exponential buckets of
-    /// [`bucket_start`](crate::bucket_start).
-    Histogram,
-    /// Count, sum, minimum, maximum, and a count for each of the buckets of equal width. Two more
-    /// buckets count the values below and above.
-    Linear(LinearBuckets),
-    /// A count, and a count for each of the last seconds.
-    Rate,
-    /// The number of different values. Each entry is a combination of keys with a value, which is
-    /// the last key. See [`Tally::count_distinct`].
-    Distinct,
-    /// The counts of the most frequent keys out of an unbounded number of keys (space-saving
-    /// algorithm). A count is an upper bound, and [`TallyEntry::error`] says how much of it may
-    /// belong to other keys.
-    Top,
-    /// The latest combinations themselves, with time and thread.
-    Last,
-    /// A uniform random sample of all combinations, with time and thread.
-    Sample,
-    /// For each thread, a stack of integers that probes push and pop. The stack has no output.
-    Numbers,
-    /// For each thread, a stack of objects that probes push and pop. The stack has no output.
-    Objects,
-    /// For each object, an integer. The integer is dropped when the object is collected.
-    PerObject,
-}
-
-/// The maximum depth of a thread's stack, equal to `VeneerThreads.DEPTH`. Values pushed beyond it
-/// are dropped.
-pub const MAX_STACK_DEPTH: u64 = 32;
-
-impl TallyKind {
-    /// The size of an entry's values, in words of 8 bytes.
-    pub fn value_words(self) -> u64 {
-        match self {
-            Self::Count => 1,
-            Self::Sums => 4,
-            Self::Histogram => 4 + HISTOGRAM_BUCKETS as u64,
-            // One bucket below and one above.
-            Self::Linear(linear) => 4 + u64::from(linear.buckets) + 2,
-            // The count, the first second, and the ring of seconds.
-            Self::Rate => 2 + RATE_RING_SECONDS,
-            Self::Distinct => 1,
-            // The count, and how much of it may belong to other keys. The third word is used only
-            // in the first slot of a group: it says whether a thread is reassigning a slot of the
-            // group.
-            Self::Top => 3,
-            // The time, the id of the thread, and the number of the string with its name.
-            Self::Last | Self::Sample => 3,
-            Self::Numbers | Self::Objects => MAX_STACK_DEPTH,
-            Self::PerObject => 0,
-        }
-    }
-
-    /// Whether the table stores the sum of its values.
-    pub fn has_sums(self) -> bool {
-        matches!(self, Self::Sums | Self::Histogram | Self::Linear(_))
-    }
-
-    /// Whether the table stores counts in buckets.
-    pub fn has_buckets(self) -> bool {
-        matches!(self, Self::Histogram | Self::Linear(_))
-    }
-
-    /// Whether the entries are the recorded combinations themselves, each with its [`Occurrence`].
-    pub fn has_occurrences(self) -> bool {
-        matches!(self, Self::Last | Self::Sample)
-    }
-
-    /// The name of the function that creates such a table in a plan.
-    pub fn plan_function(self) -> &'static str {
-        match self {
-            Self::Count => "tally",
-            Self::Sums => "sums",
-            Self::Histogram => "histogram",
-            Self::Linear(_) => "linear",
-            Self::Rate => "rate",
-            Self::Distinct => "distinct",
-            Self::Top => "top",
-            Self::Last => "last",
-            Self::Sample => "sample",
-            Self::Numbers | Self::Objects => "per_thread",
-            Self::PerObject => "per_object",
-        }
-    }
-
-    /// Whether the kind is a stack for each thread.
-    pub fn is_stack(self) -> bool {
-        matches!(self, Self::Numbers | Self::Objects)
-    }
-
-    /// Whether only the probes that fill the table can read it. Such a table has no output.
-    pub fn is_probe_private(self) -> bool {
-        self.is_stack() || self == Self::PerObject
-    }
-}
-
-/// The number of words of the ring that counts a rate's seconds, equal to `VeneerTables.RING`. The
-/// ring must be longer than [`RATE_WINDOW_SECONDS`] plus the current second.
-pub const RATE_RING_SECONDS: u64 = 64;
-/// The number of slots in a group of a [`TallyKind::Top`] table, equal to `VeneerTables.GROUP`.
-pub const TOP_GROUP_SLOTS: u64 = 8;
 
 /// A key of an entry.
 #[derive(Clone, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]

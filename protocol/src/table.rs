@@ -37,6 +37,25 @@ pub enum TableKind {
 }
 
 impl TableKind {
+    /// All kinds.
+    pub const ALL: [TableKind; 9] = [
+        TableKind::Tally,
+        TableKind::Sums,
+        TableKind::Histogram,
+        TableKind::Linear,
+        TableKind::Rate,
+        TableKind::Distinct,
+        TableKind::Top,
+        TableKind::Last,
+        TableKind::Sample,
+    ];
+
+    /// The kind that this function of plans creates. `None` if a report has no such table.
+    pub fn of_function(name: &str) -> Option<TableKind> {
+        let mut all = TableKind::ALL.into_iter();
+        all.find(|kind| kind.plan_function() == name)
+    }
+
     /// The function that creates a table of this kind in a plan.
     pub fn plan_function(self) -> &'static str {
         match self {
@@ -94,4 +113,17 @@ pub struct TableEntry {
     /// The metrics, written as members beside the keys.
     #[serde(flatten)]
     pub figures: EntryMetrics,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_is_found_by_its_function() {
+        for kind in TableKind::ALL {
+            assert_eq!(TableKind::of_function(kind.plan_function()), Some(kind));
+        }
+        assert_eq!(TableKind::of_function("per_thread"), None);
+    }
 }

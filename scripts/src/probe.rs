@@ -13,8 +13,8 @@
 
 mod expression;
 mod names;
+mod stack_operation;
 mod statement;
-mod table_operation;
 
 pub(crate) use names::{CaptureScope, CapturedTable};
 

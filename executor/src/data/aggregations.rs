@@ -52,7 +52,6 @@
 
 mod content;
 mod free_extents;
-mod rate;
 mod space_saving;
 mod thread_local_parts;
 

@@ -1,54 +1,10 @@
 //! Renders the entries of a table that probes fill.
 
 use super::foot::{TABLE_WIDTH, render_with_foot};
+use super::outputs::{cells, columns};
 use super::text::format_count;
-use crate::{Tally, TallyEntry, TallyKind};
+use crate::{Tally, TallyKind};
 use veneer_text::{ColumnFormat, TextTable};
-
-/// Returns the names of the value columns, which precede the keys.
-fn heads(kind: TallyKind) -> &'static [&'static str] {
-    match kind {
-        TallyKind::Count | TallyKind::Numbers | TallyKind::Objects | TallyKind::PerObject => {
-            &["count"]
-        }
-        TallyKind::Sums | TallyKind::Histogram | TallyKind::Linear(_) => {
-            &["count", "avg", "min", "max"]
-        }
-        TallyKind::Rate => &["count", "1 s", "10 s", "60 s"],
-        TallyKind::Distinct => &["distinct", "count"],
-        TallyKind::Top => &["count", "error"],
-        TallyKind::Last | TallyKind::Sample => &["ms", "thread"],
-    }
-}
-
-fn value_cells(entry: &TallyEntry, kind: TallyKind) -> Vec<String> {
-    match kind {
-        TallyKind::Count | TallyKind::Numbers | TallyKind::Objects | TallyKind::PerObject => {
-            vec![format_count(entry.count)]
-        }
-        TallyKind::Sums | TallyKind::Histogram | TallyKind::Linear(_) => {
-            let avg = entry.sum as f64 / entry.count.max(1) as f64;
-            let [min, max] = [entry.min, entry.max].map(|x| x.to_string());
-            vec![format_count(entry.count), format!("{avg:.1}"), min, max]
-        }
-        TallyKind::Rate => {
-            let rate = entry.rate.clone().unwrap_or_default();
-            let per_second = [1, 10, 60].map(|seconds| format!("{:.1}", rate.per_second(seconds)));
-            std::iter::once(format_count(entry.count))
-                .chain(per_second)
-                .collect()
-        }
-        TallyKind::Distinct => vec![format_count(entry.distinct), format_count(entry.count)],
-        TallyKind::Top => vec![format_count(entry.count), format_count(entry.error)],
-        TallyKind::Last | TallyKind::Sample => {
-            let at = entry.at.unwrap_or_default();
-            let ms = at.time_ns as f64 / 1e6;
-            let name = entry.thread_name.as_ref().filter(|name| !name.is_empty());
-            let thread = name.map_or_else(|| at.thread_id.to_string(), String::clone);
-            vec![format!("{ms:.3}"), thread]
-        }
-    }
-}
 
 /// Renders the first `n` entries of a table, and a line with the totals of all entries. For a table
 /// of single values, the newest `n` entries are rendered.
@@ -73,9 +29,9 @@ pub fn render_tally_within(
     } else {
         &entries[..n.min(entries.len())]
     };
-    let heads = heads(kind).iter();
+    let names = columns(kind).iter();
     let mut columns: Vec<(&str, ColumnFormat)> =
-        heads.map(|head| (*head, ColumnFormat::Right)).collect();
+        names.map(|name| (*name, ColumnFormat::Right)).collect();
     let name = if kind.has_occurrences() {
         "value"
     } else {
@@ -87,7 +43,7 @@ pub fn render_tally_within(
     }
     let mut table = TextTable::new(&columns);
     for entry in shown {
-        let mut cells = value_cells(entry, kind);
+        let mut cells = cells(entry, kind);
         let key = |k| entry.keys.get(k).map_or(String::new(), ToString::to_string);
         cells.extend((0..keys).map(key));
         table.push_row(cells);

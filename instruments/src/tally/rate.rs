@@ -18,6 +18,19 @@ pub struct Rate {
 }
 
 impl Rate {
+    /// Reads the words of an entry, which `VeneerTables.countRate` writes. `first` is the second of
+    /// the first value, plus 1. Each word of `ring` has a second in its upper half, and its count in
+    /// its lower half.
+    pub(super) fn decode(now: u64, first: u64, ring: impl Iterator<Item = u64>) -> Rate {
+        let seconds = ring.map(|word| (word >> 32, word & 0xffff_ffff));
+        Rate {
+            now,
+            // Still 0 while a thread counts the first value.
+            first: first.checked_sub(1).unwrap_or(now),
+            seconds: seconds.filter(|(_, count)| *count > 0).collect(),
+        }
+    }
+
     /// Returns pairs of age in seconds and count, latest first. Age 0 is the current second, and
     /// the greatest age is [`RATE_WINDOW_SECONDS`].
     pub fn counts_by_age(&self) -> Vec<(u64, u64)> {

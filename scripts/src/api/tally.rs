@@ -7,7 +7,7 @@ use crate::json;
 use parking_lot::Mutex;
 use rhai::{Array, Engine, INT, ImmutableString, Map};
 use std::sync::Arc;
-use veneer_instruments::{LinearBuckets, Runtime, Tally, TallyKind, merge_tables, table};
+use veneer_instruments::{DEFAULT_TABLE_ENTRIES, LinearBuckets, Runtime, Tally, TallyKind, merge_tables, table};
 use veneer_probes::tree::KeptStacks;
 
 /// A table. Clones refer to the same table. When the last clone is dropped, the plan can read the
@@ -58,12 +58,8 @@ impl KeptHandle {
     }
 }
 
-/// The default capacity, in combinations of keys.
-const DEFAULT_ENTRIES: u32 = 1_000;
 /// The default number of objects that can have a value.
 const DEFAULT_OBJECTS: INT = 100_000;
-/// The default capacity of a `distinct()`, in combinations of keys and value.
-const DEFAULT_DISTINCT_ENTRIES: u32 = 10_000;
 /// The default number of entries of a rendered table.
 const DEFAULT_ROWS: usize = 20;
 
@@ -172,18 +168,8 @@ fn table_maker(
 /// Registers `tally()`, `sums()` and the other kinds that take at most a number of entries,
 /// `named` and `call_tree`.
 fn register_kinds(engine: &mut Engine, context: &Arc<PlanContext>) {
-    for (kind, entries) in [
-        (TallyKind::Count, Some(DEFAULT_ENTRIES)),
-        (TallyKind::Sums, Some(DEFAULT_ENTRIES)),
-        (TallyKind::Histogram, Some(DEFAULT_ENTRIES)),
-        (TallyKind::Rate, Some(DEFAULT_ENTRIES)),
-        (TallyKind::Distinct, Some(DEFAULT_DISTINCT_ENTRIES)),
-        (TallyKind::Last, Some(DEFAULT_ENTRIES)),
-        // For these two kinds the number of entries determines the result, so there is no default.
-        (TallyKind::Top, None),
-        (TallyKind::Sample, None),
-    ] {
-        if let Some(entries) = entries {
+    for kind in TallyKind::PLAIN {
+        if let Some(entries) = kind.default_entries() {
             let few = table_maker(context);
             engine.register_fn(kind.plan_function(), move || few(kind, entries));
         }
@@ -221,7 +207,7 @@ fn register_linear(engine: &mut Engine, context: &Arc<PlanContext>) {
     };
     let few = table_maker(context);
     engine.register_fn("linear", move |from: INT, step: INT, buckets: INT| {
-        few(linear(from, step, buckets)?, DEFAULT_ENTRIES)
+        few(linear(from, step, buckets)?, DEFAULT_TABLE_ENTRIES)
     });
     let many = table_maker(context);
     engine.register_fn(
@@ -238,7 +224,7 @@ fn register_linear(engine: &mut Engine, context: &Arc<PlanContext>) {
 /// Registers the values of threads and of objects.
 fn register_values(engine: &mut Engine, context: &Arc<PlanContext>) {
     let stack = |context: &Arc<PlanContext>, kind: TallyKind| -> ApiResult<TableHandle> {
-        let made = context.with_runtime(|runtime| runtime.create_table(kind, DEFAULT_ENTRIES));
+        let made = context.with_runtime(|runtime| runtime.create_table(kind, DEFAULT_TABLE_ENTRIES));
         Ok(TableHandle::new(context, made.or_else(api_error)?, kind))
     };
     let plan = context.clone();

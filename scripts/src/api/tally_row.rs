@@ -2,7 +2,8 @@
 
 use super::convert::int;
 use rhai::{Array, Dynamic, FLOAT, Map};
-use veneer_instruments::{RATE_WINDOW_SECONDS, TallyEntry, TallyKey, TallyKind, bucket_start};
+use veneer_instruments::table::{OwnValue, own_values};
+use veneer_instruments::{TallyEntry, TallyKey, TallyKind};
 
 fn key(key: TallyKey) -> Dynamic {
     match key {
@@ -34,7 +35,7 @@ pub(super) fn row_map(entry: TallyEntry, kind: TallyKind, scope: RowScope) -> Ma
     let mut put = |name: &str, value: Dynamic| {
         map.insert(name.into(), value);
     };
-    let figures = buckets(&entry, kind);
+    let own = own_values(&entry, kind, scope == RowScope::All);
     let keys: Array = entry.keys.into_iter().map(key).collect();
     if let Some(at) = entry.at {
         put("values", keys.into());
@@ -59,52 +60,20 @@ pub(super) fn row_map(entry: TallyEntry, kind: TallyKind, scope: RowScope) -> Ma
             put("max", entry.max.into());
         }
     }
-    for (name, value) in figures {
+    for (name, value) in own {
+        let value = match value {
+            OwnValue::Count(count) => int(count).into(),
+            OwnValue::Number(number) => number.into(),
+            OwnValue::Pairs(pairs) => {
+                let pairs = pairs.into_iter().map(|(name, count)| pair(name, count));
+                pairs.collect::<Array>().into()
+            }
+        };
         put(name, value);
-    }
-    match kind {
-        TallyKind::Rate if scope == RowScope::All => {
-            let rate = entry.rate.unwrap_or_default();
-            put("per_second", rate.per_second(RATE_WINDOW_SECONDS).into());
-            let seconds = rate.counts_by_age().into_iter();
-            let seconds = seconds.map(|(ago, count)| pair(int(ago), count));
-            put("seconds", seconds.collect::<Array>().into());
-        }
-        TallyKind::Distinct => put("distinct", int(entry.distinct).into()),
-        TallyKind::Top => put("error", int(entry.error).into()),
-        _ => {}
     }
     map
 }
 
 fn pair(name: i64, count: u64) -> Dynamic {
     Dynamic::from(vec![Dynamic::from(name), int(count).into()])
-}
-
-/// Returns the non-empty buckets as pairs of the least value and the count. For a linear histogram,
-/// also returns the counts below and above.
-fn buckets(entry: &TallyEntry, kind: TallyKind) -> Vec<(&'static str, Dynamic)> {
-    let full = entry.buckets.iter().copied().enumerate();
-    let full = full.filter(|(_, count)| *count > 0);
-    match kind {
-        TallyKind::Histogram => {
-            let pairs = full.map(|(n, count)| pair(bucket_start(n).map_or(-1, int), count));
-            vec![("buckets", pairs.collect::<Array>().into())]
-        }
-        TallyKind::Linear(linear) => {
-            let above = linear.buckets as usize + 1;
-            let inside = full.filter(|(n, _)| (1..above).contains(n));
-            let pairs = inside.map(|(n, count)| pair(linear.start(n - 1), count));
-            let of = |n: usize| -> Dynamic {
-                let count = entry.buckets.get(n).copied();
-                int(count.unwrap_or(0)).into()
-            };
-            vec![
-                ("buckets", pairs.collect::<Array>().into()),
-                ("below", of(0)),
-                ("above", of(above)),
-            ]
-        }
-        _ => Vec::new(),
-    }
 }

@@ -1,9 +1,9 @@
 //! Converts expressions.
 
 use super::names::{Binding, ProbeNames, ProbeResult, captured_binding, refuse};
-use super::table_operation::{PER_OBJECT_USAGE, stack_operation};
+use super::stack_operation::stack_operation;
 use rhai::{ASTFlags, Expr, FnCallExpr, Position};
-use veneer_instruments::TallyKind;
+use veneer_instruments::{PER_OBJECT_USAGE, TallyKind};
 use veneer_probes::function;
 use veneer_probes::tree::{self, ExprKind, KeptStacks, Operator};
 

@@ -2,7 +2,7 @@
 
 use super::expression::PER_CALL_USAGE;
 use super::names::{Binding, ProbeNames, ProbeResult, refuse};
-use super::table_operation::{stack_operation, table_operation};
+use super::stack_operation::stack_operation;
 use rhai::{ASTFlags, Expr, Stmt};
 use veneer_probes::tree::{self, EventPart, ExprKind, Operator, Statement};
 
@@ -221,7 +221,7 @@ impl ProbeNames<'_> {
                         out.push(Statement::Let { name, value });
                         return Ok(());
                     }
-                    let operation = table_operation(&call.name, kind);
+                    let operation = kind.operation(&call.name);
                     let operation =
                         operation.or_else(|error| refuse(e.position(), error.to_string()))?;
                     let values = call.args.iter().map(|a| self.value(a));

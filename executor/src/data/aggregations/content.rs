@@ -4,6 +4,7 @@ use super::{
     AUX_1, HEADER, MAX_TABLE_KEYS, RECORDED, STRING_CHARS, STRING_HEADER, TableLayout, Tallies,
     VALUES,
 };
+use crate::data::monotonic::monotonic;
 use crate::data::shards::Shards;
 use crate::jvm::runtime_table;
 use std::sync::atomic::Ordering;
@@ -179,28 +180,7 @@ impl Tallies {
             let part = part.get(n as usize).copied().unwrap_or_default();
             self.word(entry + VALUES + 8 * n).wrapping_add(part)
         };
-        let mut out = TallyEntry {
-            count: value(0) as u64,
-            ..TallyEntry::default()
-        };
-        if kind.has_sums() && out.count > 0 {
-            // The extremes are stored as unsigned maxima, see `VeneerTables.sum`.
-            (out.sum, out.max, out.min) = (value(1), value(2) ^ i64::MIN, !value(3) ^ i64::MIN);
-        }
-        if kind.has_buckets() {
-            out.buckets = (4..kind.value_words()).map(|n| value(n) as u64).collect();
-        }
-        match kind {
-            TallyKind::Rate if out.count > 0 => out.rate = Some(self.rate(entry + VALUES)),
-            // An entry of a set is one value, with its keys.
-            TallyKind::Distinct if out.count > 0 => out.distinct = 1,
-            _ => {}
-        }
-        if kind == TallyKind::Histogram {
-            let last = out.buckets.iter().rposition(|n| *n > 0);
-            out.buckets.truncate(last.map_or(0, |n| n + 1));
-        }
-        out
+        kind.decode(value, || monotonic() / 1_000_000_000)
     }
 
     fn key(&self, layout: &TableLayout, tag: KeyTag, word: i64) -> TallyKey {

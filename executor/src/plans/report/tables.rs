@@ -56,7 +56,7 @@ fn sized_table(
     max_bytes: usize,
     now: Tally,
 ) -> Option<SizedTable> {
-    let table_kind = table_kind(kind)?;
+    let table_kind = TableKind::of_function(kind.plan_function())?;
     let now = match kind {
         TallyKind::Distinct => now.count_distinct(),
         _ => now,
@@ -102,21 +102,6 @@ fn share_room(all: &mut [SizedTable], mut room: usize) {
             sized.bytes = share;
         }
         room -= sized.bytes;
-    }
-}
-
-fn table_kind(kind: TallyKind) -> Option<TableKind> {
-    match kind {
-        TallyKind::Count => Some(TableKind::Tally),
-        TallyKind::Sums => Some(TableKind::Sums),
-        TallyKind::Histogram => Some(TableKind::Histogram),
-        TallyKind::Linear(_) => Some(TableKind::Linear),
-        TallyKind::Rate => Some(TableKind::Rate),
-        TallyKind::Distinct => Some(TableKind::Distinct),
-        TallyKind::Top => Some(TableKind::Top),
-        TallyKind::Last => Some(TableKind::Last),
-        TallyKind::Sample => Some(TableKind::Sample),
-        TallyKind::Numbers | TallyKind::Objects | TallyKind::PerObject => None,
     }
 }
 
