@@ -119,6 +119,16 @@ impl Outline {
     }
 }
 
+/// The names and descriptors of the methods and fields to which the code of a class can refer.
+pub fn named_members(pool: &ConstantPool) -> Vec<(String, String)> {
+    let member = |index| {
+        let (name, descriptor) = pool.name_and_type(index).ok()?;
+        let (name, descriptor) = (pool.text(name).ok()?, pool.text(descriptor).ok()?);
+        Some((name.into_owned(), descriptor.into_owned()))
+    };
+    pool.indices().filter_map(member).collect()
+}
+
 /// The class types (dotted) whose descriptors are in a constant pool. They include the types of all
 /// annotations of the class.
 pub fn mentioned(pool: &ConstantPool) -> Vec<String> {

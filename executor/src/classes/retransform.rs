@@ -9,7 +9,8 @@
 //!
 //! For patterns with `+`, the agent asks the JVM which loaded classes are subtypes of the named
 //! class. Annotations are in the class file only. However, a class whose constant pool does not
-//! mention the annotation's type does not have the annotation, so it is not retransformed.
+//! mention the annotation's type does not have the annotation, so it is not retransformed. Nor is a
+//! class that a wildcard selects for its calls of a method, if its constant pool has no such method.
 //!
 //! The walk asks the JVM for the name of each class, which takes milliseconds in a large program.
 //! Therefore [`UnarmedClasses`](crate::classes::unarmed_classes::UnarmedClasses) keeps the names of
@@ -32,7 +33,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use veneer_fragmenter::anchor;
 use veneer_fragmenter::classfile::ClassFile;
-use veneer_instruments::MethodPattern;
+use veneer_instruments::{InstructionKind, MethodPattern, PointSelector};
 use veneer_names::{MethodName, internal_form, java_form};
 
 /// A loaded class.
@@ -52,9 +53,23 @@ pub fn single_class(pattern: &MethodPattern) -> Option<String> {
     (!has_wildcards).then(|| internal_form(&text))
 }
 
+/// The called method, if the points of an instrument are the calls that match a pattern.
+pub fn called_method(place: &PointSelector) -> Option<&MethodPattern> {
+    match place {
+        PointSelector::Instructions(InstructionKind::Calls(called)) => called.as_ref(),
+        _ => None,
+    }
+}
+
 /// Retransforms the loaded classes that the patterns name and that are not armed for them yet.
-/// Returns whether there were any. Called by the plan thread only.
-pub fn arm_loaded_classes(agent: &Agent, env: Env, patterns: &[MethodPattern]) -> bool {
+/// `called`: if the instrument acts at calls of this method only. Returns whether there were any.
+/// Called by the plan thread only.
+pub fn arm_loaded_classes(
+    agent: &Agent,
+    env: Env,
+    patterns: &[MethodPattern],
+    called: Option<&MethodPattern>,
+) -> bool {
     let unarmed = &agent.unarmed;
     let names: Option<Vec<String>> = patterns.iter().map(single_class).collect();
     let is_done = |name: &String| {
@@ -74,7 +89,7 @@ pub fn arm_loaded_classes(agent: &Agent, env: Env, patterns: &[MethodPattern]) -
     let loaded = loaded_classes(agent, env);
     // The matches are found while all local references are valid, because supertypes are among
     // them.
-    let matches = matching_classes(agent, env, patterns, &loaded);
+    let matches = matching_classes(agent, env, (patterns, called), &loaded);
     let (mut selected, mut wanted) = (Vec::new(), Vec::new());
     for (class, is_match) in loaded.into_iter().zip(matches) {
         if is_match {
@@ -132,10 +147,17 @@ fn loaded_classes(agent: &Agent, env: Env) -> Vec<LoadedClass> {
 fn matching_classes(
     agent: &Agent,
     env: Env,
-    patterns: &[MethodPattern],
+    (patterns, called): (&[MethodPattern], Option<&MethodPattern>),
     loaded: &[LoadedClass],
 ) -> Vec<bool> {
     let mut matches = vec![false; loaded.len()];
+    let can_call = |one: &LoadedClass| {
+        called.is_none_or(|called| {
+            let members = agent.tool.named_members(one.class);
+            let is_called = |(name, descriptor): &(String, String)| called.matches_method(name, descriptor);
+            members.is_none_or(|members| members.iter().any(is_called))
+        })
+    };
     for pattern in patterns {
         let mut supertypes: Vec<jclass> = Vec::new();
         if pattern.has_subtypes() {
@@ -154,6 +176,7 @@ fn matching_classes(
                 .then(|| agent.tool.mentioned(one.class));
             let types = mentioned.flatten();
             types.is_none_or(|types| pattern.may_be_annotated(&types))
+                && (single_class(pattern).is_some() || can_call(one))
         };
         for (matched, one) in matches.iter_mut().zip(loaded) {
             *matched = *matched || is_match(one);

@@ -454,6 +454,21 @@ impl Tool {
     /// the types of all annotations. `None` if the JVM does not return the pool, as for a class
     /// that is not prepared.
     pub fn mentioned(self, class: jclass) -> Option<Vec<String>> {
+        self.with_constant_pool(class, outline::mentioned)
+    }
+
+    /// The names and descriptors of the methods and fields to which the code of a class can refer.
+    /// `None` as above.
+    pub fn named_members(self, class: jclass) -> Option<Vec<(String, String)>> {
+        self.with_constant_pool(class, outline::named_members)
+    }
+
+    /// What `read` finds in the constant pool of a class. `None` if the JVM does not return the pool.
+    fn with_constant_pool<T>(
+        self,
+        class: jclass,
+        read: impl FnOnce(&ConstantPool) -> T,
+    ) -> Option<T> {
         let (mut count, mut length, mut bytes) = (0, 0, ptr::null_mut());
         // SAFETY: `class` is a valid reference. The JVM writes the address of allocated bytes and
         // their number to the places.
@@ -474,7 +489,7 @@ impl Tool {
         };
         let count = u16::try_from(count).ok()?;
         let pool = ConstantPool::of_entries(count, &entries).ok()?;
-        Some(outline::mentioned(&pool))
+        Some(read(&pool))
     }
 
     /// The fields that a class declares: flags, names and descriptors. Empty if the class is not

@@ -2,7 +2,7 @@
 
 use super::RuntimeHandle;
 use crate::classes::registry::Class;
-use crate::classes::retransform;
+use crate::classes::retransform::{self, single_class};
 use crate::classes::selection::MethodSelection;
 use crate::data::monotonic::monotonic;
 use crate::plans::cost_sample::CostSample;
@@ -56,7 +56,8 @@ impl RuntimeHandle {
             InstrumentKind::Recorder(recorder) => Some(recorder.clone()),
             _ => None,
         };
-        let patterns = spec.patterns.clone();
+        let (patterns, place) = (spec.patterns.clone(), spec.place.clone());
+        let called = retransform::called_method(&place);
         let chosen = spec.only.as_ref().map(|only| only.len());
         let cells = start_cell.into_iter().collect();
         let instrument = Instrument::new(spec, cells, CostSample::now());
@@ -68,7 +69,8 @@ impl RuntimeHandle {
         agent.append_records(&journal_records::attached(agent, id));
         self.refresh_patterns();
         // Chosen methods are armed already.
-        let has_armed = chosen.is_none() && retransform::arm_loaded_classes(agent, env, &patterns);
+        let has_armed =
+            chosen.is_none() && retransform::arm_loaded_classes(agent, env, &patterns, called);
         let classes = settled_classes(agent, env, &patterns);
         let selection = Selection {
             methods: chosen.unwrap_or_else(|| self.count_selected(&classes, &patterns)),
@@ -85,7 +87,7 @@ impl RuntimeHandle {
         if let Some(cell) = start_cell {
             agent.tallies.set_cell(cell, monotonic() as i64);
         }
-        let attached = self.attached(id, errors, &patterns, selection)?;
+        let attached = self.attached(id, errors, (&patterns, called), selection)?;
         if let Some(number) = recording {
             self.begin_recording(id, number)?;
         }
@@ -135,7 +137,7 @@ impl RuntimeHandle {
         &self,
         id: InstrumentId,
         errors: Vec<(InstrumentId, AttachError)>,
-        patterns: &[MethodPattern],
+        (patterns, called): (&[MethodPattern], Option<&MethodPattern>),
         selection: Selection,
     ) -> Result<AttachSummary, AttachError> {
         let agent = self.agent;
@@ -166,7 +168,7 @@ impl RuntimeHandle {
             let warning = nothing_attached(attached.refused, &refusal);
             attached.warnings.push(warning);
         }
-        self.add_warnings(&mut attached, patterns, &selection);
+        self.add_warnings(&mut attached, (patterns, called), &selection);
         Ok(attached)
     }
 
@@ -174,7 +176,7 @@ impl RuntimeHandle {
     fn add_warnings(
         &self,
         attached: &mut AttachSummary,
-        patterns: &[MethodPattern],
+        (patterns, called): (&[MethodPattern], Option<&MethodPattern>),
         selection: &Selection,
     ) {
         let (agent, env) = (self.agent, self.env());
@@ -201,6 +203,10 @@ impl RuntimeHandle {
         for pattern in patterns {
             if !pattern.has_subtypes() && selects_only_cell_path(&pattern.class_text()) {
                 attached.warnings.push(format!("`{pattern}` selects nothing: {} is never armed, because Veneer executes its methods in each call of an instrumented method (OnCellPath); select its calls in your own methods: methods(…).calls(\"{pattern}\")", pattern.class_text()));
+                continue;
+            }
+            if let Some(called) = called.filter(|_| single_class(pattern).is_none()) {
+                attached.warnings.push(format!("no class that `{pattern}` selects and that is loaded now names a method like `{called}` in its code (classes loaded later are matched too)"));
                 continue;
             }
             let retention = match is_late && pattern.has_annotations() {

@@ -60,7 +60,7 @@ impl RuntimeHandle {
         let mut all = agent.plan_patterns().to_vec();
         all.extend(patterns.iter().cloned());
         agent.set_plan_patterns(all);
-        retransform::arm_loaded_classes(agent, self.env(), patterns)
+        retransform::arm_loaded_classes(agent, self.env(), patterns, None)
     }
 
     /// Returns all instruments, attached and detached.
