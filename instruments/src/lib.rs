@@ -49,9 +49,9 @@ pub use runtime::{AttachError, AttachSummary, RecordingSummary, Runtime};
 pub use spec::{DEFAULT_MAX_POINTS, HitQuota, InstrumentSpec};
 pub use suggest::{MeantMethod, nearest, nearest_words};
 pub use tally::{
-    DEFAULT_TABLE_ENTRIES, LinearBuckets, LinearError, MAX_LINEAR_BUCKETS, MergeError, Occurrence, PER_OBJECT_USAGE,
-    RATE_RING_SECONDS, RATE_WINDOW_SECONDS, Rate, TOP_GROUP_SLOTS, TableUsageError, Tally,
-    TallyEntry, TallyKey, TallyKind, merge_tables,
+    DEFAULT_TABLE_ENTRIES, LinearBuckets, LinearError, MAX_LINEAR_BUCKETS, MergeError, Occurrence,
+    PER_OBJECT_USAGE, RATE_RING_SECONDS, RATE_WINDOW_SECONDS, Rate, TOP_GROUP_SLOTS,
+    TableUsageError, Tally, TallyEntry, TallyKey, TallyKind, merge_tables,
 };
 pub use veneer_measurements::{
     EditKind, EntryMetrics, EventValue, HISTOGRAM_BUCKETS, IdError, InstrumentId, Measurement,

@@ -10,7 +10,8 @@ mod merge;
 mod rate;
 
 pub use kind::{
-    DEFAULT_TABLE_ENTRIES, PER_OBJECT_USAGE, RATE_RING_SECONDS, TOP_GROUP_SLOTS, TableUsageError, TallyKind,
+    DEFAULT_TABLE_ENTRIES, PER_OBJECT_USAGE, RATE_RING_SECONDS, TOP_GROUP_SLOTS, TableUsageError,
+    TallyKind,
 };
 pub use linear::{LinearBuckets, LinearError, MAX_LINEAR_BUCKETS};
 pub use merge::{MergeError, merge_tables};

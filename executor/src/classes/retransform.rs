@@ -154,7 +154,8 @@ fn matching_classes(
     let can_call = |one: &LoadedClass| {
         called.is_none_or(|called| {
             let members = agent.tool.named_members(one.class);
-            let is_called = |(name, descriptor): &(String, String)| called.matches_method(name, descriptor);
+            let is_called =
+                |(name, descriptor): &(String, String)| called.matches_method(name, descriptor);
             members.is_none_or(|members| members.iter().any(is_called))
         })
     };

@@ -144,7 +144,8 @@ pub fn own_values(
     let full = full.filter(|(_, count)| *count > 0);
     match kind {
         TallyKind::Histogram => {
-            let start = |n| bucket_start(n).map_or(-1, |start| i64::try_from(start).unwrap_or(i64::MAX));
+            let start =
+                |n| bucket_start(n).map_or(-1, |start| i64::try_from(start).unwrap_or(i64::MAX));
             let pairs = full.map(|(n, count)| (start(n), count));
             vec![("buckets", OwnValue::Pairs(pairs.collect()))]
         }
@@ -164,7 +165,10 @@ pub fn own_values(
             let age = |(ago, count)| (i64::try_from(ago).unwrap_or(i64::MAX), count);
             let seconds = rate.counts_by_age().into_iter().map(age);
             vec![
-                ("per_second", OwnValue::Number(rate.per_second(RATE_WINDOW_SECONDS))),
+                (
+                    "per_second",
+                    OwnValue::Number(rate.per_second(RATE_WINDOW_SECONDS)),
+                ),
                 ("seconds", OwnValue::Pairs(seconds.collect())),
             ]
         }

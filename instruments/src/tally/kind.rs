@@ -253,7 +253,10 @@ mod tests {
     fn extremes_are_decoded_from_unsigned_maxima() {
         let words = [2, 10, 7 ^ i64::MIN, !(3 ^ i64::MIN)];
         let entry = decode(TallyKind::Sums, &words);
-        assert_eq!((entry.count, entry.sum, entry.min, entry.max), (2, 10, 3, 7));
+        assert_eq!(
+            (entry.count, entry.sum, entry.min, entry.max),
+            (2, 10, 3, 7)
+        );
         let empty = decode(TallyKind::Sums, &[0; 4]);
         assert_eq!((empty.sum, empty.min, empty.max), (0, 0, 0));
     }
@@ -286,7 +289,8 @@ mod tests {
     #[test]
     fn a_method_of_another_kind_is_refused_with_the_usage_of_this_kind() {
         assert_eq!(TallyKind::Rate.operation("count"), Ok("count_rate"));
-        let refused = |kind: TallyKind, name| kind.operation(name).expect_err("refused").to_string();
+        let refused =
+            |kind: TallyKind, name| kind.operation(name).expect_err("refused").to_string();
         assert_eq!(
             refused(TallyKind::Rate, "add"),
             "a rate() only counts: write .count(key, …)"

@@ -7,7 +7,9 @@ use crate::json;
 use parking_lot::Mutex;
 use rhai::{Array, Engine, INT, ImmutableString, Map};
 use std::sync::Arc;
-use veneer_instruments::{DEFAULT_TABLE_ENTRIES, LinearBuckets, Runtime, Tally, TallyKind, merge_tables, table};
+use veneer_instruments::{
+    DEFAULT_TABLE_ENTRIES, LinearBuckets, Runtime, Tally, TallyKind, merge_tables, table,
+};
 use veneer_probes::tree::KeptStacks;
 
 /// A table. Clones refer to the same table. When the last clone is dropped, the plan can read the
@@ -224,7 +226,8 @@ fn register_linear(engine: &mut Engine, context: &Arc<PlanContext>) {
 /// Registers the values of threads and of objects.
 fn register_values(engine: &mut Engine, context: &Arc<PlanContext>) {
     let stack = |context: &Arc<PlanContext>, kind: TallyKind| -> ApiResult<TableHandle> {
-        let made = context.with_runtime(|runtime| runtime.create_table(kind, DEFAULT_TABLE_ENTRIES));
+        let made =
+            context.with_runtime(|runtime| runtime.create_table(kind, DEFAULT_TABLE_ENTRIES));
         Ok(TableHandle::new(context, made.or_else(api_error)?, kind))
     };
     let plan = context.clone();
