@@ -12,6 +12,7 @@ use crate::classes::class_files::ClassFiles;
 use crate::classes::hooked_again::HookedAgain;
 use crate::classes::obsolete_frames::ObsoleteFrames;
 use crate::classes::pending_classes::PendingClasses;
+use crate::classes::plan_pattern::PlanPattern;
 use crate::classes::prepared::PreparedClasses;
 use crate::classes::registry::{Class, Registry};
 use crate::classes::runtime_access::RuntimeAccess;
@@ -44,7 +45,7 @@ use std::time::Instant;
 use thiserror::Error;
 use veneer_fragmenter::Refusal;
 use veneer_fragmenter::policy::Policy;
-use veneer_instruments::{MethodPattern, RefusalRow};
+use veneer_instruments::RefusalRow;
 use veneer_names::MethodId;
 use veneer_protocol::data::Record;
 use veneer_protocol::{AgentConfig, Problem};
@@ -127,7 +128,7 @@ pub struct Agent {
     pub left: AtomicBool,
     diagnostics: Diagnostics,
     /// The patterns of all attached instruments and patches.
-    patterns: RwLock<Arc<Vec<MethodPattern>>>,
+    patterns: RwLock<Arc<Vec<PlanPattern>>>,
     /// Whether classes of the application may be loaded.
     running: AtomicBool,
 }
@@ -258,13 +259,13 @@ impl Agent {
     }
 
     /// Returns the patterns of all attached instruments and patches.
-    pub fn plan_patterns(&self) -> Arc<Vec<MethodPattern>> {
+    pub fn plan_patterns(&self) -> Arc<Vec<PlanPattern>> {
         self.patterns.read().clone()
     }
 
     /// Replaces the patterns of attached instruments and patches. Classes that match are armed
     /// when they are loaded.
-    pub fn set_plan_patterns(&self, patterns: Vec<MethodPattern>) {
+    pub fn set_plan_patterns(&self, patterns: Vec<PlanPattern>) {
         *self.patterns.write() = Arc::new(patterns);
     }
 

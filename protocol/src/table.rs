@@ -37,7 +37,7 @@ pub enum TableKind {
 }
 
 impl TableKind {
-    /// All kinds.
+    /// All kinds, each once.
     pub const ALL: [TableKind; 9] = [
         TableKind::Tally,
         TableKind::Sums,

@@ -392,3 +392,40 @@ fn a_class_is_armed_at_load_where_arm_and_skip_say_so() -> Outcome {
         Ok(())
     })
 }
+
+/// `*..*` selects all classes for their calls of a method, but only those that name such a method
+/// are armed.
+#[test]
+fn only_classes_that_name_the_called_method_are_armed() -> Outcome {
+    on_a_jdk_with("selection", |programs| {
+        let mut live = Live::start(&programs.java("jobs.Jobs"))?;
+        live.say("early 7")?;
+        live.line("sum ")?;
+        let called = "let c = methods(\"*..*\").calls(\"jobs.*::make() -> jobs.Task\").before(counter()); every(60.0, || ()); c";
+        live.exec(called)?.succeeded("exec")?;
+        let status = veneer().args(["ps", "--json"]).run()?.succeeded("ps")?;
+        let status: serde_json::Value = serde_json::from_str(&status.out)?;
+        let mine = status.as_array().ok_or("no array")?.iter();
+        let mine = mine.clone().find(|one| one["pid"] == live.pid());
+        assert_eq!(
+            mine.ok_or("not shown")?["veneer"]["classes_armed"],
+            1,
+            "{status}"
+        );
+        for round in 0..2 {
+            live.say("early 3")?;
+            live.line("sum ")?;
+            assert_eq!(live.report()?.hits(), round + 1);
+        }
+        let absent =
+            live.exec("methods(\"jobs.S*\").calls(\"jobs.*::absent()\").before(counter())")?;
+        assert!(
+            absent
+                .out
+                .contains("names a method like `jobs.*::absent()`"),
+            "{absent:?}"
+        );
+        live.stop()?.succeeded("Jobs")?;
+        Ok(())
+    })
+}

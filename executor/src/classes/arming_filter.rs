@@ -64,7 +64,7 @@ pub struct ArmingCandidate<'a> {
     pub dotted: &'a str,
     pub is_jdk: bool,
     /// The patterns of attached instruments and edits.
-    pub plans: &'a [MethodPattern],
+    pub plans: &'a [&'a MethodPattern],
     /// The metadata of the class, if a pattern asks for more than its name.
     pub facts: Option<&'a ClassMetadata>,
 }
@@ -84,7 +84,7 @@ impl ArmingFilter {
     /// Whether any method of the class can be wanted.
     pub fn wants_class(&self, class: &ArmingCandidate) -> bool {
         let selects = |p: &MethodPattern| may_select(p, class.dotted, class.facts);
-        if class.plans.iter().any(selects) {
+        if class.plans.iter().copied().any(selects) {
             return true;
         }
         if self.only_plans.load(Ordering::Relaxed) {
@@ -108,11 +108,12 @@ impl ArmingFilter {
         let method = (name, descriptor);
         let selects = |p: &MethodPattern| may_select_method(p, class.dotted, class.facts, method);
         let any_selects = |list: &[MethodPattern]| list.iter().any(selects);
+        let plans_select = || class.plans.iter().copied().any(selects);
         let is_initialiser = name == CLASS_INITIALISER;
         if any_selects(&self.skip) || is_initialiser && self.skips_whole_class(class) {
             return ArmingDecision::No;
         }
-        if any_selects(class.plans) {
+        if plans_select() {
             return ArmingDecision::ByName;
         }
         if self.only_plans.load(Ordering::Relaxed) {
@@ -159,7 +160,7 @@ mod tests {
     fn candidate<'a>(
         dotted: &'a str,
         is_jdk: bool,
-        plans: &'a [MethodPattern],
+        plans: &'a [&'a MethodPattern],
     ) -> ArmingCandidate<'a> {
         ArmingCandidate {
             dotted,
@@ -201,6 +202,7 @@ mod tests {
     #[test]
     fn a_method_that_a_plan_names_is_wanted_by_name_even_in_the_jdk() {
         let plans = patterns(&["java.util.List::size"]);
+        let plans = Vec::from_iter(&plans);
         let jdk = candidate("java.util.List", true, &plans);
         let filter = filter(&[], &[], false);
         assert!(filter.wants_class(&jdk));
@@ -211,6 +213,7 @@ mod tests {
     #[test]
     fn skip_has_priority_over_plans_and_arm_patterns() {
         let plans = patterns(&["shop.Desk::serve"]);
+        let plans = Vec::from_iter(&plans);
         let own = candidate("shop.Desk", false, &plans);
         let filter = filter(&["shop.Desk::*"], &["shop.Desk::serve"], false);
         assert_eq!(wanted(&filter, &own, "serve"), ArmingDecision::No);
@@ -220,6 +223,7 @@ mod tests {
     #[test]
     fn a_late_agent_arms_only_what_plans_name() {
         let plans = patterns(&["shop.Desk::serve"]);
+        let plans = Vec::from_iter(&plans);
         let filter = filter(&["shop.*::*"], &[], true);
         let own = candidate("shop.Desk", false, &plans);
         assert!(filter.wants_class(&own));
@@ -231,6 +235,7 @@ mod tests {
     #[test]
     fn skipping_all_methods_of_a_class_skips_its_static_initialiser() {
         let plans = patterns(&["shop.Desk::<clinit>"]);
+        let plans = Vec::from_iter(&plans);
         let own = candidate("shop.Desk", false, &plans);
         let named = filter(&[], &["shop.Desk::serve"], false);
         assert_eq!(

@@ -16,6 +16,7 @@ use crate::classes::arming_filter::{ArmingCandidate, ArmingDecision, on_cell_pat
 use crate::classes::cached_arming::{CacheHit, CacheLookup, CachedArmingRefusal, FreshArming};
 use crate::classes::lazy_class_file::LazyClassFile;
 use crate::classes::method_table::MethodTable;
+use crate::classes::plan_pattern::concerning;
 use crate::classes::registry::{Class, CodeInJvm};
 use crate::classes::selection::{self, HookedClass};
 use crate::jvm::jni::{Env, jclass, jobject};
@@ -27,7 +28,7 @@ use veneer_fragmenter::arming::Armed;
 use veneer_fragmenter::arming::{CodeDigest, DigestScope};
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::inference::UpgradedClass;
-use veneer_fragmenter::{Refusal, anchor, arming, check, inference, verify};
+use veneer_fragmenter::{Refusal, anchor, arming, check, inference, outline, verify};
 use veneer_names::{ClassName, java_form};
 
 /// A class in the class hook.
@@ -75,9 +76,13 @@ pub fn arm_hooked_class(agent: &Agent, env: Env, event: &ClassLoadEvent) -> Opti
         });
     }
     let dotted = java_form(event.name);
-    let plans = agent.plan_patterns();
+    let all_plans = agent.plan_patterns();
+    let plans = concerning(&all_plans, &dotted, || {
+        let parsed = event.file.parsed().ok()?;
+        Some(outline::named_members(&parsed.pool))
+    });
     let filter = &agent.filter;
-    let patterns = plans.iter().chain(&filter.arm).chain(&filter.skip);
+    let patterns = plans.iter().copied().chain(&filter.arm).chain(&filter.skip);
     let hooked = HookedClass {
         class: event.class,
         file: event.file,

@@ -4,7 +4,7 @@
 //!
 //! [`load_hook`] arms classes on their way into the JVM; [`arming_filter`] decides which.
 //! [`cached_arming`] finds a class that an earlier run has armed, and [`class_files`] keeps the original
-//! class files. [`retransform`] sends loaded classes through the hook again. [`registry`] has the armed classes,
+//! class files. [`plan_pattern`] tells which patterns of plans concern a class, and [`retransform`] sends loaded classes through the hook again. [`registry`] has the armed classes,
 //! and [`selection`] decides which of their methods a pattern selects.
 
 pub mod armed_file;
@@ -24,6 +24,7 @@ pub mod method_ids;
 pub mod method_table;
 pub mod obsolete_frames;
 pub mod pending_classes;
+pub mod plan_pattern;
 pub mod prepared;
 pub mod queries;
 pub mod registry;

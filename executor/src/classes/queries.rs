@@ -5,8 +5,8 @@
 use crate::agent::Agent;
 use crate::classes::method_analysis::{AnalysedMethod, analyse};
 use crate::classes::method_table::MethodEntry;
+use crate::classes::plan_pattern::single_class;
 use crate::classes::registry::Class;
-use crate::classes::retransform;
 use crate::classes::selection::{self, MethodSelection};
 use crate::jvm::jni::Env;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use veneer_names::MethodId;
 
 /// The armed classes of which the patterns may select methods, in the order of their ids.
 pub fn armed_classes(agent: &Agent, env: Env, patterns: &[MethodPattern]) -> Vec<Arc<Class>> {
-    let names: Option<Vec<String>> = patterns.iter().map(retransform::single_class).collect();
+    let names: Option<Vec<String>> = patterns.iter().map(single_class).collect();
     let is_selected = |class: &Arc<Class>| {
         !MethodSelection::new(agent.tool, env, class, patterns).is_empty()
             && !class.state().restored

@@ -26,6 +26,7 @@ use crate::agent::Agent;
 use crate::classes::arming_filter::on_cell_path;
 use crate::classes::later_agents;
 use crate::classes::load_hook::refuse_on_cell_path;
+use crate::classes::plan_pattern::{may_call, single_class};
 use crate::classes::registry::Class;
 use crate::classes::selection;
 use crate::jvm::jni::{Env, jclass};
@@ -33,8 +34,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use veneer_fragmenter::anchor;
 use veneer_fragmenter::classfile::ClassFile;
-use veneer_instruments::{InstructionKind, MethodPattern, PointSelector};
-use veneer_names::{MethodName, internal_form, java_form};
+use veneer_instruments::MethodPattern;
+use veneer_names::{MethodName, java_form};
 
 /// A loaded class.
 struct LoadedClass {
@@ -43,22 +44,6 @@ struct LoadedClass {
     /// The internal name of the class, with slashes.
     name: String,
     dotted: String,
-}
-
-/// The internal name of the only class that a pattern can select. `None` if the pattern has
-/// wildcards.
-pub fn single_class(pattern: &MethodPattern) -> Option<String> {
-    let text = pattern.class_text();
-    let has_wildcards = text.contains('*') || text.contains("..") || pattern.has_subtypes();
-    (!has_wildcards).then(|| internal_form(&text))
-}
-
-/// The called method, if the points of an instrument are the calls that match a pattern.
-pub fn called_method(place: &PointSelector) -> Option<&MethodPattern> {
-    match place {
-        PointSelector::Instructions(InstructionKind::Calls(called)) => called.as_ref(),
-        _ => None,
-    }
 }
 
 /// Retransforms the loaded classes that the patterns name and that are not armed for them yet.
@@ -154,9 +139,7 @@ fn matching_classes(
     let can_call = |one: &LoadedClass| {
         called.is_none_or(|called| {
             let members = agent.tool.named_members(one.class);
-            let is_called =
-                |(name, descriptor): &(String, String)| called.matches_method(name, descriptor);
-            members.is_none_or(|members| members.iter().any(is_called))
+            may_call(called, members.as_deref())
         })
     };
     for pattern in patterns {
@@ -278,25 +261,6 @@ mod tests {
     use veneer_class_cache::StoredFile;
 
     const POINTS: &[u8] = include_bytes!("fixtures/Points.classfile");
-
-    #[test]
-    fn a_pattern_names_a_single_class_only_without_wildcards() {
-        let class = |text| {
-            MethodPattern::parse(text)
-                .ok()
-                .and_then(|p| single_class(&p))
-        };
-        assert_eq!(
-            class("a.b.Outer$Inner::*(..)"),
-            Some("a/b/Outer$Inner".into())
-        );
-        assert_eq!(class("Main::run(int)"), Some("Main".into()));
-        assert_eq!(class("a.B*::run"), None);
-        assert_eq!(class("a..B::run"), None);
-        assert_eq!(class("*..*"), None);
-        assert_eq!(class("a.I+::run"), None);
-        assert_eq!(class("@a.Test static a.B::run"), Some("a/B".into()));
-    }
 
     #[test]
     fn methods_with_a_cell_are_left_out() {

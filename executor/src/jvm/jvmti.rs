@@ -463,7 +463,8 @@ impl Tool {
         self.with_constant_pool(class, outline::named_members)
     }
 
-    /// What `read` finds in the constant pool of a class. `None` if the JVM does not return the pool.
+    /// Returns the result of `read` for the constant pool of a class. `None` if the JVM does not
+    /// return the pool.
     fn with_constant_pool<T>(
         self,
         class: jclass,

@@ -118,7 +118,8 @@ pub fn weave_class(
     };
     // The facts are asked for before the table is locked, because only the JVM knows them.
     let patterns = agent.plan_patterns();
-    let facts = selection::metadata_if_needed(agent.tool, env, class, patterns.iter());
+    let patterns = patterns.iter().map(|p| &p.methods);
+    let facts = selection::metadata_if_needed(agent.tool, env, class, patterns);
     let tasks = select_tasks(agent, class, &methods, facts.as_deref());
     if tasks.is_empty() {
         return Vec::new();

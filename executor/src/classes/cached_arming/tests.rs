@@ -36,7 +36,7 @@ fn filter(arm: &[&str]) -> ArmingFilter {
 struct Run<'r> {
     cache: &'r ClassCache,
     filter: &'r ArmingFilter,
-    plans: &'r [MethodPattern],
+    plans: &'r [&'r MethodPattern],
     policy: &'r Policy,
 }
 
@@ -214,9 +214,10 @@ fn an_old_class_file_is_stored_in_its_modern_form() {
 fn a_hit_was_armed_under_the_same_selection() {
     let folder = ScratchDirectory::new();
     let policy = Policy::Loop;
-    let plan = [MethodPattern::parse("shop.Points::loop").expect("a pattern")];
+    let plan = MethodPattern::parse("shop.Points::loop").expect("a pattern");
+    let plan = [&plan];
     let (everything, one_method) = (filter(&[]), filter(&["shop.Points::loop"]));
-    let runs: [(&ArmingFilter, &[MethodPattern]); 3] =
+    let runs: [(&ArmingFilter, &[&MethodPattern]); 3] =
         [(&everything, &[]), (&one_method, &[]), (&everything, &plan)];
     for (filter, plans) in runs {
         let cache = cache(folder.path());

@@ -1,8 +1,9 @@
 //! Attaching and detaching instruments.
 
 use super::RuntimeHandle;
+use crate::classes::plan_pattern::{called_method, single_class};
 use crate::classes::registry::Class;
-use crate::classes::retransform::{self, single_class};
+use crate::classes::retransform;
 use crate::classes::selection::MethodSelection;
 use crate::data::monotonic::monotonic;
 use crate::plans::cost_sample::CostSample;
@@ -57,7 +58,7 @@ impl RuntimeHandle {
             _ => None,
         };
         let (patterns, place) = (spec.patterns.clone(), spec.place.clone());
-        let called = retransform::called_method(&place);
+        let called = called_method(&place);
         let chosen = spec.only.as_ref().map(|only| only.len());
         let cells = start_cell.into_iter().collect();
         let instrument = Instrument::new(spec, cells, CostSample::now());

@@ -3,6 +3,7 @@
 
 use super::RuntimeHandle;
 use crate::classes::later_agents::{self, MAX_CLASSES_PER_PAUSE};
+use crate::classes::plan_pattern::{PlanPattern, called_method};
 use crate::classes::registry::Class;
 use crate::plans::instrument_registry::{Instrument, InstrumentTable};
 use crate::weaving::target_switch::SwitchBatch;
@@ -103,13 +104,21 @@ impl RuntimeHandle {
 
 /// The patterns of attached instruments and active patches. Instruments for single methods have
 /// none: they do not apply to classes that are loaded later.
-fn active_patterns(table: &InstrumentTable) -> Vec<MethodPattern> {
+fn active_patterns(table: &InstrumentTable) -> Vec<PlanPattern> {
     let is_lasting = |i: &&Instrument| i.attached && i.spec.only.is_none();
     let instruments = table.instruments.iter().filter(is_lasting);
     let patches = table.patches.iter().filter(|p| p.active);
-    let of_instruments = instruments.flat_map(|i| &i.spec.patterns);
+    let of_instruments = instruments.flat_map(|i| {
+        let called = called_method(&i.spec.place);
+        let pattern = move |methods: &MethodPattern| PlanPattern {
+            methods: methods.clone(),
+            called: called.cloned(),
+        };
+        i.spec.patterns.iter().map(pattern)
+    });
     let of_patches = patches.flat_map(|p| &p.spec.patterns);
-    of_instruments.chain(of_patches).cloned().collect()
+    let of_patches = of_patches.cloned().map(PlanPattern::of_methods);
+    of_instruments.chain(of_patches).collect()
 }
 
 #[cfg(test)]
@@ -147,6 +156,7 @@ mod tests {
             });
         }
         let expected = [pattern("A::m"), pattern("B::m")].concat();
-        assert_eq!(active_patterns(&table), expected);
+        let found = active_patterns(&table).into_iter();
+        assert_eq!(Vec::from_iter(found.map(|p| p.methods)), expected);
     }
 }

@@ -2,6 +2,7 @@
 
 use super::RuntimeHandle;
 use crate::classes::class_names;
+use crate::classes::plan_pattern::PlanPattern;
 use crate::classes::queries;
 use crate::classes::retransform;
 use crate::data::rings::DrainedEvent;
@@ -58,7 +59,7 @@ impl RuntimeHandle {
     pub(super) fn arm_matching_classes(&self, patterns: &[MethodPattern]) -> bool {
         let agent = self.agent;
         let mut all = agent.plan_patterns().to_vec();
-        all.extend(patterns.iter().cloned());
+        all.extend(patterns.iter().cloned().map(PlanPattern::of_methods));
         agent.set_plan_patterns(all);
         retransform::arm_loaded_classes(agent, self.env(), patterns, None)
     }
