@@ -284,6 +284,11 @@ impl Agent {
         self.diagnostics.withdraw_refusal(class, method, reason);
     }
 
+    /// Removes refusals; see [`Diagnostics::withdraw_details`].
+    pub fn withdraw_refusals_with(&self, details: &[String]) {
+        self.diagnostics.withdraw_details(details);
+    }
+
     /// Records the refusal of a method that has the given id. The refusal concerns the whole class
     /// if the id is unknown.
     pub fn refuse_method(&self, class: &Class, id: MethodId, reason: &Refusal) {

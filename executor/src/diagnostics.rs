@@ -89,6 +89,12 @@ impl Diagnostics {
             .remove(&RefusalKey::new(class, method, code));
     }
 
+    /// Removes the refusals with these details. The caller reports them in another way.
+    pub fn withdraw_details(&self, details: &[String]) {
+        self.refusal_map()
+            .retain(|_, detail| !details.contains(detail));
+    }
+
     /// Returns all refusals, sorted by class, method and code.
     pub fn refusals(&self) -> Vec<RefusalRow> {
         let refusals = self.refusal_map();
@@ -215,6 +221,8 @@ mod tests {
         diagnostics.refuse("b.B", "", "BrokenClass", "whole class");
         diagnostics.refuse("a.A", "run()V", "MethodTooLarge", "other");
         diagnostics.refuse("b.B", "run()V", "MethodTooLarge", "new");
+        diagnostics.refuse("b.B", "stop()V", "NotCompiled", "an error of a plan");
+        diagnostics.withdraw_details(&["an error of a plan".to_string()]);
         let rows = diagnostics.refusals();
         let rows: Vec<_> = rows
             .iter()

@@ -58,12 +58,27 @@ pub fn suggestion(agent: &Agent, env: Env, pattern: &MethodPattern) -> String {
     if let Some(hint) = hint.filter(is_other) {
         return format!("; {hint}");
     }
+    if let Some(package) = package_of_that_name(pattern, &names) {
+        return format!("; did you mean `{package}`?");
+    }
     let names = nearest(pattern, names.iter().map(String::as_str), MAX_SUGGESTIONS);
     if names.is_empty() {
         String::new()
     } else {
         format!("; near it: {}", names.join(", "))
     }
+}
+
+/// The pattern for all classes below a package, if a pattern is only the name of a package of these
+/// classes.
+fn package_of_that_name(pattern: &MethodPattern, classes: &[String]) -> Option<String> {
+    let package = pattern.to_string();
+    let is_below = |class: &String| {
+        let rest = class.strip_prefix(&package);
+        rest.is_some_and(|rest| rest.starts_with('.'))
+    };
+    let is_package = classes.iter().any(is_below);
+    is_package.then(|| format!("{package}..*"))
 }
 
 /// An instrument without points although methods matched, with the first error.
@@ -152,6 +167,20 @@ mod tests {
             .map(|spec| spec.plan)
             .collect();
         assert_eq!(plans, ["idle"]);
+    }
+
+    #[test]
+    fn the_name_of_a_package_is_read_as_its_classes() {
+        let classes = ["shop.Desk", "shop.model.Item", "shopping.Cart"].map(String::from);
+        let meant = |text| {
+            let pattern = MethodPattern::parse(text).expect("a pattern");
+            package_of_that_name(&pattern, &classes)
+        };
+        assert_eq!(meant("shop").as_deref(), Some("shop..*"));
+        assert_eq!(meant("shop.model").as_deref(), Some("shop.model..*"));
+        for none in ["sho", "shop.Desk", "shop::serve"] {
+            assert_eq!(meant(none), None, "{none}");
+        }
     }
 
     #[test]

@@ -147,8 +147,12 @@ impl RuntimeHandle {
             table.instrument(id).is_some_and(|i| !i.points.is_empty())
         };
         let own = errors.into_iter().filter(|e| e.0 == id).map(|e| e.1);
-        if let Some(error) = decisive_error(own.collect(), is_installed) {
+        let own: Vec<AttachError> = own.collect();
+        let details: Vec<String> = own.iter().map(ToString::to_string).collect();
+        if let Some(error) = decisive_error(own, is_installed) {
             self.detach_instrument(id)?;
+            // The plan fails with the error, so it is no property of the methods.
+            agent.withdraw_refusals_with(&details);
             return Err(error);
         }
         let (mut attached, refusal) = {
