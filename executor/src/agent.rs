@@ -38,6 +38,7 @@ use crate::plans::plan_output::OutputRouter;
 use crate::weaving::inline_caches::InlineCaches;
 use crate::weaving::woven_methods::WovenMethods;
 use parking_lot::{Mutex, RwLock};
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, OnceLock};
@@ -285,7 +286,7 @@ impl Agent {
     }
 
     /// Removes refusals; see [`Diagnostics::withdraw_details`].
-    pub fn withdraw_refusals_with(&self, details: &[String]) {
+    pub fn withdraw_refusals_with(&self, details: &HashSet<String>) {
         self.diagnostics.withdraw_details(details);
     }
 

@@ -90,7 +90,7 @@ impl Diagnostics {
     }
 
     /// Removes the refusals with these details. The caller reports them in another way.
-    pub fn withdraw_details(&self, details: &[String]) {
+    pub fn withdraw_details(&self, details: &HashSet<String>) {
         self.refusal_map()
             .retain(|_, detail| !details.contains(detail));
     }
@@ -222,7 +222,7 @@ mod tests {
         diagnostics.refuse("a.A", "run()V", "MethodTooLarge", "other");
         diagnostics.refuse("b.B", "run()V", "MethodTooLarge", "new");
         diagnostics.refuse("b.B", "stop()V", "NotCompiled", "an error of a plan");
-        diagnostics.withdraw_details(&["an error of a plan".to_string()]);
+        diagnostics.withdraw_details(&HashSet::from(["an error of a plan".to_string()]));
         let rows = diagnostics.refusals();
         let rows: Vec<_> = rows
             .iter()

@@ -425,6 +425,12 @@ fn only_classes_that_name_the_called_method_are_armed() -> Outcome {
                 .contains("names a method like `jobs.*::absent()`"),
             "{absent:?}"
         );
+        let mistyped =
+            live.exec("methods(\"jbos..*\").calls(\"*..*::make()\").before(counter())")?;
+        assert!(
+            mistyped.out.contains("`jbos..*` matches no method"),
+            "{mistyped:?}"
+        );
         live.stop()?.succeeded("Jobs")?;
         Ok(())
     })

@@ -108,12 +108,11 @@ impl ArmingFilter {
         let method = (name, descriptor);
         let selects = |p: &MethodPattern| may_select_method(p, class.dotted, class.facts, method);
         let any_selects = |list: &[MethodPattern]| list.iter().any(selects);
-        let plans_select = || class.plans.iter().copied().any(selects);
         let is_initialiser = name == CLASS_INITIALISER;
         if any_selects(&self.skip) || is_initialiser && self.skips_whole_class(class) {
             return ArmingDecision::No;
         }
-        if plans_select() {
+        if class.plans.iter().copied().any(selects) {
             return ArmingDecision::ByName;
         }
         if self.only_plans.load(Ordering::Relaxed) {

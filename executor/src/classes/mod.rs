@@ -4,8 +4,9 @@
 //!
 //! [`load_hook`] arms classes on their way into the JVM; [`arming_filter`] decides which.
 //! [`cached_arming`] finds a class that an earlier run has armed, and [`class_files`] keeps the original
-//! class files. [`plan_pattern`] tells which patterns of plans concern a class, and [`retransform`] sends loaded classes through the hook again. [`registry`] has the armed classes,
-//! and [`selection`] decides which of their methods a pattern selects.
+//! class files. [`plan_pattern`] tells which patterns of plans concern a class, and [`retransform`]
+//! sends loaded classes through the hook again. [`registry`] has the armed classes, and [`selection`]
+//! decides which of their methods a pattern selects.
 
 pub mod armed_file;
 pub mod arming_filter;

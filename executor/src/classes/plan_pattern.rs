@@ -16,12 +16,14 @@ pub struct PlanPattern {
 impl PlanPattern {
     /// A pattern that needs no call.
     pub fn of_methods(methods: MethodPattern) -> PlanPattern {
-        let called = None;
-        PlanPattern { methods, called }
+        PlanPattern {
+            methods,
+            called: None,
+        }
     }
 
-    /// Whether a class without a call of the wanted method can be left alone. This is not so for a
-    /// class that the pattern names in full.
+    /// The method that a class must name to be selected. `None` if the pattern selects classes that
+    /// call nothing too, or names its only class in full.
     fn needs_call(&self) -> Option<&MethodPattern> {
         let called = self.called.as_ref();
         called.filter(|_| single_class(&self.methods).is_none())

@@ -45,6 +45,12 @@ pub fn similar_classes(agent: &Agent, env: Env, pattern: &MethodPattern) -> Vec<
     nearest(pattern, names.iter().map(String::as_str), MAX_SUGGESTIONS)
 }
 
+/// Whether a pattern may select methods of a loaded class.
+pub fn selects_loaded_class(agent: &Agent, env: Env, pattern: &MethodPattern) -> bool {
+    let names = candidates(agent, env, None).names;
+    names.iter().any(|name| pattern.matches_class(name))
+}
+
 /// Returns the end of a warning that suggests a pattern, methods or classes; empty if there are none.
 pub fn suggestion(agent: &Agent, env: Env, pattern: &MethodPattern) -> String {
     let meant = MeantMethod::of(pattern);

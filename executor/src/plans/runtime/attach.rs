@@ -11,11 +11,12 @@ use crate::plans::derived_counts::{read_points, wait_for_superseded_versions};
 use crate::plans::instrument_registry::Instrument;
 use crate::plans::journal_records;
 use crate::plans::readings::installed_points;
-use crate::plans::warnings::suggestion;
+use crate::plans::warnings::{selects_loaded_class, suggestion};
 use crate::weaving::changed_classes::settled_classes;
 use crate::weaving::target_switch::SwitchBatch;
 use crate::weaving::versions;
 use crate::weaving::weaver::{self, weave_class};
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use veneer_fragmenter::cell_path::selects_only_cell_path;
@@ -148,7 +149,7 @@ impl RuntimeHandle {
         };
         let own = errors.into_iter().filter(|e| e.0 == id).map(|e| e.1);
         let own: Vec<AttachError> = own.collect();
-        let details: Vec<String> = own.iter().map(ToString::to_string).collect();
+        let details: HashSet<String> = own.iter().map(ToString::to_string).collect();
         if let Some(error) = decisive_error(own, is_installed) {
             self.detach_instrument(id)?;
             // The plan fails with the error, so it is no property of the methods.
@@ -210,7 +211,9 @@ impl RuntimeHandle {
                 attached.warnings.push(format!("`{pattern}` selects nothing: {} is never armed, because Veneer executes its methods in each call of an instrumented method (OnCellPath); select its calls in your own methods: methods(…).calls(\"{pattern}\")", pattern.class_text()));
                 continue;
             }
-            if let Some(called) = called.filter(|_| single_class(pattern).is_none()) {
+            if let Some(called) = called.filter(|_| single_class(pattern).is_none())
+                && selects_loaded_class(agent, env, pattern)
+            {
                 attached.warnings.push(format!("no class that `{pattern}` selects and that is loaded now names a method like `{called}` in its code (classes loaded later are matched too)"));
                 continue;
             }
