@@ -478,7 +478,9 @@ fn come_back(agent: &'static Agent, env: Env) -> Result<(), StartError> {
     agent_threads::start_all(agent, env)?;
     agent.tool.enable(jvmtiEvent::JVMTI_EVENT_CLASS_PREPARE)?;
     agent.class_hook.move_to_end()?;
-    stack_traces::hook_again(env);
+    if let Err(e) = stack_traces::hook_again(env) {
+        agent.report_problem("", &e.to_string());
+    }
     agent.left.store(false, Ordering::SeqCst);
     control::serve(agent);
     Ok(())

@@ -32,7 +32,8 @@ pub fn handle_orders(live: &mut Live, count: i64) -> Result<(), LiveError> {
 /// Fails also in these cases:
 ///
 /// * The program's other thread lost or repeated an iteration: `twice` is not twice `turns`.
-/// * Standard error has a line other than the JVM's warnings about agents.
+/// * Standard error has a line other than the JVM's warnings about agents, or standard output has a
+///   warning of the JVM.
 pub fn stop_and_check(live: Live) -> Result<(), Box<dyn std::error::Error>> {
     let Output { out, err, .. } = live.stop()?.succeeded("Desk")?;
     let last = out.lines().last().unwrap_or_default();
@@ -40,8 +41,10 @@ pub fn stop_and_check(live: Live) -> Result<(), Box<dyn std::error::Error>> {
     if turns <= 0 || number(last, "twice") != Some(2 * turns) {
         return Err(last.into());
     }
-    let warning = |line: &&str| !line.starts_with("WARNING: ") && !line.is_empty();
-    let said: Vec<&str> = err.lines().filter(warning).collect();
+    // The JVM's own warnings are lines of the standard output.
+    let jvm_warnings = out.lines().filter(|line| line.contains("[warning]"));
+    let printed = |line: &&str| !line.starts_with("WARNING: ") && !line.is_empty();
+    let said: Vec<&str> = err.lines().filter(printed).chain(jvm_warnings).collect();
     match said.is_empty() {
         true => Ok(()),
         false => Err(said.join("\n").into()),

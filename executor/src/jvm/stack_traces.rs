@@ -1,11 +1,15 @@
 //! Replaces the native method `Throwable.fillInStackTrace(int)`, so that `VeneerWalk` can correct
 //! the lines of nest hosts in the trace of each new exception.
 //!
-//! `VeneerWalk` binds the method once, when the first version is defined, through the native method
+//! `VeneerWalk` binds the method when the first version is defined, through the native method
 //! `VeneerWalk.hook`. No class file is changed for it. The plan thread unbinds the method when the
-//! agent unloads, and the thread that loads the agent again binds it again.
+//! agent unloads, and the thread that loads the agent again lets `VeneerWalk` bind it again.
+//!
+//! **Invariant:** only `VeneerWalk.hook` binds the method. HotSpot prints a warning if code binds a
+//! native method of the JDK and the calling Java method is not one of the JDK's own loaders
+//! (`jni_RegisterNatives`).
 
-use crate::jvm::jni::{Env, Global, Static, jclass};
+use crate::jvm::jni::{Env, Global, JvmError, Static, jclass};
 use ::jni::sys::{self, JNIEnv, jint, jvalue};
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -20,6 +24,8 @@ struct Hook {
     fill: Fill,
     /// The Java method `VeneerWalk.filled`.
     filled: Static,
+    /// The Java method `VeneerWalk.bindAgain`.
+    bind_again: Static,
     /// The class that `Thread.stop` throws into a thread, if the JVM has it.
     stopped: Option<Global>,
 }
@@ -32,9 +38,11 @@ thread_local! {
     static INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Binds the method. Returns false if this JVM does not have the function that the method calls, or
-/// if the method was bound before.
+/// Binds the method. Returns false if this JVM does not have the function that the method calls.
 pub fn hook(env: Env, throwable: jclass, walk: jclass) -> bool {
+    if HOOK.get().is_some() {
+        return bind(env, throwable);
+    }
     // SAFETY: the name is NUL-terminated.
     let fill = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"JVM_FillInStackTrace".as_ptr()) };
     if fill.is_null() {
@@ -44,10 +52,14 @@ pub fn hook(env: Env, throwable: jclass, walk: jclass) -> bool {
     let Ok(filled) = env.static_method(&walk, c"filled", c"(Ljava/lang/Throwable;)V") else {
         return false;
     };
+    let Ok(bind_again) = env.static_method(&walk, c"bindAgain", c"()V") else {
+        return false;
+    };
     let hook = Hook {
         // SAFETY: the symbol is that function, with an environment and an object as parameters.
         fill: unsafe { std::mem::transmute::<*mut c_void, Fill>(fill) },
         filled,
+        bind_again,
         stopped: env
             .find(c"java/lang/ThreadDeath")
             .ok()
@@ -75,14 +87,20 @@ pub fn unhook(env: Env) {
     }
 }
 
-/// Binds the method again after [`unhook`].
-pub fn hook_again(env: Env) {
-    if HOOK.get().is_some()
-        && let Ok(throwable) = env.find(c"java/lang/Throwable")
-    {
-        bind(env, throwable);
-        // SAFETY: `find` has made the local reference, which is not used again.
-        unsafe { env.delete(throwable) };
+/// Lets `VeneerWalk` bind the method again after [`unhook`].
+///
+/// # Errors
+/// The JVM could not call the Java method, for example because the stack has no room. The traces of
+/// new exceptions then stay as the JVM makes them.
+pub fn hook_again(env: Env) -> Result<(), JvmError> {
+    match HOOK.get() {
+        // SAFETY: `bindAgain` is a static method without parameters and without a result.
+        Some(hook) => unsafe {
+            env.void(&hook.bind_again, &[], || {
+                "correcting stack traces again".to_string()
+            })
+        },
+        None => Ok(()),
     }
 }
 

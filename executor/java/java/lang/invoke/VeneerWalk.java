@@ -144,6 +144,11 @@ final class VeneerWalk
      */
     private static native boolean hook(Class<?> throwable, Class<?> walk);
 
+    /** Binds the method again after the agent has unbound it. The agent calls it. */
+    static void bindAgain() {
+        hook(Throwable.class, VeneerWalk.class);
+    }
+
     private void walk() {
         walker.walk(this);
     }
