@@ -2,14 +2,13 @@
 
 mod classfile_support;
 
-use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use classfile_support::{QUICK, for_each_class};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use veneer_fragmenter::classfile::{
-    ClassFile, ClassFileError, Code, ConstantPool, VerificationType, decode_stack_map,
+    ClassFile, ClassFileError, Code, ConstantPool, ImportMemo, VerificationType, decode_stack_map,
     encode_stack_map, remap_code_attributes,
 };
 use veneer_fragmenter::outline::{Outline, mentioned};
@@ -71,7 +70,7 @@ fn use_everything(bytes: &[u8]) -> Result<(), ClassFileError> {
             &|row| row.wrapping_add(1),
         );
     }
-    let (mut other, mut memo) = (ConstantPool::new(), HashMap::new());
+    let (mut other, mut memo) = (ConstantPool::new(), ImportMemo::default());
     for index in 0..class.pool.count().saturating_add(2) {
         let _ = (
             class.pool.text(index),

@@ -3,7 +3,6 @@
 
 mod classfile_support;
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -11,8 +10,8 @@ use classfile_support::{
     ALL, QUICK, for_each_class, for_each_code, initial_locals, instruction_starts,
 };
 use veneer_fragmenter::classfile::{
-    ClassFile, ClassFileError, Code, ConstantPool, ConstantTag, PoolEntry, VerificationType,
-    decode_stack_map, encode_stack_map, remap_code_attributes,
+    ClassFile, ClassFileError, Code, ConstantPool, ConstantTag, ImportMemo, PoolEntry,
+    VerificationType, decode_stack_map, encode_stack_map, remap_code_attributes,
 };
 
 /// Numbers of checked items.
@@ -92,7 +91,7 @@ fn check_module(class: &ClassFile<'_>) {
 fn check_pool(pool: &ConstantPool<'_>) {
     let mut same = pool.clone();
     let mut other = ConstantPool::new();
-    let (mut to_same, mut to_other) = (HashMap::new(), HashMap::new());
+    let (mut to_same, mut to_other) = (ImportMemo::default(), ImportMemo::default());
     for index in pool.indices() {
         match pool.tag(index).unwrap() {
             ConstantTag::Dynamic | ConstantTag::InvokeDynamic => {

@@ -18,7 +18,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use rustix::time::{ClockId, clock_gettime};
 use veneer_fragmenter::advice::{Probe, ProbeAction, Site};
-use veneer_fragmenter::arming::{self, ArmedCode, Request};
+use veneer_fragmenter::arming::{self, Armed, ArmedCode, Request};
 use veneer_fragmenter::cell_path::on_cell_path;
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::counting::CounterPlan;
@@ -181,10 +181,21 @@ impl ClassCheck {
         };
         for ((name, policy), sum) in task.policies.iter().zip(&mut totals.policies) {
             let methods = totals.methods;
+            let mut unnamed = None;
             for named in [false, true] {
                 let doing = format!("arm {name}");
                 self.guard(&doing, |e| {
-                    e.arm((bytes, &file), policy, named, methods, &doing, sum);
+                    let Some(armed) = e.arm(bytes, policy, named, methods, &doing, sum) else {
+                        return;
+                    };
+                    // Most classes have the same code in both forms. It is checked once.
+                    if !unnamed
+                        .as_ref()
+                        .is_some_and(|other| has_same_code(other, &armed))
+                    {
+                        e.check_armed(&file, &armed, &doing, sum);
+                    }
+                    unnamed = Some(armed);
                 });
             }
             let doing = format!("emit {name}");
@@ -215,15 +226,16 @@ impl ClassCheck {
         found
     }
 
+    /// Arms a class, and counts its methods and refusals. `None` if no method was armed.
     fn arm(
         &mut self,
-        (bytes, file): (&[u8], &ClassFile),
+        bytes: &[u8],
         policy: &Policy,
         named: bool,
         methods: u64,
         doing: &str,
         sum: &mut PolicyTotals,
-    ) {
+    ) -> Option<Armed> {
         let stage = if named {
             CheckStage::Named
         } else {
@@ -245,7 +257,7 @@ impl ClassCheck {
                 if let Refusal::Internal(_) = reason {
                     self.fail(doing, "", reason);
                 }
-                return;
+                return None;
             }
         };
         for (method, reason) in &armed.refusals {
@@ -264,9 +276,17 @@ impl ClassCheck {
         } else {
             &mut sum.armed
         }) += count;
-        if count == 0 {
-            return;
-        }
+        (count > 0).then_some(armed)
+    }
+
+    /// Verifies the types of an armed class, and proves its methods.
+    fn check_armed(
+        &mut self,
+        file: &ClassFile,
+        armed: &Armed,
+        doing: &str,
+        sum: &mut PolicyTotals,
+    ) {
         let sound = |written| {
             let file = ClassFile::parse(written)?;
             file.check_closed().map(|()| file)
@@ -280,7 +300,7 @@ impl ClassCheck {
         if let Err(reason) = verify::guard::armed(file, &outcome) {
             self.fail(&doing.replace("arm", "verify armed"), "", reason);
         }
-        let proved = proof::armed(file, &outcome, &armed);
+        let proved = proof::armed(file, &outcome, armed);
         sum.proved += proved.count;
         for (method, reason) in proved.failures {
             self.fail(&doing.replace("arm", "prove armed"), &method, reason);
@@ -407,6 +427,12 @@ impl ClassCheck {
         }
         refused
     }
+}
+
+/// Whether two forms of an armed class have the same code, capture points and anchor.
+fn has_same_code(a: &Armed, b: &Armed) -> bool {
+    (&a.bytes, &a.anchor, &a.anchor_bytes, &a.methods)
+        == (&b.bytes, &b.anchor, &b.anchor_bytes, &b.methods)
 }
 
 /// The class whose methods are emitted in versions.

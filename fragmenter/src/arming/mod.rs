@@ -93,7 +93,7 @@ pub struct Earlier<'r> {
 }
 
 /// A method that has been armed, with its cell and its capture points.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ArmedMethod {
     /// Position in the class file's method list.
     pub index: usize,

@@ -2,14 +2,19 @@
 
 use std::collections::HashMap;
 
+use ahash::RandomState;
+
 use super::entry::{ConstantTag, PoolEntry};
 use super::error::ClassFileError;
 use super::pool::ConstantPool;
 
+/// The indices of imported entries in the target pool, by their indices in the source pool.
+pub type ImportMemo = HashMap<u16, u16, RandomState>;
+
 impl ConstantPool<'_> {
     /// Finds or appends a copy of entry `index` of `from`, and of the entries that it refers to.
-    /// Text is copied byte for byte. `memo` maps source indices to target indices. Use one map per
-    /// pair of pools, empty at first.
+    /// Text is copied byte for byte. Use one `memo` per pair of
+    /// pools, empty at first.
     ///
     /// The recursion depth is fixed (`MethodHandle` → member → `NameAndType` → `Utf8`). So entries
     /// that refer to each other in a cycle cause an error and no endless recursion.
@@ -21,7 +26,7 @@ impl ConstantPool<'_> {
         &mut self,
         from: &ConstantPool<'_>,
         index: u16,
-        memo: &mut HashMap<u16, u16>,
+        memo: &mut ImportMemo,
     ) -> Result<u16, ClassFileError> {
         if let Some(&known) = memo.get(&index) {
             return Ok(known);
@@ -68,7 +73,7 @@ impl ConstantPool<'_> {
         &mut self,
         from: &ConstantPool<'_>,
         index: u16,
-        memo: &mut HashMap<u16, u16>,
+        memo: &mut ImportMemo,
     ) -> Result<u16, ClassFileError> {
         let bytes = from.utf8(index)?;
         if let Some(&known) = memo.get(&index) {
@@ -84,7 +89,7 @@ impl ConstantPool<'_> {
         tag: ConstantTag,
         from: &ConstantPool<'_>,
         text: u16,
-        memo: &mut HashMap<u16, u16>,
+        memo: &mut ImportMemo,
     ) -> Result<u16, ClassFileError> {
         let text = self.import_utf8(from, text, memo)?;
         self.intern_one(tag, text)
@@ -94,7 +99,7 @@ impl ConstantPool<'_> {
         &mut self,
         from: &ConstantPool<'_>,
         index: u16,
-        memo: &mut HashMap<u16, u16>,
+        memo: &mut ImportMemo,
     ) -> Result<u16, ClassFileError> {
         let (name, descriptor) = from.name_and_type(index)?;
         let name = self.import_utf8(from, name, memo)?;
@@ -106,7 +111,7 @@ impl ConstantPool<'_> {
         &mut self,
         from: &ConstantPool<'_>,
         index: u16,
-        memo: &mut HashMap<u16, u16>,
+        memo: &mut ImportMemo,
     ) -> Result<u16, ClassFileError> {
         let member = from.member(index)?;
         let class = match from.entry(member.class)? {

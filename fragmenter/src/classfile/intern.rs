@@ -10,9 +10,18 @@ use super::intern_table::InternTable;
 use super::pool::{ConstantPool, utf8_head};
 use super::text;
 
-/// Fills a table with all entries of the pool.
+/// Number of bytes up to which an entry is built on the stack.
+const MAX_SHORT_ENTRY: usize = 128;
+
+/// Fills a table with all entries of the pool. Of equal entries, the first is kept.
 fn fill(table: &mut InternTable, pool: &ConstantPool<'_>) {
-    table.fill(pool.indices(), |index| pool.raw(index).ok());
+    for index in pool.indices() {
+        if let Ok(entry) = pool.raw(index)
+            && let Err(position) = table.find(entry, |index| pool.bytes_at(index).ok())
+        {
+            table.insert(position, index);
+        }
+    }
 }
 
 impl ConstantPool<'_> {
@@ -28,7 +37,7 @@ impl ConstantPool<'_> {
             .interned
             .take()
             .unwrap_or_else(|| self.new_intern_table());
-        let index = match table.find(entry, |index| self.raw(index).ok()) {
+        let index = match table.find(entry, |index| self.bytes_at(index).ok()) {
             Ok(index) => Ok(index),
             Err(position) => self.append(tag, entry).inspect(|&index| {
                 table.insert(position, index);
@@ -64,10 +73,25 @@ impl ConstantPool<'_> {
     /// Finds or appends a `Utf8` entry, given in modified UTF-8.
     pub(super) fn intern_utf8(&mut self, bytes: &[u8]) -> Result<u16, ClassFileError> {
         let head = utf8_head(bytes.len())?;
-        let mut entry = Vec::with_capacity(head.len() + bytes.len());
-        entry.extend_from_slice(&head);
-        entry.extend_from_slice(bytes);
-        self.intern(ConstantTag::Utf8, &entry)
+        let size = head.len() + bytes.len();
+        let write = |entry: &mut [u8]| {
+            let (start, rest) = entry.split_at_mut(head.len());
+            start.copy_from_slice(&head);
+            rest.copy_from_slice(bytes);
+        };
+        // Most texts are short, and need no allocation.
+        let mut short = [0; MAX_SHORT_ENTRY];
+        match short.get_mut(..size) {
+            Some(entry) => {
+                write(entry);
+                self.intern(ConstantTag::Utf8, entry)
+            }
+            None => {
+                let mut entry = vec![0; size];
+                write(&mut entry);
+                self.intern(ConstantTag::Utf8, &entry)
+            }
+        }
     }
 
     /// Adds a `Utf8` entry for the text.

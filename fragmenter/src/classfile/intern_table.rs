@@ -2,12 +2,14 @@
 //!
 //! The table is a plain open-addressing hash table of pool indices; the entries stay in the pool.
 //! The hash is keyed at random, so no crafted class file can cause many collisions.
+//!
+//! The first bytes of an entry determine its length. So an entry of the pool equals a given one if
+//! the bytes from its offset on begin with those of the given entry.
 
 use ahash::RandomState;
 
 /// Pool indices, hashed by entry bytes. 0 is not a valid index and marks a free position.
 ///
-/// The functions that compare entries take `entry_at`, which returns the bytes of a pool entry.
 #[derive(Debug, Clone)]
 pub(super) struct InternTable {
     hasher: RandomState,
@@ -26,26 +28,12 @@ impl InternTable {
         }
     }
 
-    /// Inserts these entries. Of equal entries, the first is kept.
-    pub(super) fn fill<'p>(
-        &mut self,
-        indices: impl Iterator<Item = u16>,
-        entry_at: impl Fn(u16) -> Option<&'p [u8]> + Copy,
-    ) {
-        for index in indices {
-            if let Some(entry) = entry_at(index)
-                && let Err(position) = self.find(entry, entry_at)
-            {
-                self.insert(position, index);
-            }
-        }
-    }
-
-    /// Returns the index of an equal entry, or the position at which to insert one.
+    /// Returns the index of an equal entry, or the position at which to insert one. `bytes_at`
+    /// returns the bytes from the start of a pool entry on.
     pub(super) fn find<'p>(
         &self,
         entry: &[u8],
-        entry_at: impl Fn(u16) -> Option<&'p [u8]>,
+        bytes_at: impl Fn(u16) -> Option<&'p [u8]>,
     ) -> Result<u16, usize> {
         let mask = self.positions.len() - 1;
         let mut position = self.hasher.hash_one(entry) as usize & mask;
@@ -53,7 +41,7 @@ impl InternTable {
         loop {
             match self.positions.get(position) {
                 Some(&index) if index != 0 => {
-                    if entry_at(index).is_some_and(|found| found == entry) {
+                    if bytes_at(index).is_some_and(|found| found.starts_with(entry)) {
                         return Ok(index);
                     }
                 }

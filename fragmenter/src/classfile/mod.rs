@@ -42,5 +42,6 @@ pub use code::{Code, ExceptionRange};
 pub use entry::{ConstantTag, MemberRef, PoolEntry};
 pub use error::ClassFileError;
 pub use frame::{StackMapFrame, VerificationType, decode_stack_map, encode_stack_map};
+pub use import::ImportMemo;
 pub use pool::ConstantPool;
 pub use tables::remap_code_attributes;

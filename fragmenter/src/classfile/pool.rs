@@ -134,7 +134,7 @@ impl<'a> ConstantPool<'a> {
 
     /// Returns the bytes from an entry's tag to the end of `original` or `appended`.
     #[inline]
-    fn bytes_at(&self, index: u16) -> Result<&[u8], ClassFileError> {
+    pub(super) fn bytes_at(&self, index: u16) -> Result<&[u8], ClassFileError> {
         self.offsets
             .get(usize::from(index))
             .filter(|&&offset| offset != NO_ENTRY)

@@ -5,10 +5,10 @@ use super::version_class::BoundMember;
 use crate::bootstrap::BootstrapMethod;
 use crate::bytecode::opcode::*;
 use crate::bytecode::{Assembler, Instruction};
-use crate::classfile::{ClassFile, ConstantPool};
+use crate::classfile::{ClassFile, ConstantPool, ImportMemo};
 use crate::refusal::Refusal;
 use crate::runtime;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use veneer_names::MethodId;
 
@@ -19,7 +19,7 @@ pub(crate) struct Emitter<'e> {
     pub anchor: &'e str,
     pub self_name: String,
     pub pool: ConstantPool<'static>,
-    pub memo: HashMap<u16, u16>,
+    pub memo: ImportMemo,
     pub host_bootstrap: Vec<BootstrapMethod>,
     pub bootstrap: Vec<BootstrapMethod>,
     pub protected: &'e ProtectedMembers,

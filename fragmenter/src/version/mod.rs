@@ -44,12 +44,12 @@ pub use version_class::{BoundMember, FinalField, Span, VersionClass};
 use self::emitter::Emitter;
 use self::method_body::{EmittedMethod, FINAL, STATIC, emit_body, member, places};
 use crate::bootstrap;
-use crate::classfile::{Attribute, ClassFile, ConstantPool, Member};
+use crate::classfile::{Attribute, ClassFile, ConstantPool, ImportMemo, Member};
 use crate::osr_exit;
 use crate::patch;
 use crate::refusal::Refusal;
 use crate::runtime;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Whether a class signature is that of a version, which is the host's name with `$V.` and a suffix
 /// from the JVM.
@@ -78,7 +78,7 @@ pub fn emit(
         anchor,
         self_name: self_name.clone(),
         pool: ConstantPool::new(),
-        memo: HashMap::new(),
+        memo: ImportMemo::default(),
         host_bootstrap: bootstrap::read(host)?,
         bootstrap: Vec::new(),
         protected,

@@ -3,11 +3,9 @@
 //! Promises: the code does not panic. Memory is bounded by the input's size. An accepted file is
 //! written again byte for byte. A decoded stack map is equal after encoding and decoding it again.
 
-use std::collections::HashMap;
-
 use veneer_fragmenter::bytecode::decode;
 use veneer_fragmenter::classfile::{
-    ClassFile, ClassFileError, Code, ConstantPool, VerificationType, decode_stack_map,
+    ClassFile, ClassFileError, Code, ConstantPool, ImportMemo, VerificationType, decode_stack_map,
     encode_stack_map, remap_code_attributes,
 };
 use veneer_fragmenter::outline::{Outline, mentioned};
@@ -78,7 +76,7 @@ fn whole(data: &[u8]) -> Result<(), ClassFileError> {
             &|row| row.wrapping_add(1),
         );
     }
-    let (mut other, mut memo) = (ConstantPool::new(), HashMap::new());
+    let (mut other, mut memo) = (ConstantPool::new(), ImportMemo::default());
     for index in 0..class.pool.count().saturating_add(2) {
         let pool = &class.pool;
         let _ = (

@@ -33,6 +33,7 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
     // processors busy. The two JDKs, which take longest, are the first.
     let jobs = scope.workers.div_ceil(2);
     let checks = parallel_map_on(scope.workers.min(2), &corpora, |corpus| {
+        corpus.make_sources()?;
         let check = statics::check(corpus, scope, jobs)?;
         eprintln!(
             "corpora: {:4.0} s  {corpus}: {} classes, {} failures",

@@ -1,11 +1,12 @@
 //! Content numbers: equal constants of the two class files get equal numbers.
 
 use crate::classfile::{ClassFile, ClassFileError};
+use ahash::RandomState;
 use std::collections::HashMap;
 
 /// The content numbers of both sides.
 pub(in crate::check) struct ContentNumbers {
-    numbers: HashMap<Vec<u8>, u32>,
+    numbers: HashMap<Vec<u8>, u32, RandomState>,
 }
 
 /// The first content number. Smaller numbers are opcodes and similar keys.
@@ -14,7 +15,7 @@ const FIRST_CONTENT_NUMBER: u32 = 4096;
 impl ContentNumbers {
     pub fn new() -> ContentNumbers {
         ContentNumbers {
-            numbers: HashMap::new(),
+            numbers: HashMap::default(),
         }
     }
 

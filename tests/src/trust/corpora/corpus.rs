@@ -1,7 +1,7 @@
 //! The corpora: modules of JDKs, and groups of jars.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::obfuscated;
 use crate::folder::Folder;
@@ -22,7 +22,12 @@ pub struct Corpus {
     pub needs: Vec<PathBuf>,
     /// The policy under which they are checked in addition to `block`.
     pub policy: &'static str,
+    /// Makes the sources. `None` if they exist.
+    pub make: Option<MakeSources>,
 }
+
+/// Makes a file with a JDK's tools.
+pub type MakeSources = fn(&Jdk, &Path) -> Result<(), TrustError>;
 
 /// Each corpus is checked under `block`, which has the most points, and under one of these policies
 /// in turn.
@@ -38,6 +43,16 @@ impl Corpus {
     /// Returns whether these are classes of the JDK itself.
     pub fn is_jdk(&self) -> bool {
         self.sources.iter().any(|s| s.starts_with("jrt:/"))
+    }
+
+    /// Makes the sources if they do not exist.
+    pub fn make_sources(&self) -> Result<(), TrustError> {
+        let Some(make) = self.make else {
+            return Ok(());
+        };
+        let made = self.sources.iter().map(Path::new);
+        made.filter(|path| !path.exists())
+            .try_for_each(|path| make(&self.jdk, path))
     }
 }
 
@@ -236,6 +251,7 @@ pub fn all(scope: &Scope, folder: &Folder) -> Result<Vec<Corpus>, TrustError> {
             sources: modules.iter().map(|m| format!("jrt:/{m}")).collect(),
             needs: Vec::new(),
             policy: POLICIES[0],
+            make: None,
         });
     }
     let jars = |name: &str, sources: &[&str], needs: &[&str]| -> Result<Corpus, TrustError> {
@@ -246,6 +262,7 @@ pub fn all(scope: &Scope, folder: &Folder) -> Result<Vec<Corpus>, TrustError> {
             sources: sources.iter().map(|p| p.display().to_string()).collect(),
             needs: jars::jars(needs)?,
             policy: POLICIES[0],
+            make: None,
         })
     };
     if scope.quick {
@@ -259,14 +276,18 @@ pub fn all(scope: &Scope, folder: &Folder) -> Result<Vec<Corpus>, TrustError> {
     for (name, sources, needs) in GROUPS {
         all.push(jars(name, sources, needs)?);
     }
-    let obfuscated = obfuscated::jar(oldest, folder)?;
-    all.push(Corpus {
+    // ProGuard takes over a minute in one thread. So the corpus is one of the first, which lets
+    // other corpora be checked meanwhile.
+    let obfuscated = Corpus {
         name: "Obfuscated by ProGuard".into(),
         jdk: oldest.clone(),
-        sources: vec![obfuscated.display().to_string()],
+        sources: vec![folder.join("obfuscated.jar").display().to_string()],
         needs: Vec::new(),
         policy: POLICIES[0],
-    });
+        make: Some(obfuscated::make_jar),
+    };
+    let after_jdks = all.iter().take_while(|corpus| corpus.is_jdk()).count();
+    all.insert(after_jdks, obfuscated);
     for (corpus, policy) in all.iter_mut().zip(POLICIES.iter().cycle()) {
         corpus.policy = policy;
     }

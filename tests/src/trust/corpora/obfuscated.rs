@@ -1,10 +1,9 @@
 //! Makes a jar that ProGuard has optimised and obfuscated: heavily overloaded short names, merged
 //! interfaces, moved code.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::time::Duration;
 
-use crate::folder::Folder;
 use crate::jars;
 use crate::jdk::Jdk;
 use crate::process::Process;
@@ -41,9 +40,8 @@ const OPTIONS: &str = "\
 -keep,allowobfuscation public class * { public protected *; }
 ";
 
-/// Makes the jar, and returns its path.
-pub fn jar(jdk: &Jdk, folder: &Folder) -> Result<PathBuf, TrustError> {
-    let out = folder.join("obfuscated.jar");
+/// Makes the jar.
+pub fn make_jar(jdk: &Jdk, jar: &Path) -> Result<(), TrustError> {
     let mut options = String::new();
     for input in jars::jars(&INPUT)? {
         options += &format!(
@@ -51,13 +49,13 @@ pub fn jar(jdk: &Jdk, folder: &Folder) -> Result<PathBuf, TrustError> {
             input.display()
         );
     }
-    options += &format!("-outjars '{}'\n", out.display());
+    options += &format!("-outjars '{}'\n", jar.display());
     options += &format!(
         "-libraryjars '{}'(!**.jar;!module-info.class)\n",
         jdk.home().join("jmods/java.base.jmod").display()
     );
     options += OPTIONS;
-    let file = folder.join("obfuscated.pro");
+    let file = jar.with_extension("pro");
     std::fs::write(&file, options)?;
     let paths = std::env::join_paths(jars::jars(&PROGUARD)?)?;
     Process::new(jdk.tool("java"))
@@ -68,5 +66,5 @@ pub fn jar(jdk: &Jdk, folder: &Folder) -> Result<PathBuf, TrustError> {
         .limit(Duration::from_secs(600))
         .run()?
         .succeeded("ProGuard")?;
-    Ok(out)
+    Ok(())
 }
