@@ -12,7 +12,9 @@ mod classfile_support;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use check_support::explain::{Why, differs, explain, throws};
 use check_support::{ProbeSet, SplitMix, armed, policies, versions};
@@ -376,6 +378,9 @@ fn member_texts(file: &ClassFile, index: u16) -> Option<[String; 3]> {
     ])
 }
 
+/// The mutants by kind of change.
+type Table = BTreeMap<&'static str, Kind>;
+
 #[derive(Default)]
 struct Kind {
     mutants: usize,
@@ -403,7 +408,7 @@ impl Kind {
 
 /// Mutates methods of an emitted class and lets `check` judge each mutant.
 fn check_mutants_of(
-    table: &mut BTreeMap<&'static str, Kind>,
+    table: &mut Table,
     at: &str,
     bytes: &[u8],
     random: &mut SplitMix,
@@ -481,59 +486,81 @@ fn check_mutants_of(
     }
 }
 
-fn mutants(label: &str, include: &str, sparse: usize) -> BTreeMap<&'static str, Kind> {
-    let mut table = BTreeMap::new();
-    let (mut n, mut random) = (0usize, SplitMix(7));
+/// The mutants of one class and of its versions. `n` is its number among the classes, which chooses
+/// the policy and the mutants.
+fn mutants_of_class(n: usize, sparse: usize, path: &Path, bytes: &[u8]) -> Table {
+    let mut table = Table::new();
+    let mut random = SplitMix(n as u64);
+    let policy = &policies()[n / sparse % 4];
+    let Ok(modern) = veneer_fragmenter::inference::upgrade_class_file(bytes) else {
+        return table;
+    };
+    let file = ClassFile::parse(&modern).unwrap();
+    let at = format!("{} {policy:?}", path.display());
+    if let Some(armed) = armed(bytes, policy) {
+        for _ in 0..3 {
+            check_mutants_of(
+                &mut table,
+                &format!("{at} armed"),
+                &armed.bytes,
+                &mut random,
+                &|_| u16::MAX,
+                &|m| check::armed_class(&file, m, &armed.anchor, &armed.methods),
+            );
+        }
+    }
+    let anchor = format!("{}$Veneer", file.name().unwrap());
+    for probe_set in [ProbeSet::Nothing, ProbeSet::Counters, ProbeSet::Everything] {
+        for v in versions(&file, &anchor, policy, probe_set, 1) {
+            let at = format!("{at} {probe_set:?} {:?}", v.bodies);
+            // In an `enter` body, the host's locals are one slot higher.
+            let instance = u16::from(v.bodies == Bodies::Enter);
+            let host_locals = |name: &str| {
+                let id = veneer_fragmenter::version::method_id(name);
+                let index = v.expected.iter().find(|x| Some(x.id) == id)?.index;
+                let code = file.methods[index].code(&file.pool).ok()??;
+                Some(code.max_locals + instance)
+            };
+            check_mutants_of(
+                &mut table,
+                &at,
+                &v.bytes,
+                &mut random,
+                &|name| host_locals(name).unwrap_or(u16::MAX),
+                &|m| check::version_class(&file, m, &anchor, &v.expected),
+            );
+        }
+    }
+    table
+}
+
+/// The mutants of every `sparse`-th class. One thread for each processor takes the classes in turn.
+fn mutants(label: &str, include: &str, sparse: usize) -> Table {
     // A fixed order makes the mutants reproducible on the same JDKs.
     let mut classes: Vec<(PathBuf, Vec<u8>)> = Vec::new();
     classfile_support::for_each_class(label, include, |path, bytes| {
         classes.push((path.to_path_buf(), bytes.to_vec()));
     });
     classes.sort();
-    for (path, bytes) in &classes {
-        n += 1;
-        if n % sparse != 0 {
-            continue;
+    let (next, found) = (AtomicUsize::new(1), Mutex::new(BTreeMap::new()));
+    let work = || {
+        loop {
+            let n = next.fetch_add(1, Ordering::Relaxed) * sparse;
+            let Some((path, bytes)) = classes.get(n - 1) else {
+                return;
+            };
+            let table = mutants_of_class(n, sparse, path, bytes);
+            found.lock().unwrap().insert(n, table);
         }
-        let policy = &policies()[n / sparse % 4];
-        let Ok(modern) = veneer_fragmenter::inference::upgrade_class_file(bytes) else {
-            continue;
-        };
-        let file = ClassFile::parse(&modern).unwrap();
-        let at = format!("{} {policy:?}", path.display());
-        if let Some(armed) = armed(bytes, policy) {
-            for _ in 0..3 {
-                check_mutants_of(
-                    &mut table,
-                    &format!("{at} armed"),
-                    &armed.bytes,
-                    &mut random,
-                    &|_| u16::MAX,
-                    &|m| check::armed_class(&file, m, &armed.anchor, &armed.methods),
-                );
-            }
-        }
-        let anchor = format!("{}$Veneer", file.name().unwrap());
-        for probe_set in [ProbeSet::Nothing, ProbeSet::Counters, ProbeSet::Everything] {
-            for v in versions(&file, &anchor, policy, probe_set, 1) {
-                let at = format!("{at} {probe_set:?} {:?}", v.bodies);
-                // In an `enter` body, the host's locals are one slot higher.
-                let instance = u16::from(v.bodies == Bodies::Enter);
-                let host_locals = |name: &str| {
-                    let id = veneer_fragmenter::version::method_id(name);
-                    let index = v.expected.iter().find(|x| Some(x.id) == id)?.index;
-                    let code = file.methods[index].code(&file.pool).ok()??;
-                    Some(code.max_locals + instance)
-                };
-                check_mutants_of(
-                    &mut table,
-                    &at,
-                    &v.bytes,
-                    &mut random,
-                    &|name| host_locals(name).unwrap_or(u16::MAX),
-                    &|m| check::version_class(&file, m, &anchor, &v.expected),
-                );
-            }
+    };
+    std::thread::scope(|scope| {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        (0..processors).for_each(|_| drop(scope.spawn(work)));
+    });
+    let mut table = Table::new();
+    for one in found.into_inner().unwrap().values() {
+        for (name, kind) in one {
+            table.entry(name).or_default().add(kind);
         }
     }
     println!(
@@ -568,7 +595,7 @@ fn many_mutants() {
 
 /// Limits the survivors without an explanation (`unexplained` per ten thousand), and the share of
 /// survivors with one.
-fn judge(table: BTreeMap<&'static str, Kind>, unexplained: usize) {
+fn judge(table: Table, unexplained: usize) {
     let mut sum = Kind::default();
     table.values().for_each(|k| sum.add(k));
     assert!(sum.mutants > 200, "hardly any mutant verified");

@@ -32,7 +32,10 @@ const SAMPLES: [u32; 5] = [100, 250, 500, 750, 1000];
 const LOADERS: [u32; 4] = [100, 200, 300, 400];
 
 /// Numbers of further cycles that also read counts, for the full and for the quick scope.
-const READ_CYCLES: [u32; 2] = [100, 50];
+const READ_CYCLES: [u32; 2] = [200, 50];
+
+/// Number of readings after these cycles. Single readings of the same JVM differ by some 60 KiB.
+const READINGS_AFTER: usize = 3;
 
 /// Bytes of the JVM's memory that one such cycle may cost: the method ids of all methods in which
 /// the four threads may be.
@@ -172,8 +175,9 @@ fn words() -> Vec<String> {
              never frees the ids of an unloaded class (JDK-8268406, fixed after 25). So each \
              version found in this way costs some hundred bytes. Attaching and detaching ask for \
              Java's stack-trace names first, and need no ids if no activation is in the method. \
-             The table has cycles with the two loops in versions and with the counts read; more \
-             than {MAX_READ_COST_BYTES} bytes a cycle would be a failure."
+             The table has cycles with the two loops in versions and with the counts read: the \
+             median of the readings from 250 cycles on, and of {READINGS_AFTER} readings after \
+             these cycles. More than {MAX_READ_COST_BYTES} bytes a cycle would be a failure."
         ),
         "Locks are counted by themselves. From JDK 25 on, the JVM keeps the lock of a method's profile when the method's class \
          is unloaded, 104 bytes and 18 of its name (JDK-8390874), and so it does for versions that have been compiled. The last \
@@ -226,15 +230,20 @@ fn cycles(jdk: &Jdk, samples: &[u32], read: u32) -> Result<JobOutput, TrustError
     for _ in 0..read / 5 {
         live.value(&seeing)?;
     }
-    let now = measure(jdk, &live, done + read)?;
-    let before = figures.last().map_or(0, |f| f.own);
-    eprintln!(
-        "memory: {jdk}, {read} cycles with figures: {:?}",
-        now.values
-    );
+    let mut after = Vec::new();
+    for _ in 0..READINGS_AFTER {
+        let now = measure(jdk, &live, done + read)?;
+        eprintln!(
+            "memory: {jdk}, {read} cycles with figures: {:?}",
+            now.values
+        );
+        after.push(now.own);
+    }
+    // All one-time memory has been allocated before the second reading.
+    let before = figures.iter().skip(1).map(|f| f.own).collect();
     let read = ReadCost {
         cycles: read,
-        native: [before, now.own],
+        native: [median(before), median(after)],
     };
     // The counts show that versions were entered.
     let id = live.value(r#"methods("Many*::m*(..)").before(counter())"#)?;
@@ -248,6 +257,12 @@ fn cycles(jdk: &Jdk, samples: &[u32], read: u32) -> Result<JobOutput, TrustError
         });
     }
     Ok(JobOutput::Figures(figures, Some(read)))
+}
+
+/// The middle of some readings; 0 without readings.
+fn median(mut readings: Vec<i64>) -> i64 {
+    readings.sort_unstable();
+    readings.get(readings.len() / 2).copied().unwrap_or(0)
 }
 
 /// Creates and drops class loaders whose classes are armed and have versions.

@@ -3,8 +3,10 @@
 use std::time::Instant;
 
 use super::{Part, Scope, Table, TrustError};
+use crate::jdk::Jdk;
 use crate::random::RandomClass;
 use crate::random::run::{MODES, Mode, Runner, shrink};
+use crate::workers::parallel_map_on;
 
 /// Number of classes in one JVM.
 const BATCH: u64 = 120;
@@ -64,40 +66,12 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
     );
     let mut modes = MODES.to_vec();
     modes.push(Mode::Storm(storm));
-    for jdk in &scope.jdks {
-        let runner = Runner::new(jdk.clone())?;
-        let mut rows: Vec<Row> = modes.iter().map(|_| Row::default()).collect();
-        for number in 0..batches {
-            // Each JDK has its own seeds, so that more classes are covered in the same time.
-            let from = first + (u64::from(jdk.major()) * 100 + number) * batch;
-            let classes: Vec<RandomClass> = (from..from + batch).map(RandomClass::draw).collect();
-            let written = runner.batch(&classes)?;
-            for (mode, row) in modes.iter().zip(&mut rows) {
-                let outcome = written.compare(*mode)?;
-                row.classes += classes.len();
-                row.methods += written.methods();
-                row.differences += outcome.differences.len();
-                row.counts += outcome.compared;
-                row.patches += outcome.patches;
-                row.rounds += outcome.rounds;
-                for difference in outcome.differences.iter().take(5) {
-                    part.failures.push(format!("{jdk}: {difference}"));
-                }
-                if let Some(seed) = outcome.seeds.first() {
-                    part.failures.push(reproducer(
-                        &runner,
-                        *mode,
-                        *seed,
-                        &written.command_line(*mode),
-                    ));
-                }
-            }
-            eprintln!(
-                "trust: random: {jdk}: {} of {} classes",
-                (number + 1) * batch,
-                batches * batch
-            );
-        }
+    let on_each = parallel_map_on(scope.workers, &scope.jdks, |jdk| {
+        run_on(jdk, &modes, (first, batch, batches))
+    });
+    for (jdk, found) in scope.jdks.iter().zip(on_each) {
+        let (rows, failures) = found?;
+        part.failures.extend(failures);
         for (mode, row) in modes.iter().zip(rows) {
             table.rows.push(vec![
                 jdk.to_string(),
@@ -113,6 +87,50 @@ pub fn run(scope: &Scope) -> Result<Part, TrustError> {
     }
     part.tables.push(table);
     Ok(part.with_duration_since(start))
+}
+
+/// Runs classes on a JDK: the first seed, the classes of a batch, and the batches. Returns a row for
+/// each mode, and the failures.
+fn run_on(
+    jdk: &Jdk,
+    modes: &[Mode],
+    (first, batch, batches): (u64, u64, u64),
+) -> Result<(Vec<Row>, Vec<String>), TrustError> {
+    let runner = Runner::new(jdk.clone())?;
+    let mut rows: Vec<Row> = modes.iter().map(|_| Row::default()).collect();
+    let mut failures = Vec::new();
+    for number in 0..batches {
+        // Each JDK has its own seeds, so that more classes are covered in the same time.
+        let from = first + (u64::from(jdk.major()) * 100 + number) * batch;
+        let classes: Vec<RandomClass> = (from..from + batch).map(RandomClass::draw).collect();
+        let written = runner.batch(&classes)?;
+        for (mode, row) in modes.iter().zip(&mut rows) {
+            let outcome = written.compare(*mode)?;
+            row.classes += classes.len();
+            row.methods += written.methods();
+            row.differences += outcome.differences.len();
+            row.counts += outcome.compared;
+            row.patches += outcome.patches;
+            row.rounds += outcome.rounds;
+            for difference in outcome.differences.iter().take(5) {
+                failures.push(format!("{jdk}: {difference}"));
+            }
+            if let Some(seed) = outcome.seeds.first() {
+                failures.push(reproducer(
+                    &runner,
+                    *mode,
+                    *seed,
+                    &written.command_line(*mode),
+                ));
+            }
+        }
+        eprintln!(
+            "trust: random: {jdk}: {} of {} classes",
+            (number + 1) * batch,
+            batches * batch
+        );
+    }
+    Ok((rows, failures))
 }
 
 /// Describes how a developer can reproduce a failure.
