@@ -13,8 +13,7 @@ pub type ImportMemo = HashMap<u16, u16, RandomState>;
 
 impl ConstantPool<'_> {
     /// Finds or appends a copy of entry `index` of `from`, and of the entries that it refers to.
-    /// Text is copied byte for byte. Use one `memo` per pair of
-    /// pools, empty at first.
+    /// Text is copied byte for byte. Use one `memo` per pair of pools, empty at first.
     ///
     /// The recursion depth is fixed (`MethodHandle` → member → `NameAndType` → `Utf8`). So entries
     /// that refer to each other in a cycle cause an error and no endless recursion.

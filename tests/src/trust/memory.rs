@@ -15,6 +15,7 @@ mod tracking;
 use std::time::Instant;
 
 use super::part::{Part, Scope, Table, TrustError};
+use crate::bench::statistics::median;
 use crate::command;
 use crate::folder::{Folder, files};
 use crate::java_programs::Programs;
@@ -237,13 +238,13 @@ fn cycles(jdk: &Jdk, samples: &[u32], read: u32) -> Result<JobOutput, TrustError
             "memory: {jdk}, {read} cycles with figures: {:?}",
             now.values
         );
-        after.push(now.own);
+        after.push(now.own as f64);
     }
     // All one-time memory has been allocated before the second reading.
-    let before = figures.iter().skip(1).map(|f| f.own).collect();
+    let before = figures.iter().skip(1).map(|f| f.own as f64).collect();
     let read = ReadCost {
         cycles: read,
-        native: [median(before), median(after)],
+        native: [before, after].map(|readings: Vec<f64>| median(&readings).unwrap_or(0.0) as i64),
     };
     // The counts show that versions were entered.
     let id = live.value(r#"methods("Many*::m*(..)").before(counter())"#)?;
@@ -257,12 +258,6 @@ fn cycles(jdk: &Jdk, samples: &[u32], read: u32) -> Result<JobOutput, TrustError
         });
     }
     Ok(JobOutput::Figures(figures, Some(read)))
-}
-
-/// The middle of some readings; 0 without readings.
-fn median(mut readings: Vec<i64>) -> i64 {
-    readings.sort_unstable();
-    readings.get(readings.len() / 2).copied().unwrap_or(0)
 }
 
 /// Creates and drops class loaders whose classes are armed and have versions.
