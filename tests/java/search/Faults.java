@@ -37,7 +37,7 @@ public class Faults {
     static volatile Object kept;
 
     // A small part of the time is other work.
-    static void other(long micros) {
+    static void other(long micros) { // OTHER
         long end = System.nanoTime() + micros * 1000; // OTHER
         while (System.nanoTime() < end) { // OTHER
             sink++; // OTHER
