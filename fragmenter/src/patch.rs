@@ -176,7 +176,7 @@ pub fn apply_keeping(
     let split = SplitGraph {
         nodes: &edited.nodes,
         reachable: &reachable,
-        first: points.first().map_or(0, |p| p.instruction),
+        points,
         passes: &passes(edits),
     };
     let parts = budget(edits)

@@ -44,6 +44,9 @@ pub struct Library {
     install: Static,
     install_resume: Static,
     release_resume: Static,
+    shown_hosts: Static,
+    host_additions: Static,
+    release_host: Static,
     set_idle: Static,
     clock: Static,
     choose_trace_clock: Static,
@@ -147,6 +150,9 @@ impl Library {
                 c"(ILjava/lang/Class;Ljava/lang/invoke/MethodHandle;Ljava/lang/String;)V",
             )?,
             release_resume: find(c"releaseResume", c"(I)V")?,
+            shown_hosts: find(c"shownHosts", c"()J")?,
+            host_additions: find(c"hostAdditions", c"()J")?,
+            release_host: find(c"releaseHost", c"(Ljava/lang/Class;J)J")?,
             set_idle: find(c"idle", c"(I)V")?,
             clock: find(c"clock", c"(JJJJ)V")?,
             choose_trace_clock: find(c"chooseTraceClock", c"()J")?,
@@ -375,6 +381,27 @@ impl Library {
         let what = || "releasing an entry for running activations".into();
         // SAFETY: `releaseResume(I)V` takes one int.
         unsafe { env.void(&self.release_resume, &[i(id.as_java())], what) }
+    }
+
+    /// The number of exceptions whose traces were made exact, and the number of versions that
+    /// `VeneerHosts` knows.
+    pub fn host_counts(&self, env: Env) -> Result<(i64, i64), JvmError> {
+        let what = || "reading the number of exceptions in versions".into();
+        // SAFETY: both methods have no parameters, and return a long.
+        unsafe {
+            let shown = env.long(&self.shown_hosts, &[], what)?;
+            Ok((shown, env.long(&self.host_additions, &[], what)?))
+        }
+    }
+
+    /// Ends the exact traces of a class, if no version was added since there were `additions`.
+    /// Returns whether that was so.
+    pub fn release_host(&self, env: Env, host: jclass, additions: i64) -> Result<bool, JvmError> {
+        let what = || "releasing a class without versions".into();
+        let arguments = [l(host), j(additions)];
+        // SAFETY: `releaseHost` takes a class and a long, and returns a long.
+        let released = unsafe { env.long(&self.release_host, &arguments, what) }?;
+        Ok(released != 0)
     }
 
     /// Sets a method's cell to the token of the armed body.
@@ -742,7 +769,7 @@ mod tests {
                 assert!(declared.contains(&wanted), "{wanted:?}");
             }
         }
-        assert_eq!(calls, 36);
+        assert_eq!(calls, 39);
     }
 
     /// `javac` notes the class of an inlined constant in the constant pool. The JVM ignores the entry

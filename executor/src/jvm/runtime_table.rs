@@ -48,7 +48,7 @@ const fn reader(class: RuntimeClass) -> RuntimeClass {
 
 /// The runtime classes, in the order in which the agent defines them: a class is defined before the
 /// first use of any method that names it. `VeneerAgent`, which the agent calls, is the last one.
-pub const CLASSES: [RuntimeClass; 31] = [
+pub const CLASSES: [RuntimeClass; 33] = [
     named(class("VeneerFrame")),
     class("VeneerReserve"),
     class("VeneerBound"),
@@ -72,6 +72,8 @@ pub const CLASSES: [RuntimeClass; 31] = [
     class("VeneerValues"),
     class("VeneerInlineCaches"),
     named(class("VeneerProbe")),
+    class("VeneerHost"),
+    class("VeneerHosts"),
     class("VeneerWalk"),
     class("VeneerBacktrace"),
     class("VeneerEvents"),

@@ -21,6 +21,7 @@ pub mod stale_activations;
 pub mod target_switch;
 #[cfg(test)]
 mod test_methods;
+pub mod version_hosts;
 pub mod versions;
 pub mod weaver;
 pub mod woven_methods;

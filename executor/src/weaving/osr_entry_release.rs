@@ -19,6 +19,7 @@
 use crate::agent::Agent;
 use crate::jvm::jni::Env;
 use crate::jvm::version_frames::{FrameSearch, is_version};
+use crate::weaving::version_hosts::IdleHosts;
 use crate::weaving::woven_methods::WovenMethods;
 use std::collections::HashMap;
 use std::time::Instant;
@@ -51,20 +52,42 @@ fn is_runtime(class: &str) -> bool {
     class.starts_with("java.lang.invoke.")
 }
 
-impl FrameSearch for Candidates {
-    fn wants(&self, class: &str) -> bool {
-        self.classes.contains_key(class)
-    }
-
-    fn found(&mut self, class: &str, method: &str, callee: Option<&str>) -> bool {
-        let may_be_outside = callee.is_none_or(|callee| is_version(callee) || is_runtime(callee));
-        if may_be_outside && let Some(methods) = self.classes.get_mut(class) {
+impl Candidates {
+    /// An activation of this method may need the entry.
+    fn running(&mut self, class: &str, method: &str) {
+        if let Some(methods) = self.classes.get_mut(class) {
             self.running += methods.remove(method).map_or(0, |ids| ids.len());
             if methods.is_empty() {
                 self.classes.remove(class);
             }
         }
-        self.classes.is_empty()
+    }
+}
+
+/// The entries and classes that may be released.
+struct Releasable {
+    entries: Candidates,
+    hosts: IdleHosts,
+}
+
+impl Releasable {
+    fn is_empty(&self) -> bool {
+        self.entries.classes.is_empty() && self.hosts.is_empty()
+    }
+}
+
+impl FrameSearch for Releasable {
+    fn wants(&self, class: &str) -> bool {
+        self.entries.classes.contains_key(class) || self.hosts.wants(class)
+    }
+
+    fn found(&mut self, class: &str, method: &str, callee: Option<&str>) -> bool {
+        let may_be_outside = callee.is_none_or(|callee| is_version(callee) || is_runtime(callee));
+        if may_be_outside {
+            self.entries.running(class, method);
+            self.hosts.running(class, method);
+        }
+        self.is_empty()
     }
 }
 
@@ -74,28 +97,67 @@ impl WovenMethods {
         self.release_schedule.lock().begin_if_due(Instant::now())
     }
 
-    /// Releases the OSR entries of idle methods that no thread runs. Only the plan thread calls
-    /// this, so that no method gets a new version meanwhile, except methods of classes that are
-    /// just prepared, which have no OSR entry.
+    /// Releases the OSR entries of idle methods that no thread runs, and the classes of which no
+    /// activation is in a version ([`crate::weaving::version_hosts`]). Only the plan thread calls
+    /// this, so that no method gets a new version meanwhile, except methods of classes that are just
+    /// prepared, which have no OSR entry.
     pub fn release_osr_entries(&self, agent: &Agent, env: Env) {
-        let mut candidates = self.releasable(agent);
-        if candidates.classes.is_empty() {
-            return;
+        let entries = self.releasable(agent);
+        let (hosts, additions) = self.idle_hosts(agent, env);
+        let mut releasable = Releasable { entries, hosts };
+        if !releasable.is_empty() {
+            let search = agent.stacks.as_ref();
+            let Some(Ok(())) = search.map(|stacks| stacks.methods(env, &mut releasable)) else {
+                self.release_schedule.lock().retry(Instant::now());
+                return;
+            };
         }
-        let search = agent.stacks.as_ref();
-        let Some(Ok(())) = search.map(|stacks| stacks.methods(env, &mut candidates)) else {
-            self.release_schedule.lock().retry(Instant::now());
-            return;
-        };
-        for id in candidates.ids() {
+        let Releasable { entries, mut hosts } = releasable;
+        for id in entries.ids() {
             if agent.library.release_resume(env, id).is_ok()
                 && let Some(entry) = self.entries().get_mut(&id)
             {
                 entry.resume_class = None;
             }
         }
-        if candidates.running > 0 {
+        self.release_hosts(agent, env, &mut hosts, additions);
+        if entries.running > 0 || hosts.must_retry {
             self.release_schedule.lock().retry(Instant::now());
+        }
+    }
+
+    /// The classes whose methods are all idle, and the number of versions that Java code knows.
+    fn idle_hosts(&self, agent: &Agent, env: Env) -> (IdleHosts, i64) {
+        if self.version_hosts.is_empty() {
+            return (IdleHosts::default(), 0);
+        }
+        let Ok((shown, additions)) = agent.library.host_counts(env) else {
+            let mut none = IdleHosts::default();
+            none.must_retry = true;
+            return (none, 0);
+        };
+        let busy: Vec<MethodId> = {
+            let entries = self.entries();
+            let busy = entries.iter().filter(|(_, entry)| entry.holds_token);
+            busy.map(|(id, _)| *id).collect()
+        };
+        (self.version_hosts.idle(busy, shown), additions)
+    }
+
+    /// Releases the classes that are left after the dump of stacks, unless there are more versions
+    /// than before it.
+    fn release_hosts(&self, agent: &Agent, env: Env, hosts: &mut IdleHosts, additions: i64) {
+        for class in hosts.take() {
+            let Some(host) = class.local(env) else {
+                continue;
+            };
+            let released = agent.library.release_host(env, host, additions);
+            // SAFETY: `Class::local` has made the local reference, which is not used again.
+            unsafe { env.delete(host) };
+            match released {
+                Ok(true) => self.version_hosts.remove(&class),
+                _ => hosts.must_retry = true,
+            }
         }
     }
 
@@ -127,19 +189,21 @@ mod tests {
 
     #[test]
     fn methods_that_run_are_not_released() {
-        let mut candidates = Candidates::default();
-        candidates.add("shop.Desk", "open", MethodId(1));
-        candidates.add("shop.Desk", "open", MethodId(2));
-        candidates.add("shop.Desk", "close", MethodId(3));
-        assert!(!candidates.wants("shop.Till"));
-        assert!(candidates.wants("shop.Desk"));
-        assert!(!candidates.found("shop.Desk", "open", Some("shop.Desk$V/0x01")));
-        assert!(!candidates.found("shop.Desk", "count", None));
+        let mut entries = Candidates::default();
+        entries.add("shop.Desk", "open", MethodId(1));
+        entries.add("shop.Desk", "open", MethodId(2));
+        entries.add("shop.Desk", "close", MethodId(3));
+        let hosts = IdleHosts::default();
+        let mut search = Releasable { entries, hosts };
+        assert!(!search.wants("shop.Till"));
+        assert!(search.wants("shop.Desk"));
+        assert!(!search.found("shop.Desk", "open", Some("shop.Desk$V/0x01")));
+        assert!(!search.found("shop.Desk", "count", None));
         // The activation is in the method's own code.
-        assert!(!candidates.found("shop.Desk", "close", Some("java.lang.Object")));
-        assert_eq!(candidates.ids().collect::<Vec<_>>(), [MethodId(3)]);
-        assert_eq!(candidates.running, 2);
-        assert!(candidates.found("shop.Desk", "close", None));
-        assert_eq!(candidates.ids().count(), 0);
+        assert!(!search.found("shop.Desk", "close", Some("java.lang.Object")));
+        assert_eq!(search.entries.ids().collect::<Vec<_>>(), [MethodId(3)]);
+        assert_eq!(search.entries.running, 2);
+        assert!(search.found("shop.Desk", "close", None));
+        assert_eq!(search.entries.ids().count(), 0);
     }
 }

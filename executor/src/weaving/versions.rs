@@ -78,14 +78,19 @@ const MAX_PART_BYTES: usize = 7_000;
 /// The smallest budget that is tried for a part.
 const MIN_BUDGET: u16 = 400;
 
+/// A budget that is too large is made smaller by one of this many parts.
+const FIT_STEPS: u16 = 20;
+
 /// Chooses the budget of a split: the largest one up to that of the edit with which all parts have room
-/// for instruments. How much code an emitted part has depends on how often control moves between parts.
+/// for instruments. How much code an emitted part has depends on how often control moves between parts,
+/// and on the `kept` edit points.
 pub fn fit_split(
     agent: &Agent,
     env: Env,
     class: &Class,
     analysed: &AnalysedMethod,
     edits: &mut [Edit],
+    kept: &[FragmentId],
 ) -> Result<(), Refusal> {
     let Some(at) = edits.iter().rposition(|e| matches!(e, Edit::Split { .. })) else {
         return Ok(());
@@ -93,21 +98,21 @@ pub fn fit_split(
     let size = analysed.method.code.code.len();
     if matches!(edits.get(at), Some(Edit::Split { budget }) if usize::from(*budget) >= size) {
         // One body is wanted, for comparison.
-        return emit_clean(agent, env, class, analysed, &split_edits(edits), &[]).map(|_| ());
+        return emit_clean(agent, env, class, analysed, &split_edits(edits), kept).map(|_| ());
     }
     loop {
-        let emitted = emit_clean(agent, env, class, analysed, &split_edits(edits), &[]);
+        let emitted = emit_clean(agent, env, class, analysed, &split_edits(edits), kept);
         let Some(Edit::Split { budget }) = edits.get_mut(at) else {
             return Ok(());
         };
-        let smaller = *budget - *budget / 5;
+        let smaller = *budget - *budget / FIT_STEPS;
         let fits = |one: &VersionClass| one.largest_body <= MAX_PART_BYTES;
         if emitted.as_ref().is_ok_and(fits) || smaller < MIN_BUDGET {
             return emitted.map(|_| ());
         }
         let before = std::mem::replace(budget, smaller);
         let points = &analysed.armed.points;
-        if patch::apply(&analysed.method, edits, points).is_err()
+        if patch::apply_keeping(&analysed.method, edits, points, kept).is_err()
             && let Some(Edit::Split { budget }) = edits.get_mut(at)
         {
             // Too much code must stay together for smaller parts.
@@ -202,7 +207,7 @@ impl WovenMethods {
     ) -> bool {
         let (method, points) = (&analysed.method, &analysed.armed.points);
         let mut split = vec![Edit::Split { budget }];
-        if fit_split(agent, env, class, analysed, &mut split).is_ok()
+        if fit_split(agent, env, class, analysed, &mut split, &[]).is_ok()
             && let Ok(patched) = patch::apply(method, &split, points)
         {
             let points = patched.edit_points.iter().map(|p| p.fragment);
@@ -703,6 +708,7 @@ impl WovenMethods {
             .define(env, host.object, emitted, tokens)
             .map_err(|e| Refusal::VersionRejected(e.to_string()))?;
         self.versions.fetch_add(1, Ordering::Relaxed);
+        self.version_hosts.add(host.class);
         Ok(version)
     }
 }

@@ -18,6 +18,7 @@
 use crate::jvm::jni::WeakGlobal;
 use crate::weaving::counter_block::CounterBlock;
 use crate::weaving::release_schedule::ReleaseSchedule;
+use crate::weaving::version_hosts::VersionHosts;
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -153,6 +154,8 @@ pub struct WovenMethods {
     pub versions: AtomicU64,
     /// When [`WovenMethods::release_osr_entries`] is called next.
     pub(super) release_schedule: Mutex<ReleaseSchedule>,
+    /// The classes that have, or had, versions.
+    pub(super) version_hosts: VersionHosts,
 }
 
 impl WovenMethods {

@@ -44,6 +44,15 @@ impl BodyEmitter<'_, '_> {
             .collect()
     }
 
+    /// The loop header that an activation at point `point` passes after `header`, or first of all.
+    fn header_after(&self, point: usize, header: Option<FragmentId>) -> Option<FragmentId> {
+        let mut path = self.headers_to_pass(point).into_iter();
+        match header {
+            Some(header) => path.skip_while(|h| *h != header).nth(1),
+            None => path.next(),
+        }
+    }
+
     /// The fragment at which an activation of this point continues.
     fn resume_node(&self, point: usize) -> FragmentId {
         self.patched.successor[self.points[point].fragment.index()]
@@ -82,14 +91,20 @@ impl BodyEmitter<'_, '_> {
     fn emit_switch(&mut self, points: &[usize], header: Option<FragmentId>) -> Result<(), Refusal> {
         let frame = self.frame_slot()?;
         let mut labels: Vec<Label> = points.iter().map(|_| self.a.fresh()).collect();
-        let groups = match header {
-            None => self.restore_groups(points),
-            Some(_) => Vec::new(),
-        };
-        // All points of a group share the label of its first one.
+        let groups = self.restore_groups(points, header);
+        let next: Vec<Option<FragmentId>> = points
+            .iter()
+            .map(|point| self.header_after(*point, header))
+            .collect();
+        // All points of a group share the label of its first one, and so do all that go to a header.
         let first_of = |n: usize| {
             let group = groups.iter().find(|group| group.contains(&n));
-            group.and_then(|group| group.first().copied()).unwrap_or(n)
+            let first = match (group, next[n]) {
+                (Some(group), _) => group.first().copied(),
+                (None, Some(_)) => next.iter().position(|other| *other == next[n]),
+                (None, None) => None,
+            };
+            first.unwrap_or(n)
         };
         for n in 0..labels.len() {
             labels[n] = labels[first_of(n)];
@@ -128,16 +143,7 @@ impl BodyEmitter<'_, '_> {
                 self.emit_shared_restore(&group)?;
                 continue;
             }
-            let path = self.headers_to_pass(*point);
-            let next = match header {
-                Some(h) => path
-                    .iter()
-                    .position(|p| *p == h)
-                    .and_then(|i| path.get(i + 1))
-                    .copied(),
-                None => path.first().copied(),
-            };
-            match next {
+            match next[n] {
                 Some(next) => self.emit_jump_to_header(next)?,
                 None => self.emit_restore(*point)?,
             }
@@ -152,9 +158,9 @@ impl BodyEmitter<'_, '_> {
     }
 
     /// Groups of points, as indices of `points`, that share the code which reads the values: those of a
-    /// part with equal values that continue at their own fragments, inside no loop of the part. A part
-    /// may have hundreds of points, and must not exceed HotSpot's limit.
-    fn restore_groups(&self, points: &[usize]) -> Vec<Vec<usize>> {
+    /// part with equal values that continue at their own fragments, and pass no loop header of the part
+    /// after `header`. A part may have hundreds of points, and must not exceed HotSpot's limit.
+    fn restore_groups(&self, points: &[usize], header: Option<FragmentId>) -> Vec<Vec<usize>> {
         if !self.is_part() {
             return Vec::new();
         }
@@ -162,7 +168,7 @@ impl BodyEmitter<'_, '_> {
         for (n, point) in points.iter().enumerate() {
             let p = &self.points[*point];
             let goes_on = p.kind == PointKind::Fragment && self.resume_node(*point) == p.fragment;
-            if !goes_on || !self.headers_to_pass(*point).is_empty() {
+            if !goes_on || self.header_after(*point, header).is_some() {
                 continue;
             }
             let has_same_values = |group: &&mut Vec<usize>| {
@@ -210,15 +216,13 @@ impl BodyEmitter<'_, '_> {
         let default = pairs.first().map_or(self.nodes[0], |pair| pair.1);
         self.a.local(ILOAD, number);
         self.a.push(Instruction::LookupSwitch { default, pairs });
-        if !p.stack.is_empty() {
-            // HotSpot's analysis of null pointers continues after a switch, and the code that follows
-            // begins without operands (`body.rs`, `separate_switch`).
-            let label = self.a.fresh();
-            self.a.place(label);
-            let state = self.state(self.resume_node(points[0]));
-            self.frame_at(label, state);
-            self.a.branch(GOTO, default);
-        }
+        // HotSpot's analysis of null pointers continues after a switch, and the code that follows may
+        // begin with another number of operands (`body.rs`, `separate_switch`).
+        let label = self.a.fresh();
+        self.a.place(label);
+        let state = self.state(self.resume_node(points[0]));
+        self.frame_at(label, state);
+        self.a.branch(GOTO, default);
         Ok(())
     }
 

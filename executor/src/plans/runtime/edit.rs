@@ -142,7 +142,7 @@ impl RuntimeHandle {
             .map_err(|e| method_refused(class, label, &e))?;
         let (method, armed) = (&analysed.method, &analysed.armed);
         let kept = agent.methods.edit_points(id);
-        let fitted = versions::fit_split(agent, self.env(), class, &analysed, &mut edits);
+        let fitted = versions::fit_split(agent, self.env(), class, &analysed, &mut edits, &kept);
         let mut all = agent.methods.edits(id);
         all.extend(edits.iter().copied());
         let applied =

@@ -131,6 +131,21 @@ final class VeneerAgent {
         VeneerCells.cell(id).release();
     }
 
+    /** See {@link VeneerHosts#shown}. */
+    static long shownHosts() {
+        return VeneerHosts.shown;
+    }
+
+    /** See {@link VeneerHosts#additions}. */
+    static long hostAdditions() {
+        return VeneerHosts.additions();
+    }
+
+    /** See {@link VeneerHosts#release}. */
+    static long releaseHost(Class<?> host, long additions) {
+        return VeneerHosts.release(host, additions) ? 1 : 0;
+    }
+
     /** See {@link VeneerWalk#place}. */
     static long place(Class<?> version, String method, int bci) {
         return VeneerWalk.place(version, method, bci);

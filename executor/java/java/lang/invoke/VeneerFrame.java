@@ -148,10 +148,15 @@ public final class VeneerFrame {
         return point;
     }
 
+    /** The room for values when there is none left: twice as much. */
+    private int room() {
+        return Math.max(8, count * 2);
+    }
+
     private VeneerFrame word(long value) {
         if (words.length <= count) {
             try {
-                words = Arrays.copyOf(words, count + 4);
+                words = Arrays.copyOf(words, room());
             } catch (OutOfMemoryError full) {
                 borrow(full);
             }
@@ -199,7 +204,7 @@ public final class VeneerFrame {
     public VeneerFrame add(Object a) {
         if (objects.length <= count) {
             try {
-                objects = Arrays.copyOf(objects, count + 4);
+                objects = Arrays.copyOf(objects, room());
             } catch (OutOfMemoryError full) {
                 borrow(full);
             }

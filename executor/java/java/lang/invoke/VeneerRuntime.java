@@ -301,7 +301,8 @@ public final class VeneerRuntime extends VeneerEvents {
         return shard;
     }
 
-    private static boolean isVirtual() {
+    /** Whether the current thread is a virtual thread. */
+    static boolean isVirtual() {
         Class<?> parent = Thread.currentThread().getClass().getSuperclass();
         return parent != null && parent.getName().equals("java.lang.BaseVirtualThread");
     }

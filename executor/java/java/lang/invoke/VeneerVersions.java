@@ -31,7 +31,7 @@ final class VeneerVersions {
      */
     static Class<?> define(Class<?> host, String name, byte[] bytes, MethodHandle[] tokens, int[] places, String finals, String bound)
             throws Throwable {
-        VeneerWalk.patched(host);
+        VeneerWalk.beginOnce();
         JavaLangAccess lang = SharedSecrets.getJavaLangAccess();
         Object data = new Object[] {tokens, places, host, MINE};
         Class<?> version =
@@ -47,6 +47,7 @@ final class VeneerVersions {
             VeneerLinker.fillHandles(host, version, bound);
         }
         U.ensureClassInitialized(version);
+        VeneerHosts.add(host, version);
         return version;
     }
 

@@ -1,6 +1,5 @@
 package java.lang.invoke;
 
-import java.lang.ref.WeakReference;
 import java.util.Arrays;
 import java.util.Set;
 import java.util.Spliterator;
@@ -14,7 +13,7 @@ import jdk.internal.misc.Unsafe;
  * exception.
  *
  * <pre>
- *   fillInStackTrace (native) ─▶ the JVM's own ─▶ {@link #filled}: does the trace show a class that has versions?
+ *   fillInStackTrace (native) ─▶ the JVM's own ─▶ {@link #filled}: does the trace show a class of {@link VeneerHosts}?
  *                                                     └─▶ a walk over the stack, hidden frames included:
  *        callee               callee
  *        Host$V/0x….run$e17   –                 its class data has the position in the armed body   ─┐
@@ -39,12 +38,6 @@ final class VeneerWalk
 
     /** 0: not tried; 1: traces are corrected; -1: this JVM does not allow it. */
     private static int state;
-
-    /** Classes that have, or had, versions; a hash table with holes. */
-    private static volatile WeakReference<?>[] hosts = new WeakReference<?>[16];
-
-    /** Number of its entries, including those of unloaded classes. */
-    private static int entries;
 
     /** The exception whose trace is corrected. */
     private final Throwable thrown;
@@ -76,53 +69,11 @@ final class VeneerWalk
         return state > 0;
     }
 
-    /** Adds a class that is about to get a version. */
-    static synchronized void patched(Class<?> host) {
-        if (isPatched(host)) {
-            return;
-        }
+    /** Called before the first version is defined. */
+    static synchronized void beginOnce() {
         if (state == 0) {
             begin();
         }
-        WeakReference<?>[] old = hosts;
-        if (++entries * 2 <= old.length) {
-            old[free(old, host)] = new WeakReference<>(host);
-            // This volatile write publishes the entry to other threads.
-            hosts = old;
-            return;
-        }
-        int live = 1;
-        for (WeakReference<?> one : old) {
-            live += one != null && one.get() != null ? 1 : 0;
-        }
-        WeakReference<?>[] table = new WeakReference<?>[Math.max(16, Integer.highestOneBit(live) * 4)];
-        for (WeakReference<?> one : old) {
-            Object known = one == null ? null : one.get();
-            if (known != null) {
-                table[free(table, known)] = one;
-            }
-        }
-        table[free(table, host)] = new WeakReference<>(host);
-        entries = live;
-        hosts = table;
-    }
-
-    private static int free(WeakReference<?>[] table, Object host) {
-        int i = System.identityHashCode(host) & table.length - 1;
-        while (table[i] != null) {
-            i = i + 1 & table.length - 1;
-        }
-        return i;
-    }
-
-    private static boolean isPatched(Object host) {
-        WeakReference<?>[] table = hosts;
-        for (int i = System.identityHashCode(host) & table.length - 1; table[i] != null; i = i + 1 & table.length - 1) {
-            if (table[i].get() == host) {
-                return true;
-            }
-        }
-        return false;
     }
 
     /** Loads everything that a walk needs, and then replaces the JVM's native method. */
@@ -176,7 +127,7 @@ final class VeneerWalk
                 }
                 if (mirror != before) {
                     before = mirror;
-                    patched = isPatched(mirror);
+                    patched = VeneerHosts.mayRun(mirror);
                 }
                 if (patched) {
                     shown++;
@@ -184,6 +135,7 @@ final class VeneerWalk
             }
         }
         if (shown > 0) {
+            VeneerHosts.shown++;
             VeneerWalk walk = new VeneerWalk(thrown, shown);
             walk.walk();
             walk.write(top);
@@ -204,7 +156,7 @@ final class VeneerWalk
             }
         } else if (above && isSkipped(c, frame.getMethodName())) {
             return;
-        } else if (isPatched(c)) {
+        } else if (VeneerHosts.mayRun(c)) {
             above = false;
             // The version may be that of another class in the nest. Then this frame is at its own
             // position.
@@ -271,7 +223,7 @@ final class VeneerWalk
             int[] bcis = (int[]) chunk[1];
             Object[] mirrors = (Object[]) chunk[2];
             for (int i = 0; i < mirrors.length && mirrors[i] != null; i++) {
-                if (!isPatched(mirrors[i])) {
+                if (!VeneerHosts.mayRun(mirrors[i])) {
                     continue;
                 }
                 if (next == found || mirrors[i] != classes[next] || bcis[i] >>> 16 != (int) (frames[next] >>> 32)) {
