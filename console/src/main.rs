@@ -45,6 +45,7 @@ mod export;
 mod flow_counts;
 mod fragments;
 mod generated;
+mod held_plan;
 mod html_report;
 mod inputs;
 mod java;

@@ -10,7 +10,8 @@
 //! The driver measures by thread dumps and by what else HotSpot shows without an agent: the
 //! performance counters of pauses, and the list of compiled methods. It refuses the probes that the
 //! search asks for, so the search decides from samples. With `--record`, the observations also go to
-//! a file, from which `--replay` repeats the search without the JVM.
+//! a file, from which `--replay` repeats the search without the JVM. With `--what-if`, experiments follow
+//! the search (`what_if.rs`), for which the agent is loaded.
 
 mod driver;
 mod evidence;
@@ -22,6 +23,7 @@ mod replay;
 pub mod run_search;
 mod samples;
 mod thread_costs;
+mod what_if;
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -29,8 +31,10 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use serde_json::Value;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use veneer_client::Target;
+use veneer_experiments::Prediction;
 use veneer_search::Search;
 use veneer_search::cause::{CAUSES, Cause};
 use veneer_search::sentence;
@@ -55,7 +59,7 @@ pub fn run(arguments: SearchArguments) -> Result<u8> {
             let length = arguments.seconds.unwrap_or(f64::INFINITY);
             let options = &arguments.options;
             let replay = replay::replay(record, length, |recorded| settings(options, recorded))?;
-            print(&arguments, replay.search())?;
+            print(&arguments, replay.search(), &[])?;
             Ok(0)
         }
         (None, Some(pid)) => search(&arguments, pid),
@@ -85,8 +89,16 @@ fn search(arguments: &SearchArguments, pid: u32) -> Result<u8> {
     let graph = LiveGraph::new(options.graph.as_deref());
     driver.drive(length, &stopped, &mut Progress::on_terminal(graph));
     let (search, recorded) = driver.finish();
-    print(arguments, &search)?;
-    match recorded {
+    let predicted = match arguments.what_if {
+        Some(most) if search.is_running() => {
+            let progress = arguments.progress.as_deref();
+            what_if::predict(pid, &search, most, progress, &stopped)
+        }
+        _ => Ok(Vec::new()),
+    };
+    // The findings are printed in any case.
+    print(arguments, &search, predicted.as_deref().unwrap_or_default())?;
+    match recorded.and(predicted.map(drop)) {
         Ok(()) => Ok(0),
         Err(error) => {
             print_error(&describe(&error));
@@ -96,17 +108,32 @@ fn search(arguments: &SearchArguments, pid: u32) -> Result<u8> {
 }
 
 /// Prints the result, and writes the call graph.
-fn print(arguments: &SearchArguments, search: &Search) -> Result<()> {
+fn print(arguments: &SearchArguments, search: &Search, predictions: &[Prediction]) -> Result<()> {
     if let Some(file) = &arguments.options.graph {
         write_graph(file, search)?;
     }
     let mut stdout = io::stdout().lock();
     if arguments.json {
-        writeln!(stdout, "{}", sentence::json(&search.outcome())?)?;
+        writeln!(stdout, "{}", json(search, predictions)?)?;
     } else {
         write_text(&mut stdout, search)?;
+        what_if::write_text(&mut stdout, predictions)?;
     }
     Ok(())
+}
+
+/// The result as JSON, schema 1. The sentences about the predictions follow those of the search.
+fn json(search: &Search, predictions: &[Prediction]) -> Result<String> {
+    let text = sentence::json(&search.outcome())?;
+    if predictions.is_empty() {
+        return Ok(text);
+    }
+    let mut told: Value = serde_json::from_str(&text)?;
+    if let Some(sentences) = told["sentences"].as_array_mut() {
+        sentences.extend(predictions.iter().map(|one| what_if::sentence(one).into()));
+    }
+    told["predictions"] = serde_json::to_value(predictions)?;
+    Ok(told.to_string())
 }
 
 /// Writes the sentences and the call graph as text.

@@ -35,6 +35,7 @@ use crate::plans::instrument_registry::InstrumentRegistry;
 use crate::plans::jobs::PlanJob;
 use crate::plans::plan_instances::PlanInstances;
 use crate::plans::plan_output::OutputRouter;
+use crate::speedup::speedups::Speedups;
 use crate::weaving::inline_caches::InlineCaches;
 use crate::weaving::woven_methods::WovenMethods;
 use parking_lot::{Mutex, RwLock};
@@ -101,6 +102,8 @@ pub struct Agent {
     pub recorder: Recorder,
     /// The subscriptions of the recorder and of plans to events of the JVM.
     pub events: Subscriptions,
+    /// The virtual speed-up.
+    pub speedups: Speedups,
     /// The superclass of virtual threads; `None` before JDK 21.
     pub virtual_threads: Option<Global>,
     /// The field `Thread.tid`.
@@ -202,6 +205,7 @@ impl Agent {
             class_facts: parts.class_facts,
             recorder: Recorder::default(),
             events: Subscriptions::default(),
+            speedups: Speedups::default(),
             virtual_threads: parts.virtual_threads,
             tid: parts.tid,
             began: Instant::now(),

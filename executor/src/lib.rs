@@ -15,6 +15,7 @@
 //! | `observation/` | events of the JVM, for the recorder and for plans              |
 //! | `classes/` | class loading: arming, retransformation, the registry of classes     |
 //! | `weaving/` | join points, probes and versions of methods                          |
+//! | `speedup/` | virtual speed-ups, which stop threads of the application             |
 //! | `plans/`   | the plan thread, instruments, reports                                |
 //! | `control/` | the control socket and its clients                                   |
 //!
@@ -28,8 +29,9 @@
 //! agent again.
 //!
 //! **Invariant:** application threads do not wait for threads of the agent, so that the agent cannot
-//! stop the application. There are two exceptions, of up to 10 seconds each. Before its start, the
-//! application waits for the top levels of the plans. At its end, the JVM waits for `at_exit`.
+//! stop the application. There are three exceptions, of up to 10 seconds each. Before its start, the
+//! application waits for the top levels of the plans. At its end, the JVM waits for `at_exit`. A virtual
+//! speed-up, which only a plan begins, stops threads on purpose.
 
 mod agent;
 mod classes;
@@ -42,5 +44,6 @@ mod jvm;
 pub mod natives;
 mod observation;
 mod plans;
+mod speedup;
 pub mod startup;
 mod weaving;

@@ -28,6 +28,7 @@ mod place;
 mod row;
 mod runtime;
 mod spec;
+mod speedup;
 mod suggest;
 pub mod table;
 mod tally;
@@ -47,6 +48,7 @@ pub use place::{AdviceKind, InstructionKind, PointSelector};
 pub use row::InstrumentSummary;
 pub use runtime::{AttachError, AttachSummary, RecordingSummary, Runtime};
 pub use spec::{DEFAULT_MAX_POINTS, HitQuota, InstrumentSpec};
+pub use speedup::{MAX_SPEEDUP_SECONDS, MAX_SPEEDUP_SHARE, SpeedupId, SpeedupSpec, SpeedupWindow};
 pub use suggest::{MeantMethod, nearest, nearest_words};
 pub use tally::{
     DEFAULT_TABLE_ENTRIES, LinearBuckets, LinearError, MAX_LINEAR_BUCKETS, MergeError, Occurrence,

@@ -7,7 +7,8 @@
 use crate::{
     ArmedClass, ArmedMethod, EditKind, EditSpec, EditSummary, Graph, InstrumentId, InstrumentSpec,
     InstrumentSummary, LogEvent, MethodPattern, PatchId, PatchSummary, PlanInstanceId, PointRow,
-    RandomSample, RefusalRow, Tally, TallyKind, VmEventKind, VmEventKinds,
+    RandomSample, RefusalRow, SpeedupId, SpeedupSpec, SpeedupWindow, Tally, TallyKind, VmEventKind,
+    VmEventKinds,
 };
 use serde::{Deserialize, Serialize};
 
@@ -45,6 +46,24 @@ pub trait Runtime: Send + Sync {
     fn dropped_vm_events(&self, kind: VmEventKind) -> u64 {
         let _ = kind;
         0
+    }
+    /// Begins a virtual speed-up of methods. It ends at [`Runtime::end_speedup`], and otherwise after
+    /// the time of the spec.
+    ///
+    /// # Errors
+    /// A JVM can have one virtual speed-up at a time, and the JVM must let the agent stop threads.
+    fn begin_speedup(&self, spec: SpeedupSpec) -> Result<SpeedupId, AttachError> {
+        let _ = spec;
+        Err(AttachError::Unsupported {
+            what: "a virtual speed-up without a running program".into(),
+            instead: "run the plan in a JVM".into(),
+        })
+    }
+    /// Ends a virtual speed-up, unless it has ended, and returns its measurement. `None` if a later one
+    /// has begun, or if the speed-up failed.
+    fn end_speedup(&self, id: SpeedupId) -> Option<SpeedupWindow> {
+        let _ = id;
+        None
     }
     /// Edits the flow graph of the selected methods. If the call fails, no method has changed.
     fn edit(&self, spec: EditSpec) -> Result<EditSummary, AttachError>;

@@ -11,6 +11,7 @@ mod json;
 mod optimise;
 mod patch;
 mod selection;
+mod speedup;
 mod structure;
 mod tally;
 mod tally_row;
@@ -37,6 +38,7 @@ pub(crate) fn register(
     call_stacks::register(engine, context);
     patch::register(engine, context);
     optimise::register(engine, context);
+    speedup::register(engine, context);
     timing::register(engine, context);
     vm_events::register(engine, context);
     armed::register(engine, context);

@@ -69,6 +69,23 @@ fn edits_are_made_and_undone() {
 }
 
 #[test]
+fn a_virtual_speedup_begins_and_ends() {
+    let (result, recorder) = run(
+        r#"let s = methods(["a.B::m(..)", "a.C::n(..)"]).virtual_speedup(0.5, 1.5);
+           let w = s.end();
+           `${w.seconds} ${w.delayed} ${w.observations}`"#,
+    );
+    assert_eq!(result.expect("the plan runs"), "1.0 0.25 0");
+    assert_eq!(
+        recorder.calls(),
+        [
+            "speed up a.B::m(..), a.C::n(..) by 0.5 for 1.5 s",
+            "end the speed-up 7"
+        ]
+    );
+}
+
+#[test]
 fn warnings_about_an_edit_are_printed() {
     let (result, recorder) = run("methods(\"a.Endless\").skip(2)");
     assert!(result.is_ok(), "{result:?}");

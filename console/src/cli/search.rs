@@ -19,6 +19,7 @@ Examples:
   veneer search 4711 --json | jq '.findings[0]'
   veneer search 4711 --record s.search              also keep the observations
   veneer search --replay s.search --threshold 2%    decide again from them, without the JVM
+  veneer search 4711 --what-if                      then: what would the program gain?
   veneer run --search r.json -- java -jar app.jar   from the start of a program to its end
 
 The command samples the stacks of all threads by thread dumps, at a rate that keeps the cost below
@@ -26,6 +27,10 @@ The command samples the stacks of all threads by thread dumps, at a rate that ke
 known by then.
 
 Threads that wait for work are idle, and their time does not count.
+
+--what-if loads the agent, and makes an experiment of 24 s with each of the three largest findings. While
+a thread is in the method, all others are delayed by half of that time, so the program is slower for as
+long. It behaves as if only the method had become faster. Ctrl-C ends the experiments.
 
 Causes: time; processor: allocation, exceptions, class-loading, interpreted; waiting: monitor, lock,
 sleep, park, collections, input-output (file, socket); statement (JDBC). A general cause selects
@@ -79,9 +84,22 @@ pub struct SearchArguments {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["pid", "threads", "cost", "record"]
+        conflicts_with_all = ["pid", "threads", "cost", "record", "what_if"]
     )]
     pub replay: Option<PathBuf>,
+    /// Predict by experiments what the program would gain if the methods found took less time: the
+    /// largest N of them [default: 3].
+    #[arg(
+        long,
+        value_name = "N",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "3"
+    )]
+    pub what_if: Option<usize>,
+    /// Methods whose calls are the progress of the program [default: those of the finding].
+    #[arg(long, value_name = "PATTERN", requires = "what_if")]
+    pub progress: Option<String>,
     /// Print the result as JSON.
     #[arg(long)]
     pub json: bool,

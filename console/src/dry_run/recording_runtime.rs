@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use veneer_instruments::{
     ArmedMethod, AttachError, AttachSummary, EditSpec, EditSummary, Graph, InstrumentId,
     InstrumentSpec, InstrumentSummary, LogEvent, MethodPattern, PatchId, PointRow, RandomSample,
-    RefusalRow, Runtime, Tally, TallyKind,
+    RefusalRow, Runtime, SpeedupId, SpeedupSpec, SpeedupWindow, Tally, TallyKind,
 };
 
 /// An instrument or an edit that a plan would attach.
@@ -99,6 +99,22 @@ impl Runtime for RecordingRuntime {
 
     fn events(&self, _: InstrumentId, _: usize) -> Vec<LogEvent> {
         Vec::new()
+    }
+
+    fn begin_speedup(&self, spec: SpeedupSpec) -> Result<SpeedupId, AttachError> {
+        let patterns: Vec<String> = spec.patterns.iter().map(ToString::to_string).collect();
+        let text = format!("virtual_speedup({}) of {}", spec.share, patterns.join(", "));
+        self.state().planned.push(Planned {
+            text,
+            is_edit: false,
+            patterns: spec.patterns,
+            is_chosen_by_patterns: true,
+        });
+        Ok(SpeedupId(1))
+    }
+
+    fn end_speedup(&self, _: SpeedupId) -> Option<SpeedupWindow> {
+        Some(SpeedupWindow::default())
     }
 
     fn edit(&self, spec: EditSpec) -> Result<EditSummary, AttachError> {

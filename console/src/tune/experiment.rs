@@ -16,21 +16,19 @@
 //! itself would split it, because all versions of such a method are split.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde::Deserialize;
+use veneer_client::Client;
 use veneer_client::plan_text::literal;
-use veneer_client::{Client, RequestSender};
 use veneer_experiments::{Judge, Settings, TuningDecision, TuningWindow, Variant, Window};
-use veneer_protocol::{Reply, Request};
 
 use super::candidates::Candidate;
 use super::decisions::untried;
 use super::program::PROGRAM_NAME;
-use crate::remote::{LEASE_MILLIS, RENEWAL_INTERVAL};
+use crate::held_plan::{HeldPlan, PlanEnd};
 
 /// The time for which the blocks are counted, in seconds.
 const COUNT_SECONDS: f64 = 2.0;
@@ -40,8 +38,6 @@ const TICK_SECONDS: f64 = 0.25;
 const SETTLE_TICKS: u32 = 12;
 /// The looks of a window.
 const WINDOW_TICKS: u32 = 4;
-/// The time between two looks for Ctrl-C.
-const INTERRUPT_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The result of an experiment.
 pub struct Tried {
@@ -49,7 +45,7 @@ pub struct Tried {
     /// The id of the counter of the method's blocks.
     pub counts: String,
     /// The connection that holds the experiment. Dropping it takes the experiment back.
-    _holder: Option<Client>,
+    _holder: Client,
 }
 
 /// A line that the plan prints.
@@ -89,17 +85,8 @@ pub fn run(
     seconds: f64,
     interrupted: &Arc<AtomicBool>,
 ) -> Result<Tried> {
-    let mut holder = veneer_client::connect(pid)?;
-    holder.send(&Request::Exec {
-        name: PROGRAM_NAME.into(),
-        source: program(candidate),
-        settings: Default::default(),
-        modules: Default::default(),
-        hold: Some(LEASE_MILLIS),
-    })?;
-    holder.keep_renewing(RENEWAL_INTERVAL)?;
+    let mut plan = HeldPlan::start(pid, PROGRAM_NAME, program(candidate), interrupted)?;
     let end = Instant::now() + Duration::from_secs_f64(seconds);
-    let watch = InterruptWatch::start(holder.sender(), interrupted.clone())?;
     let mut decision = untried(candidate);
     let mut judge = Judge::new(Settings::default());
     let mut id = String::new();
@@ -145,30 +132,15 @@ pub fn run(
             decided.inspect(|found| decision.decide(found)).is_some()
         }
     };
-    loop {
-        match holder.receive()? {
-            Reply::Print(text) => {
-                // Other lines are messages of the agent about the plan.
-                let Ok(line) = serde_json::from_str::<PlanLine>(&text) else {
-                    continue;
-                };
-                if is_over(line, &mut decision) {
-                    break;
-                }
-            }
-            Reply::Failed { message } => {
-                decision.reason = message;
-                break;
-            }
-            // The first one follows the plan's first lines, and the one after Ctrl-C its end.
-            Reply::Done { .. } if watch.has_ended_plan() => {
-                decision.reason = "ended early".into();
-                break;
-            }
-            _ => {}
-        }
+    // Other lines are messages of the agent about the plan.
+    let ended = plan.read(|text| {
+        serde_json::from_str(text).is_ok_and(|line: PlanLine| is_over(line, &mut decision))
+    })?;
+    match ended {
+        PlanEnd::Read => {}
+        PlanEnd::Interrupted => decision.reason = "ended early".into(),
+        PlanEnd::Failed(message) => decision.reason = message,
     }
-    drop(watch);
     if let (false, Err(refusal)) = (decision.kept, single_body) {
         decision.reason += &format!(
             "; a call that does not end stays in the parts, because one body is refused: {refusal}"
@@ -177,48 +149,8 @@ pub fn run(
     Ok(Tried {
         decision,
         counts: id,
-        _holder: Some(holder),
+        _holder: plan.into_holder(),
     })
-}
-
-/// A thread that ends the plan of an experiment at Ctrl-C. The thread ends with the value.
-struct InterruptWatch {
-    is_over: Arc<AtomicBool>,
-    has_ended_plan: Arc<AtomicBool>,
-}
-
-impl InterruptWatch {
-    fn start(requests: RequestSender, interrupted: Arc<AtomicBool>) -> Result<InterruptWatch> {
-        let watch = InterruptWatch {
-            is_over: Arc::default(),
-            has_ended_plan: Arc::default(),
-        };
-        let (is_over, has_ended_plan) = (watch.is_over.clone(), watch.has_ended_plan.clone());
-        let look = move || {
-            while !is_over.load(Ordering::Relaxed) {
-                if interrupted.load(Ordering::Relaxed) {
-                    has_ended_plan.store(true, Ordering::Relaxed);
-                    // If the connection is closed, the main thread sees the end of the JVM.
-                    let _ = requests.send(&Request::End {});
-                    return;
-                }
-                thread::sleep(INTERRUPT_INTERVAL);
-            }
-        };
-        let named = thread::Builder::new().name("interrupt".into());
-        named.spawn(look).context("no thread can be started")?;
-        Ok(watch)
-    }
-
-    fn has_ended_plan(&self) -> bool {
-        self.has_ended_plan.load(Ordering::Relaxed)
-    }
-}
-
-impl Drop for InterruptWatch {
-    fn drop(&mut self) {
-        self.is_over.store(true, Ordering::Relaxed);
-    }
 }
 
 /// The plan of an experiment.

@@ -6,7 +6,7 @@
 //! HotSpot checks a method id before it uses it, and up to JDK 25 never releases one. So a [`Frame`]
 //! whose class is unloaded leads to an error code and not to freed memory.
 
-use crate::jvm::jni::{Env, Reference, jclass};
+use crate::jvm::jni::{Env, Reference, jclass, jobject};
 use crate::jvm::jvmti::{Tool, call, succeeded};
 use ::jni::sys::{jint, jmethodID};
 use jvmti_sys::*;
@@ -19,7 +19,7 @@ const MAX_DEPTH: jint = 4096;
 /// A frame of a stack: a method and the position in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Frame {
-    /// The address of the method id, which only [`Tool::frames_here`] sets.
+    /// The address of the method id, which only this file sets.
     method: usize,
     bci: i64,
 }
@@ -111,6 +111,13 @@ impl Tool {
         Some((class, name))
     }
 
+    /// The class in Java form, the name and the descriptor of a frame's method. `None` if the method's
+    /// class is unloaded.
+    pub fn described(self, env: Env, frame: Frame) -> Option<(String, String, String)> {
+        // SAFETY: the JVM returned the id of the frame's method.
+        unsafe { self.describe_method(env, frame.id()) }
+    }
+
     /// The source line of a frame; 0 if it is not known.
     pub fn line_of(self, frame: Frame) -> u16 {
         let (mut count, mut table) = (0, ptr::null_mut());
@@ -125,12 +132,16 @@ impl Tool {
         }
     }
 
-    /// Calls `each` with the frames of every thread, the innermost frame first, and returns the
+    /// Calls `each` with every thread, its state, and its innermost frames, up to `most`. Returns the
     /// number of threads. Leaves a local reference to each thread: call this in [`Env::frame`].
-    fn all(self, mut each: impl FnMut(&[jvmtiFrameInfo])) -> usize {
+    fn each_thread(
+        self,
+        most: jint,
+        mut each: impl FnMut(&jvmtiStackInfo, &[jvmtiFrameInfo]),
+    ) -> usize {
         let (mut count, mut stacks) = (0, ptr::null_mut());
         // SAFETY: the JVM writes the address of an allocated list and its length to the places.
-        let code = unsafe { call!(self, GetAllStackTraces, MAX_DEPTH, &mut stacks, &mut count) };
+        let code = unsafe { call!(self, GetAllStackTraces, most, &mut stacks, &mut count) };
         if !succeeded(code) || stacks.is_null() {
             return 0;
         }
@@ -138,16 +149,42 @@ impl Tool {
         // SAFETY: the JVM returned `count` threads in one piece of memory, which is released below.
         for thread in unsafe { std::slice::from_raw_parts(stacks, count) } {
             if thread.frame_buffer.is_null() {
-                each(&[]);
+                each(thread, &[]);
                 continue;
             }
             let frames = usize::try_from(thread.frame_count).unwrap_or(0);
             // SAFETY: the same piece of memory has this number of frames of the thread.
-            each(unsafe { std::slice::from_raw_parts(thread.frame_buffer, frames) });
+            each(thread, unsafe {
+                std::slice::from_raw_parts(thread.frame_buffer, frames)
+            });
         }
         // SAFETY: the JVM allocated the memory for this call, and no frame is used any more.
         unsafe { self.free(stacks) };
         count
+    }
+
+    /// Calls `each` with the frames of every thread, the innermost frame first, and returns the
+    /// number of threads. Leaves a local reference to each thread: call this in [`Env::frame`].
+    fn all(self, mut each: impl FnMut(&[jvmtiFrameInfo])) -> usize {
+        self.each_thread(MAX_DEPTH, |_, frames| each(frames))
+    }
+
+    /// Calls `each` with every thread, the bits of its state (JVMTI `GetThreadState`), and its
+    /// innermost frames, up to `most`. Leaves a local reference to each thread: call this in
+    /// [`Env::frame`].
+    pub fn threads_with_frames(self, most: usize, mut each: impl FnMut(jobject, u32, &[Frame])) {
+        let mut copied: Vec<Frame> = Vec::new();
+        let most = jint::try_from(most).unwrap_or(MAX_DEPTH);
+        self.each_thread(most, |thread, frames| {
+            copied.clear();
+            copied.extend(frames.iter().map(|frame| Frame {
+                method: frame.method.expose_provenance(),
+                bci: frame.location,
+            }));
+            // SAFETY: the JVM has just made the local reference, which the caller's frame keeps.
+            let reference = unsafe { Reference::new(thread.thread) };
+            each(reference, thread.state.cast_unsigned(), &copied);
+        });
     }
 
     /// The methods on every thread's stack, the innermost first: declaring class (a local

@@ -11,5 +11,6 @@ pub mod jvmti;
 pub mod loaded_agents;
 pub mod runtime_table;
 pub mod stack_traces;
+pub mod suspension;
 pub mod threads;
 pub mod version_frames;

@@ -18,12 +18,13 @@ use crate::data::monotonic::monotonic;
 use crate::jvm::jni::Env;
 use crate::observation::subscriptions::Subscriber;
 use crate::plans::thread_bound::ThreadBound;
+use crate::speedup::observer;
 use std::time::SystemTime;
 use veneer_instruments::{
     ArmedClass, ArmedMethod, AttachError, AttachSummary, EditSpec, EditSummary, Graph,
     InstrumentId, InstrumentSpec, InstrumentSummary, LogEvent, MethodPattern, PatchId,
     PatchSummary, PlanInstanceId, PointRow, RandomSample, RecordingSummary, RefusalRow, Runtime,
-    Tally, TallyKind, VmEventKind, VmEventKinds,
+    SpeedupId, SpeedupSpec, SpeedupWindow, Tally, TallyKind, VmEventKind, VmEventKinds,
 };
 use veneer_names::MethodId;
 
@@ -76,6 +77,14 @@ impl Runtime for RuntimeHandle {
 
     fn dropped_vm_events(&self, kind: VmEventKind) -> u64 {
         self.agent.events.queue.dropped(kind)
+    }
+
+    fn begin_speedup(&self, spec: SpeedupSpec) -> Result<SpeedupId, AttachError> {
+        observer::begin(self.agent, self.env(), spec)
+    }
+
+    fn end_speedup(&self, id: SpeedupId) -> Option<SpeedupWindow> {
+        self.agent.speedups.end(id)
     }
 
     fn edit(&self, spec: EditSpec) -> Result<EditSummary, AttachError> {

@@ -10,6 +10,8 @@
 //!   Decision: keep or take back, gain, interval
 //! ```
 //!
+//! [`Prediction`] answers another question from windows: what a method's speed-up would gain.
+//!
 //! The crate has no clock, no thread, no input and no output, so a simulated program tests it.
 //!
 //! **Windows.** The windows of a *block* are A, B, B, A: without the transformation, with it, with it,
@@ -25,8 +27,10 @@
 
 mod decision;
 mod judge;
+mod prediction;
 mod report;
 
 pub use decision::{Decision, Verdict};
 pub use judge::{Judge, Settings, Variant, Window};
+pub use prediction::{Prediction, SpeedupMeasurement};
 pub use report::{SCHEMA, TuningArguments, TuningDecision, TuningReport, TuningWindow};

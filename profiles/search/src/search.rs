@@ -233,6 +233,33 @@ impl Search {
         self.probes.keys().copied()
     }
 
+    /// Returns the names of the methods that samples saw calling a method.
+    pub fn callers(&self, method: MethodId) -> Vec<&MethodName> {
+        let callers = self
+            .graph
+            .callers(method)
+            .filter(|caller| *caller != method);
+        callers
+            .filter_map(|caller| self.methods.get(&caller))
+            .collect()
+    }
+
+    /// Returns the names of the other methods that the callers of a method were seen calling.
+    pub fn siblings(&self, method: MethodId) -> Vec<&MethodName> {
+        let callers: BTreeSet<MethodId> = self.graph.callers(method).collect();
+        let callees = callers
+            .iter()
+            .flat_map(|caller| self.graph.callees(*caller));
+        let others = callees.map(|(callee, _)| callee);
+        let others: BTreeSet<MethodId> = others
+            .filter(|callee| *callee != method && !callers.contains(callee))
+            .collect();
+        others
+            .iter()
+            .filter_map(|other| self.methods.get(other))
+            .collect()
+    }
+
     /// Returns whether the search still takes measurements: the program has not ended.
     pub fn is_running(&self) -> bool {
         self.ended.is_none()

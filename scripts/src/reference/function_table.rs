@@ -718,6 +718,18 @@ pub(super) const GROUPS: &[Group] = &[
                 description: "Splits the methods into parts that HotSpot compiles, since it compiles no method of more than 8,000 bytes. No result changes. `counts` is a counter of blocks, or its id: blocks that were passed often stay together. `bytes` is the size of a part in bytes of the method's own code. Error: too much code must stay together (`PartTooLarge`).",
             },
             Function {
+                name: "virtual_speedup",
+                usage: "methods(…).virtual_speedup(share, seconds)",
+                returns: "virtual speed-up",
+                description: "While a thread executes the methods or their callees, all other threads are delayed by `share` of that time, from 0.0 to 0.9. The program so behaves as if the methods took `share` less time. It ends after `seconds`, at most 10.0, or earlier at `end()`. Error: another virtual speed-up is running, or the JVM does not let the agent stop threads.",
+            },
+            Function {
+                name: "end",
+                usage: "methods(…).virtual_speedup(share, seconds).end()",
+                returns: "map or ()",
+                description: "Ends a virtual speed-up. Its measurements are `seconds` (real time), `delayed` (the delay of each other thread in seconds, which is to be subtracted), `inside` (the time in the methods), `stopped` (the time for which threads were stopped), both summed over the threads, and `observations`. `()` if a later one has begun, or if it failed.",
+            },
+            Function {
                 name: "edits",
                 usage: "edits()",
                 returns: "array of maps",

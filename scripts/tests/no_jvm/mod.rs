@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use veneer_instruments::{
     ArmedMethod, AttachError, AttachSummary, EditSpec, EditSummary, Graph, InstrumentId,
     InstrumentSpec, InstrumentSummary, LogEvent, MethodPattern, PatchId, PointRow, RandomSample,
-    RefusalRow, Runtime, Tally, TallyKind,
+    RefusalRow, Runtime, SpeedupId, SpeedupSpec, SpeedupWindow, Tally, TallyKind,
 };
 use veneer_scripts::{Plan, PlanError, PlanSession};
 
@@ -52,6 +52,14 @@ impl Runtime for NoJvm {
         let summary = summary.ok_or(AttachError::UnknownInstrument { id })?;
         summary.attached = false;
         Ok(())
+    }
+
+    fn begin_speedup(&self, _: SpeedupSpec) -> Result<SpeedupId, AttachError> {
+        Ok(SpeedupId(1))
+    }
+
+    fn end_speedup(&self, _: SpeedupId) -> Option<SpeedupWindow> {
+        Some(SpeedupWindow::default())
     }
 
     fn rows(&self, _: InstrumentId) -> Vec<PointRow> {

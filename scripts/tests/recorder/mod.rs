@@ -7,7 +7,7 @@ use veneer_instruments::{
     ArmedClass, ArmedMethod, AttachError, AttachSummary, Block, DescribedMethod, EditKind,
     EditSpec, EditSummary, EventValue, Graph, InstrumentId, InstrumentSpec, InstrumentSummary,
     LogEvent, Measurement, MethodPattern, PatchId, PatchSummary, PointRow, RandomSample,
-    RefusalRow, Runtime, Tally, TallyKind, VmEventKinds,
+    RefusalRow, Runtime, SpeedupId, SpeedupSpec, SpeedupWindow, Tally, TallyKind, VmEventKinds,
 };
 use veneer_names::FragmentId;
 use veneer_scripts::{Plan, PlanError, PlanSession};
@@ -91,6 +91,25 @@ impl Runtime for Recorder {
         let names: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
         self.call(format!("watch {}", names.join(",")));
         Ok(())
+    }
+
+    fn begin_speedup(&self, spec: SpeedupSpec) -> Result<SpeedupId, AttachError> {
+        let patterns: Vec<String> = spec.patterns.iter().map(ToString::to_string).collect();
+        let (share, seconds) = (spec.share, spec.seconds);
+        self.call(format!(
+            "speed up {} by {share} for {seconds} s",
+            patterns.join(", ")
+        ));
+        Ok(SpeedupId(7))
+    }
+
+    fn end_speedup(&self, id: SpeedupId) -> Option<SpeedupWindow> {
+        self.call(format!("end the speed-up {}", id.0));
+        Some(SpeedupWindow {
+            seconds: 1.0,
+            delayed: 0.25,
+            ..SpeedupWindow::default()
+        })
     }
 
     fn attach(&self, spec: InstrumentSpec) -> Result<AttachSummary, AttachError> {
