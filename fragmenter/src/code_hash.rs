@@ -22,7 +22,7 @@ pub struct CodeHash(pub u64);
 
 impl CodeHash {
     /// The hash of a method's code.
-    pub fn of(method: &Method) -> CodeHash {
+    pub fn from_method(method: &Method) -> CodeHash {
         let pool = &method.file.pool;
         let code = &method.code.code;
         let mut covered: Vec<u8> = Vec::with_capacity(4 * code.len());
@@ -125,7 +125,7 @@ mod tests {
         let file = ClassFile::parse(bytes).expect("a class file");
         let hash = |index| {
             let method = Method::analyse(&file, index, &|_, _| false).ok()?;
-            Some(CodeHash::of(&method))
+            Some(CodeHash::from_method(&method))
         };
         (0..file.methods.len()).map(hash).collect()
     }

@@ -133,7 +133,7 @@ impl Patched {
 
     /// The part in which new activations begin, if the method is split.
     pub fn entry_part(&self) -> Option<u16> {
-        self.parts.as_ref().map(|parts| parts.of(self.entry))
+        self.parts.as_ref().map(|parts| parts.part(self.entry))
     }
 }
 

@@ -86,7 +86,7 @@ pub(crate) fn cut_nodes(method: &Method, graph: &SplitGraph, parts: &Parts) -> V
     let mut cut: Vec<FragmentId> = weighted_edges(method, graph)
         .into_iter()
         .map(|edge| (FragmentId(edge.from as u32), FragmentId(edge.to as u32)))
-        .filter(|(from, to)| parts.of(*from) != parts.of(*to))
+        .filter(|(from, to)| parts.part(*from) != parts.part(*to))
         .map(|(_, to)| to)
         .collect();
     cut.sort_unstable();

@@ -54,7 +54,7 @@ pub struct MeantMethod {
 impl MeantMethod {
     /// Reads a pattern that names a method: `shop.Desk::serve`, or `shop.Desk.serve` and
     /// `shop.Desk#serve`, in which another character stands for `::`. `None` if a name has a wildcard.
-    pub fn of(pattern: &MethodPattern) -> Option<MeantMethod> {
+    pub fn from_pattern(pattern: &MethodPattern) -> Option<MeantMethod> {
         let text = pattern.class_text();
         let text = text.strip_prefix("*..").unwrap_or(&text);
         let (class, method) = match pattern.method_text() {
@@ -302,7 +302,7 @@ mod tests {
             ),
         ] {
             let pattern = MethodPattern::parse(pattern).expect(pattern);
-            let meant = MeantMethod::of(&pattern).expect("a method");
+            let meant = MeantMethod::from_pattern(&pattern).expect("a method");
             assert!(meant.may_be_in("route.Network"), "{pattern}");
             assert!(!meant.may_be_in("route.MyNetwork"), "{pattern}");
             assert_eq!(meant.hint(&classes).as_deref(), Some(hint));
@@ -315,7 +315,7 @@ mod tests {
             "route.Network::*",
         ] {
             let pattern = MethodPattern::parse(pattern).expect(pattern);
-            assert_eq!(MeantMethod::of(&pattern), None);
+            assert_eq!(MeantMethod::from_pattern(&pattern), None);
         }
     }
 

@@ -45,6 +45,14 @@ fn no_function_is_too_long() -> Outcome {
 }
 
 #[test]
+fn no_function_is_called_just_of() -> Outcome {
+    let functions = functions::all(&workspace())?;
+    let found: Vec<_> = functions.iter().filter(|f| f.name == "of").collect();
+    assert!(found.is_empty(), "{found:#?}");
+    Ok(())
+}
+
+#[test]
 fn no_error_is_a_text() -> Outcome {
     let found = text_errors::all(&workspace())?;
     assert!(found.is_empty(), "Result<_, String>: {found:#?}");

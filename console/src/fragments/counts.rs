@@ -230,7 +230,7 @@ impl FlowCounts {
     }
 
     /// The passes of a listed method. Prints the reason if there are none.
-    pub(super) fn of(&self, listing: &MethodListing) -> Option<&MethodCounts> {
+    pub(super) fn for_method(&self, listing: &MethodListing) -> Option<&MethodCounts> {
         let name = format!("{}::{}", listing.class, listing.method);
         let key = (listing.class.clone(), listing.method.clone());
         let Some(counts) = self.methods.get(&key) else {

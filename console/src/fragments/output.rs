@@ -42,7 +42,7 @@ impl<W: Write> Output<W> {
     }
 
     pub(super) fn method(&mut self, method: &MethodListing) -> Result<()> {
-        let counts = self.counts.as_ref().map(|all| all.of(method));
+        let counts = self.counts.as_ref().map(|all| all.for_method(method));
         if self.json {
             let element = match counts {
                 None => serde_json::to_string(method)?,

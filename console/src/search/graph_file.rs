@@ -20,7 +20,7 @@ enum GraphFormat {
 }
 
 impl GraphFormat {
-    fn of(path: &Path) -> GraphFormat {
+    fn from_path(path: &Path) -> GraphFormat {
         match path.extension().and_then(|extension| extension.to_str()) {
             Some("svg") => GraphFormat::Svg,
             Some("json") => GraphFormat::Json,
@@ -34,7 +34,7 @@ impl GraphFormat {
 /// # Errors
 /// The file cannot be written.
 pub fn write_graph(path: &Path, search: &Search) -> Result<()> {
-    let written = match GraphFormat::of(path) {
+    let written = match GraphFormat::from_path(path) {
         GraphFormat::Svg => fs::write(path, search.svg()),
         GraphFormat::Dot => fs::write(path, search.dot()),
         GraphFormat::Json => {
@@ -57,7 +57,7 @@ pub struct LiveGraph {
 impl LiveGraph {
     /// A file is written during the search only if it has data. Pictures are written at the end.
     pub fn new(path: Option<&Path>) -> LiveGraph {
-        let path = path.filter(|path| GraphFormat::of(path) == GraphFormat::Json);
+        let path = path.filter(|path| GraphFormat::from_path(path) == GraphFormat::Json);
         LiveGraph {
             path: path.map(Path::to_owned),
             next: Duration::ZERO,
@@ -88,7 +88,7 @@ mod tests {
             ("g.dot", GraphFormat::Dot),
             ("g", GraphFormat::Dot),
         ] {
-            assert_eq!(GraphFormat::of(Path::new(name)), format, "{name}");
+            assert_eq!(GraphFormat::from_path(Path::new(name)), format, "{name}");
         }
     }
 }

@@ -113,7 +113,7 @@ pub fn run(arguments: &TraceRecordArguments) -> Result<u8> {
     holder.keep_renewing(RENEWAL_INTERVAL)?;
     let recorded = TraceDirectory::of_jvm(&target, &attached.directory);
     let client = veneer_client::connect(arguments.pid)?;
-    let end = RecordingEnd::of(arguments);
+    let end = RecordingEnd::from_arguments(arguments);
     let until = match &arguments.trigger {
         Some(condition) => format!("until {condition}"),
         None => format!("for {} s", arguments.seconds.unwrap_or(DEFAULT_SECONDS)),
@@ -217,7 +217,7 @@ fn attach(
 }
 
 impl RecordingEnd {
-    fn of(arguments: &TraceRecordArguments) -> RecordingEnd {
+    fn from_arguments(arguments: &TraceRecordArguments) -> RecordingEnd {
         let seconds = match arguments.trigger {
             Some(_) => arguments.seconds,
             None => arguments.seconds.or(Some(DEFAULT_SECONDS)),

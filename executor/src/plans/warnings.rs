@@ -53,7 +53,7 @@ pub fn selects_loaded_class(agent: &Agent, env: Env, pattern: &MethodPattern) ->
 
 /// Returns the end of a warning that suggests a pattern, methods or classes; empty if there are none.
 pub fn suggestion(agent: &Agent, env: Env, pattern: &MethodPattern) -> String {
-    let meant = MeantMethod::of(pattern);
+    let meant = MeantMethod::from_pattern(pattern);
     let Candidates {
         names,
         meant: classes,

@@ -15,7 +15,7 @@ pub enum TypeNames {
 }
 
 impl TypeNames {
-    fn of(self, name: &str) -> &str {
+    fn shorten(self, name: &str) -> &str {
         match self {
             TypeNames::Full => name,
             TypeNames::Simple => simple_name(name),
@@ -63,7 +63,7 @@ impl MethodListing {
                 writeln!(out, "  {} -> {to} [label={}];", fragment.id, quoted(kind))?;
             }
             for handler in &fragment.handlers {
-                let catch = names.of(handler.catch.as_deref().unwrap_or("any"));
+                let catch = names.shorten(handler.catch.as_deref().unwrap_or("any"));
                 writeln!(
                     out,
                     "  {} -> {} [style=dashed, label={}];",
@@ -92,7 +92,7 @@ fn label(fragment: &FragmentListing, names: TypeNames) -> Vec<String> {
     let set = |name: &str, set: &[VariableListing]| {
         let members: Vec<String> = set
             .iter()
-            .map(|v| format!("{}:{}", v.name, names.of(&v.kind)))
+            .map(|v| format!("{}:{}", v.name, names.shorten(&v.kind)))
             .collect();
         (!set.is_empty()).then(|| format!("{name} {}", members.join(", ")))
     };

@@ -62,7 +62,7 @@ pub fn graph(method: &Method, points: &[Point]) -> GraphListing {
         edges.extend(method.flow.successors(f.id).iter().map(|to| (f.id.0, to.0)));
     }
     GraphListing {
-        hash: CodeHash::of(method),
+        hash: CodeHash::from_method(method),
         edges,
         places: method.flow.fragments().map(place).collect(),
     }

@@ -48,7 +48,7 @@ pub fn from_class_file(file: &ClassFile, index: usize, policy: &Policy) -> Metho
 
 fn fill(listing: &mut MethodListing, method: &Method, policy: &Policy) {
     listing.loops = method.loops.loops.len();
-    listing.hash = Some(CodeHash::of(method).to_string());
+    listing.hash = Some(CodeHash::from_method(method).to_string());
     let (points, skipped) = points::choose(method, policy).unwrap_or_default();
     match arming::layout(method, policy, false) {
         Ok(armed) => listing.armed_bytes = Some(armed.size),

@@ -56,7 +56,7 @@ impl EmittedSize {
 
     /// The code of a part with these nodes and with `own` bytes of the method's code. `is_inside` tells
     /// whether a node is one of them.
-    pub fn of<'n>(
+    pub fn estimate<'n>(
         &self,
         own: usize,
         nodes: impl Iterator<Item = &'n usize>,
@@ -96,10 +96,10 @@ mod tests {
     #[test]
     fn an_edge_costs_code_only_between_parts() {
         let size = EmittedSize::new(&[], &[None, None, None], &[edge(0, 1), edge(1, 2)]);
-        assert_eq!(size.of(80, [0, 1, 2].iter(), |_| true), 90);
+        assert_eq!(size.estimate(80, [0, 1, 2].iter(), |_| true), 90);
         // 0 ─▶ 1 leaves the part, and 1 ─▶ 2 enters it.
         let is_inside = |node| node != 1;
         let expected = 90 + EDGE_BYTES + POINT_BYTES;
-        assert_eq!(size.of(80, [0, 2].iter(), is_inside), expected);
+        assert_eq!(size.estimate(80, [0, 2].iter(), is_inside), expected);
     }
 }

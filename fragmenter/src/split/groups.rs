@@ -63,7 +63,7 @@ impl Groups {
         }
         let nodes = self.nodes[a].iter().chain(&self.nodes[b]);
         let is_inside = |node| matches!(self.root(node), root if root == a || root == b);
-        self.size.of(own, nodes, is_inside) <= self.emitted_budget()
+        self.size.estimate(own, nodes, is_inside) <= self.emitted_budget()
     }
 
     /// The first node of a group of more than `budget` bytes, and the group's size.
@@ -88,7 +88,9 @@ impl Groups {
             let part = *part_of_root.entry(root).or_insert_with(|| {
                 let own = self.bytes[root];
                 let nodes = self.nodes[root].iter();
-                let emitted = self.size.of(own, nodes, |node| self.root(node) == root);
+                let emitted = self
+                    .size
+                    .estimate(own, nodes, |node| self.root(node) == root);
                 let fits = |size: &(usize, usize)| {
                     size.0 + own <= self.budget && size.1 + emitted <= self.emitted_budget()
                 };

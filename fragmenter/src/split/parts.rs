@@ -12,7 +12,7 @@ pub struct Parts {
 
 impl Parts {
     /// The number of the part of a node.
-    pub fn of(&self, node: FragmentId) -> u16 {
+    pub fn part(&self, node: FragmentId) -> u16 {
         self.of_node.get(node.index()).copied().unwrap_or(0)
     }
 

@@ -41,7 +41,7 @@ pub(super) fn emit(
         let armed = plan.armed.points.iter().skip(1);
         let points: Vec<i32> = armed
             .chain(&patched.edit_points)
-            .filter(|p| parts.of(patched.point_place(p)) == number)
+            .filter(|p| parts.part(patched.point_place(p)) == number)
             .map(|p| i32::from(p.id.0))
             .collect();
         if points.is_empty() {

@@ -166,7 +166,7 @@ impl Recordings {
     ) -> Result<RecordingRow, ApiError> {
         let number = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
         let recorded = self.folder.path().join(format!("r{number}"));
-        let commands = Commands::of(pid, request, &recorded)?;
+        let commands = Commands::for_request(pid, request, &recorded)?;
         let recording = Arc::new(Recording {
             row: Mutex::new(RecordingRow {
                 id: format!("r{number}"),
@@ -434,7 +434,11 @@ struct Commands {
 }
 
 impl Commands {
-    fn of(pid: u32, request: &RequestedRecording, file: &Path) -> Result<Commands, ApiError> {
+    fn for_request(
+        pid: u32,
+        request: &RequestedRecording,
+        file: &Path,
+    ) -> Result<Commands, ApiError> {
         if !SECONDS.contains(&request.seconds) {
             return Err(ApiError::bad_request(format!(
                 "a recording takes {} to {} seconds",
@@ -531,44 +535,45 @@ mod tests {
     #[test]
     fn a_command_is_shown_as_a_user_types_it() {
         let file = Path::new("/tmp/x/r1");
-        let calls = Commands::of(7, &request(RecordingKind::Calls, "shop..*"), file).unwrap();
+        let calls =
+            Commands::for_request(7, &request(RecordingKind::Calls, "shop..*"), file).unwrap();
         assert_eq!(
             calls.shown(),
             "veneer calls 7 'shop..*' --for 2.5 -o out --contexts"
         );
         assert_eq!(calls.words.len(), 2);
-        let search = Commands::of(7, &request(RecordingKind::Search, ""), file).unwrap();
+        let search = Commands::for_request(7, &request(RecordingKind::Search, ""), file).unwrap();
         assert_eq!(
             search.shown(),
             "veneer search 7 --json --for 2.5 --graph out.json"
         );
-        let trace = Commands::of(7, &request(RecordingKind::Trace, ""), file).unwrap();
+        let trace = Commands::for_request(7, &request(RecordingKind::Trace, ""), file).unwrap();
         assert_eq!(
             trace.shown(),
             "veneer trace 7 --for 2.5 -o out --events contended,wait,gc"
         );
         let mut tuning = request(RecordingKind::Tuning, "a.B::m(..)");
         assert!(!tuning.changes_the_program());
-        let listed = Commands::of(7, &tuning, file).unwrap();
+        let listed = Commands::for_request(7, &tuning, file).unwrap();
         assert_eq!(
             listed.shown(),
             "veneer tune 7 'a.B::m(..)' --json --for 2.5 --dry-run"
         );
         tuning.dry_run = false;
         assert!(tuning.changes_the_program());
-        assert!(Commands::of(7, &request(RecordingKind::Memory, ""), file).is_err());
+        assert!(Commands::for_request(7, &request(RecordingKind::Memory, ""), file).is_err());
     }
 
     #[test]
     fn no_pattern_becomes_an_option() {
         let file = Path::new("/tmp/x");
         for pattern in ["-o", "--unload"] {
-            let refused = Commands::of(7, &request(RecordingKind::Calls, pattern), file);
+            let refused = Commands::for_request(7, &request(RecordingKind::Calls, pattern), file);
             assert_eq!(refused.unwrap_err().code, "bad-request");
         }
         let mut endless = request(RecordingKind::Search, "");
         endless.seconds = f64::NAN;
-        assert!(Commands::of(7, &endless, file).is_err());
+        assert!(Commands::for_request(7, &endless, file).is_err());
     }
 
     #[tokio::test]

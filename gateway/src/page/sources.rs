@@ -70,7 +70,7 @@ pub fn of_method(pid: u32, pattern: &str, given: &[PathBuf]) -> Result<SourceOfM
         _ => return Err(ApiError::unknown("armed method that matches")),
     };
     let mut source = blocks_of(&code)?;
-    if let Some(found) = Places::of(given, &target).text(&source.file) {
+    if let Some(found) = Places::new(given, &target).text(&source.file) {
         source.place = Some(found.place);
         source.show(&found.text);
     }

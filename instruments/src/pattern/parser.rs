@@ -129,7 +129,8 @@ impl MethodPattern {
     pub fn add_exception(&mut self, class: &str) -> Result<(), PatternError> {
         let mut cursor = Cursor::new(class);
         let parsed = cursor.exceptions();
-        self.except.extend(parsed.map_err(|fault| fault.of(class))?);
+        self.except
+            .extend(parsed.map_err(|fault| fault.in_text(class))?);
         Ok(())
     }
 }
@@ -151,14 +152,16 @@ impl TryFrom<String> for MethodPattern {
 }
 
 fn parse(text: &str) -> Result<MethodPattern, PatternError> {
-    Cursor::new(text).pattern().map_err(|fault| fault.of(text))
+    Cursor::new(text)
+        .pattern()
+        .map_err(|fault| fault.in_text(text))
 }
 
 /// A fault with its position, in characters from 0.
 struct Fault(usize, PatternFault);
 
 impl Fault {
-    fn of(self, text: &str) -> PatternError {
+    fn in_text(self, text: &str) -> PatternError {
         let Fault(at, fault) = self;
         PatternError {
             text: text.to_owned(),

@@ -86,7 +86,7 @@ impl From<EditKind> for WrittenEdit {
 
 impl FragmentName {
     /// Converts an argument of an edit function.
-    fn of(value: &Dynamic) -> ApiResult<FragmentName> {
+    fn from_value(value: &Dynamic) -> ApiResult<FragmentName> {
         if let Ok(number) = value.as_int() {
             return Ok(FragmentName::Number(FragmentId(fragment_number(number)?)));
         }
@@ -101,7 +101,7 @@ impl FragmentName {
     fn of_each<const N: usize>(values: [Dynamic; N]) -> ApiResult<[FragmentName; N]> {
         let mut names = [FragmentName::Number(FragmentId(0)); N];
         for (name, value) in names.iter_mut().zip(&values) {
-            *name = FragmentName::of(value)?;
+            *name = FragmentName::from_value(value)?;
         }
         Ok(names)
     }
@@ -144,7 +144,7 @@ fn redirect(from: Dynamic, to: Dynamic, target: Dynamic) -> ApiResult<WrittenEdi
 }
 
 fn skip(fragment: Dynamic) -> ApiResult<WrittenEdit> {
-    FragmentName::of(&fragment).map(WrittenEdit::Skip)
+    FragmentName::from_value(&fragment).map(WrittenEdit::Skip)
 }
 
 fn replace(fragment: Dynamic, by: Dynamic) -> ApiResult<WrittenEdit> {

@@ -31,7 +31,7 @@ struct FrameLayout {
 }
 
 impl FrameLayout {
-    fn of(p: &Point) -> FrameLayout {
+    fn from_point(p: &Point) -> FrameLayout {
         let locals = p.locals.iter().filter(|local| local.1 != Type::Null);
         FrameLayout {
             stack: p.stack.iter().map(carried_kind).collect(),
@@ -193,7 +193,7 @@ impl BodyEmitter<'_, '_> {
             if self.part.is_some() {
                 let fresh = self.a.fresh();
                 let (_, label) = *shared
-                    .entry(FrameLayout::of(p))
+                    .entry(FrameLayout::from_point(p))
                     .or_insert((stub.point, fresh));
                 self.a.push(Instruction::Push(p.id.0 as i16));
                 self.a.branch(GOTO, label);

@@ -12,7 +12,7 @@ impl BodyEmitter<'_, '_> {
     /// Whether a node is in the part of the body. A body that is no part has all nodes.
     pub fn has(&self, node: FragmentId) -> bool {
         let parts = self.patched.parts.as_ref();
-        let of_node = parts.map(|parts| parts.of(node));
+        let of_node = parts.map(|parts| parts.part(node));
         self.part.is_none_or(|part| of_node == Some(part))
     }
 

@@ -36,7 +36,7 @@ pub struct FoundText {
 
 impl Places {
     /// The places that the user gave, those beside the jars of a JVM, and the sources of its JDK.
-    pub fn of(given: &[PathBuf], target: &Target) -> Places {
+    pub fn new(given: &[PathBuf], target: &Target) -> Places {
         let mut paths = given.to_vec();
         paths.extend(source_jars(target));
         paths.extend(jdk_sources(target));

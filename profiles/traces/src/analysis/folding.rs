@@ -53,7 +53,7 @@ pub struct CorrectedTimes {
 
 impl CorrectedTimes {
     /// The times of a node; `None` if its cost is unknown or 0.
-    fn of(node: &Node, names: &Names) -> Option<CorrectedTimes> {
+    fn from_node(node: &Node, names: &Names) -> Option<CorrectedTimes> {
         (node.cost_ps > 0).then(|| CorrectedTimes {
             wall_ns: node.corrected_ns(names),
             self_ns: node.corrected_self_ns(names),
@@ -288,7 +288,7 @@ impl Folder<'_> {
             wall_ns,
             self_ns: clock.nanoseconds(node.self_ticks),
             cpu_ns: node.cpu_ns,
-            corrected: CorrectedTimes::of(node, self.names),
+            corrected: CorrectedTimes::from_node(node, self.names),
             items: children.items,
             left_out: children.left_out,
             shape,

@@ -41,7 +41,7 @@ struct GroupCost {
 }
 
 impl GroupCost {
-    fn of(calls: &[EmptyCall]) -> GroupCost {
+    fn from_calls(calls: &[EmptyCall]) -> GroupCost {
         GroupCost {
             inside: trimmed_mean(calls.iter().map(|call| call.inside)),
             outside: trimmed_mean(calls.iter().map(|call| call.outside)),
@@ -105,7 +105,10 @@ fn add_calls(events: &[u8], calls: &mut Vec<EmptyCall>) {
 /// The costs are the medians of the groups that ran the compiled code. The spread is half of the
 /// interval that contains 95 % of them.
 pub fn probe_cost(id: u32, name: &str, calls: &[EmptyCall]) -> Option<ProbeRecord> {
-    let groups: Vec<GroupCost> = calls.chunks_exact(GROUP).map(GroupCost::of).collect();
+    let groups: Vec<GroupCost> = calls
+        .chunks_exact(GROUP)
+        .map(GroupCost::from_calls)
+        .collect();
     let fastest = groups.iter().map(GroupCost::sum).reduce(f64::min)?;
     let is_compiled = |group: &&GroupCost| group.sum() <= fastest * MAX_RATIO;
     let compiled: Vec<GroupCost> = groups.iter().filter(is_compiled).copied().collect();
