@@ -66,7 +66,7 @@ pub(crate) fn split(method: &Method, graph: &SplitGraph, budget: usize) -> Resul
     for edge in edges.iter().filter(|edge| points[edge.to].is_none()) {
         groups.merge(edge.from, edge.to);
     }
-    if let Some((node, bytes)) = groups.larger_than(budget) {
+    if let Some((node, bytes)) = groups.first_too_large() {
         let pc = method
             .flow
             .get(FragmentId(node as u32))

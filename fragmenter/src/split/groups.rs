@@ -1,11 +1,12 @@
-//! Sets of nodes that are merged step by step, with their sizes (a disjoint-set forest).
+//! Sets of nodes that are merged step by step, with their sizes.
 
 use super::emitted_size::EmittedSize;
 use super::parts::Parts;
 use std::collections::BTreeMap;
 
 pub(super) struct Groups {
-    parent: Vec<usize>,
+    /// The first node of each node's group: the group's root.
+    root: Vec<usize>,
     /// The bytes of the method's own code, by root.
     bytes: Vec<usize>,
     /// The nodes, by root.
@@ -18,7 +19,7 @@ pub(super) struct Groups {
 impl Groups {
     pub fn new(bytes: Vec<usize>, size: EmittedSize, budget: usize) -> Groups {
         Groups {
-            parent: (0..bytes.len()).collect(),
+            root: (0..bytes.len()).collect(),
             nodes: (0..bytes.len()).map(|node| vec![node]).collect(),
             bytes,
             size,
@@ -32,23 +33,15 @@ impl Groups {
         self.budget + self.budget / 4
     }
 
-    fn root(&self, node: usize) -> usize {
-        let mut root = node;
-        while self.parent[root] != root {
-            root = self.parent[root];
-        }
-        root
-    }
-
     pub fn merge(&mut self, a: usize, b: usize) {
-        let (a, b) = (self.root(a), self.root(b));
+        let (a, b) = (self.root[a], self.root[b]);
         if a != b {
             // The smaller number stays the root, so that parts are numbered by their first nodes.
             let (root, other) = (a.min(b), a.max(b));
             self.bytes[root] += self.bytes[other];
             let nodes = std::mem::take(&mut self.nodes[other]);
             for node in &nodes {
-                self.parent[*node] = root;
+                self.root[*node] = root;
             }
             self.nodes[root].extend(nodes);
         }
@@ -56,21 +49,23 @@ impl Groups {
 
     /// Whether the groups of two nodes fit into one part.
     pub fn fit_together(&self, a: usize, b: usize) -> bool {
-        let (a, b) = (self.root(a), self.root(b));
+        let (a, b) = (self.root[a], self.root[b]);
         let own = self.bytes[a] + self.bytes[b];
         if a == b || own > self.budget {
             return a == b;
         }
         let nodes = self.nodes[a].iter().chain(&self.nodes[b]);
-        let is_inside = |node| matches!(self.root(node), root if root == a || root == b);
+        let is_inside = |node| [a, b].contains(&self.root[node]);
         self.size.estimate(own, nodes, is_inside) <= self.emitted_budget()
     }
 
-    /// The first node of a group of more than `budget` bytes, and the group's size.
-    pub fn larger_than(&self, budget: usize) -> Option<(usize, usize)> {
-        (0..self.parent.len())
-            .find(|node| self.root(*node) == *node && self.bytes[*node] > budget)
+    /// The first node of a group that exceeds the budget, and the group's size in bytes.
+    pub fn first_too_large(&self) -> Option<(usize, usize)> {
+        let is_root = |node: &usize| self.root[*node] == *node;
+        (0..self.root.len())
+            .filter(is_root)
             .map(|node| (node, self.bytes[node]))
+            .find(|(_, bytes)| *bytes > self.budget)
     }
 
     /// Packs the groups into parts: each goes to the first part in which it has room.
@@ -78,19 +73,19 @@ impl Groups {
         // The bytes of each part's own code, and of its emitted code.
         let mut sizes: Vec<(usize, usize)> = Vec::new();
         let mut part_of_root: BTreeMap<usize, u16> = BTreeMap::new();
-        let mut of_node = Vec::with_capacity(self.parent.len());
-        for node in 0..self.parent.len() {
+        let mut of_node = Vec::with_capacity(self.root.len());
+        for node in 0..self.root.len() {
             if !reachable.get(node).is_some_and(|reached| *reached) {
                 of_node.push(0);
                 continue;
             }
-            let root = self.root(node);
+            let root = self.root[node];
             let part = *part_of_root.entry(root).or_insert_with(|| {
                 let own = self.bytes[root];
                 let nodes = self.nodes[root].iter();
                 let emitted = self
                     .size
-                    .estimate(own, nodes, |node| self.root(node) == root);
+                    .estimate(own, nodes, |node| self.root[node] == root);
                 let fits = |size: &(usize, usize)| {
                     size.0 + own <= self.budget && size.1 + emitted <= self.emitted_budget()
                 };
@@ -145,8 +140,9 @@ mod tests {
         let groups = groups(&[30, 50, 60], &[(1, 2)], 110);
         assert!(groups.fit_together(1, 2), "they are together");
         assert!(!groups.fit_together(0, 2), "140 bytes");
-        assert_eq!(groups.larger_than(100), Some((1, 110)));
-        assert_eq!(groups.larger_than(110), None);
+        assert_eq!(groups.first_too_large(), None);
+        let groups = self::groups(&[30, 50, 60], &[(1, 2)], 100);
+        assert_eq!(groups.first_too_large(), Some((1, 110)));
     }
 
     #[test]

@@ -1,7 +1,6 @@
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.lang.reflect.Field;
-import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.concurrent.SynchronousQueue;
 import java.util.stream.Collectors;
@@ -50,17 +49,6 @@ public class Throwing {
         }
     }
 
-    static void start(Runnable body) throws Exception {
-        try {
-            Method start = Thread.class.getMethod("startVirtualThread", Runnable.class);
-            start.invoke(null, body);
-        } catch (NoSuchMethodException e) {
-            Thread thread = new Thread(body);
-            thread.setDaemon(true);
-            thread.start();
-        }
-    }
-
     /** The number of traces that Veneer has made exact. Needs `--add-opens java.base/java.lang.invoke=ALL-UNNAMED`. */
     static long exactTraces() throws Exception {
         try {
@@ -74,7 +62,7 @@ public class Throwing {
 
     public static void main(String[] args) throws Exception {
         System.out.println("pid " + ProcessHandle.current().pid());
-        start(Throwing::holdForever);
+        Waiting.start(Throwing::holdForever);
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
         for (String line = in.readLine(); !"stop".equals(line); line = in.readLine()) {
             if (!line.equals("throw")) {
