@@ -397,7 +397,7 @@ fn json_follows_schema_1_and_the_cost_is_below_the_ceiling() -> Outcome {
         has(
             finding,
             &[
-                "path", "why", "share", "low", "high", "evidence", "threads", "window",
+                "path", "why", "share", "low", "high", "evidence", "threads", "window", "found",
             ],
         );
         has(&finding["path"][0], &["axis", "name", "line"]);

@@ -61,6 +61,8 @@ pub struct Candidate {
     holds: bool,
     decided: bool,
     held: Option<Period>,
+    /// The time of the first decision `Yes`.
+    found: Option<f64>,
     /// The mean and bounds of the last `Yes` and of the last `No`.
     yes: Option<(Share, (f64, f64))>,
     no: Option<(Share, (f64, f64))>,
@@ -84,6 +86,7 @@ impl Candidate {
             holds: false,
             decided: false,
             held: None,
+            found: None,
             yes: None,
             no: None,
             epochs: Vec::new(),
@@ -120,6 +123,7 @@ impl Candidate {
             Verdict::Yes => {
                 let from = self.held.map_or(self.test_began, |period| period.from);
                 self.held = Some(Period { from, to: now });
+                self.found.get_or_insert(now);
             }
             Verdict::No => {
                 if let (true, Some(period)) = (self.holds, &mut self.held) {
@@ -163,6 +167,12 @@ impl Candidate {
     /// Returns whether the present test is decided.
     pub fn is_decided(&self) -> bool {
         self.decided
+    }
+
+    /// Returns when the hypothesis was first found to hold, in seconds since the beginning of the
+    /// search.
+    pub fn found(&self) -> Option<f64> {
+        self.found
     }
 
     /// Returns the period in which the hypothesis held, up to `now` if it still holds.

@@ -4,7 +4,7 @@
 //! {"schema":1,"seconds":9.8,"threshold":0.05,"ended":null,
 //!  "findings":[{"path":[{"axis":"where","name":"com.shop","line":null},…],"why":"monitor",
 //!    "share":0.62,"low":0.55,"high":0.68,"specific":true,"threads":[{"name":"http-*","share":1.0}],
-//!    "window":{"from":0.4,"to":9.8},"evidence":[{"source":"samples","windows":160,"text":"…"}]}],
+//!    "window":{"from":0.4,"to":9.8},"found":1.9,"evidence":[{"source":"samples","windows":160,"text":"…"}]}],
 //!  "ruled_out":[…],"not_looked_at":[{"path":[…],"why":"time","reason":"…"}],
 //!  "cost":{"ceiling":0.02,"share":0.011},"active":0.99}
 //! ```
@@ -117,6 +117,10 @@ pub struct Finding {
 
     /// The period in which the finding held.
     pub window: Window,
+
+    /// When the search decided that it holds, in seconds since the beginning.
+    #[serde(default)]
+    pub found: f64,
 
     /// The facts that support the finding.
     pub evidence: Vec<Evidence>,
@@ -404,6 +408,7 @@ impl Search {
             specific,
             threads,
             window,
+            found: candidate.found().unwrap_or(0.0),
             evidence: self.evidence_of(candidate, specific),
             method: hypothesis.place.method(),
         }

@@ -182,6 +182,7 @@ mod tests {
             specific: true,
             threads: Vec::new(),
             window: Window { from: 0.0, to: 9.0 },
+            found: 1.2,
             evidence: Vec::new(),
             method: MethodId(1),
         };

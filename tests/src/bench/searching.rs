@@ -25,6 +25,10 @@ const SEARCHED: &str = "veneer search";
 /// The goal for the geometric mean while a search runs.
 const MOST: f64 = 1.05;
 
+/// The variant of the paper's row "fragmented": every method is armed with a fragment for each block, and
+/// nothing is measured.
+const ARMED: &str = "armed, policy block";
+
 /// The number of groups. Some variants take very long.
 const GROUPS: usize = 3;
 
@@ -112,8 +116,12 @@ fn variants(
     };
     let sampled = compiled.join("samples.jfr");
     let flight = compiled.join("flight.jfr");
+    let mut armed = workload.patterns_to_arm();
+    armed.extend(["--policy", "block"].map(str::to_string));
+    let armed: Vec<&str> = armed.iter().map(String::as_str).collect();
     Ok(vec![
         Variant::new("plain", plain.clone()),
+        Variant::new(ARMED, command::run(&armed, &plain)),
         searched,
         sampler(
             "async-profiler, cpu",

@@ -55,6 +55,28 @@ fn the_hybrid_search_needs_less_time_than_the_search_from_the_root() {
     assert!(deep_start < 0.55 * top_down, "{deep_start} s, {top_down} s");
 }
 
+/// A finding has the time of its decision. Deep starters are decided before the methods above them; the
+/// finding is reported when these hold too.
+#[test]
+fn a_finding_has_the_time_of_its_decision() {
+    let program = programs::chain(8);
+    let id = program.find("bottleneck");
+    for strategy in ALL {
+        let reported = seconds_until(&program, strategy, "bottleneck", 1);
+        let reported = reported.expect("each strategy finds it");
+        let outcome = Simulation::new(program.clone(), with(strategy), 1).run(12.0);
+        let own = outcome
+            .findings
+            .iter()
+            .filter(|f| f.method.0 as usize == id);
+        let found = own.map(|f| f.found).fold(f64::INFINITY, f64::min);
+        assert!(found <= reported + 1e-9, "{strategy:?}: {found} {reported}");
+        if strategy == Strategy::TopDown {
+            assert!(found > reported - 0.2, "{found} {reported}");
+        }
+    }
+}
+
 /// All strategies agree on the bottleneck of a chain.
 #[test]
 fn all_strategies_report_the_same_bottleneck() {
