@@ -22,7 +22,7 @@ mkdir -p "$out"
 say() { printf 'test: %s\n' "$*" >&2; }
 
 # Tests of measured time need the processors for themselves.
-alone="search search_runs what_if page_limits"
+alone="search search_runs what_if papers page_limits"
 # These files take longest, so they start first.
 long="hostile_loaders other_agents shipped ten_questions jdk_classes programs faults mcp corpora ask"
 
