@@ -28,7 +28,9 @@ ask() {
     "$@" > "$out/$question-$tool" 2>&1 || echo "ended with $?" >> "$out/$question-$tool"
     took=$(echo "$(date +%s.%N) - $began" | bc)
     printf '== %s, %s, %.1f s\n' "$question" "$tool" "$took"
-    head -n "${LINES:-12}" "$out/$question-$tool" | cut -c1-160
+    # Before each answer, the client of Arthas prints its banner and the command.
+    sed '/^\[arthas@/,$!{/,---\./,/^time /d;}; /^\[arthas@/d' "$out/$question-$tool" | grep . |
+        head -n "${LINES:-12}" | cut -c1-160
 }
 
 arthas_ask() {
