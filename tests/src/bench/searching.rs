@@ -168,7 +168,7 @@ fn first_finding(file: &Path) -> String {
     let result: Value = serde_json::from_str(&text).unwrap_or_default();
     let finding = &result["findings"][0];
     let steps = finding["path"].as_array().cloned().unwrap_or_default();
-    let Some(step) = steps.last() else {
+    let Some(step) = steps.iter().rev().find(|step| step["axis"] == "where") else {
         return String::new();
     };
     let line = step["line"]
