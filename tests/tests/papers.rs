@@ -73,12 +73,11 @@ fn the_steps_of_a_remote_call_are_found_by_thread() -> Outcome {
 }
 
 /// Compiles the route finder, with the classes of another folder in place of its own, and returns the
-/// program that answers the same queries for this number of rounds.
+/// program that answers the same queries in two rounds.
 fn route_finder(
     jdk: &Jdk,
     classes: &Path,
     replaced: Option<&str>,
-    rounds: usize,
 ) -> Result<Process, Box<dyn std::error::Error>> {
     let source = |folder: &str| files(&workspace().join("tests/java").join(folder), "java");
     let mut sources = source("route")?;
@@ -90,7 +89,7 @@ fn route_finder(
     }
     jdk.compile(&sources, classes)?;
     let java = jdk.verifying_java().arg("-cp").arg(classes);
-    Ok(java.args(["route.Main", "250", &rounds.to_string()]))
+    Ok(java.args(["route.Main", "250", "2"]))
 }
 
 /// The methods that a search has found, with the seconds until each was found.
@@ -165,8 +164,8 @@ fn the_strategies_of_a_search_are_compared_on_one_record() -> Outcome {
 fn the_mended_route_finder_finds_the_same_routes() -> Outcome {
     for jdk in jdk::for_this_test() {
         let folder = Folder::new("mended")?;
-        let plain = route_finder(&jdk, &folder.join("plain"), None, 2)?.run()?;
-        let mended = route_finder(&jdk, &folder.join("mended"), Some("route-mended"), 2)?.run()?;
+        let plain = route_finder(&jdk, &folder.join("plain"), None)?.run()?;
+        let mended = route_finder(&jdk, &folder.join("mended"), Some("route-mended"))?.run()?;
         let plain = plain.succeeded("the route finder")?;
         let mended = mended.succeeded("the mended route finder")?;
         assert!(plain.out.contains("total "), "{}", plain.out);
