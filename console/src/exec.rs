@@ -37,13 +37,7 @@ pub fn run(arguments: ExecArguments) -> Result<u8> {
         let is_correct = dry_run::run(target.as_ref(), &plan, arguments.json)?;
         return Ok(if is_correct { 0 } else { EXIT_PROGRAM_FAILED });
     }
-    let PlanSource {
-        name,
-        source,
-        settings,
-        modules,
-    } = plan;
-    let mut client = match (&target, arguments.connect, &arguments.token_file) {
+    let client = match (&target, arguments.connect, &arguments.token_file) {
         (Some(target), ..) => match Client::connect(target)? {
             Some(client) => client,
             None => load(
@@ -61,22 +55,55 @@ pub fn run(arguments: ExecArguments) -> Result<u8> {
         )?,
         (None, ..) => bail!("name a process id, or --connect and --token-file"),
     };
-    let held_seconds = match arguments.seconds {
-        Some(_) => Some(arguments.hold.unwrap_or(DEFAULT_LEASE_SECONDS)),
-        None => arguments.hold,
+    let is_held = arguments.seconds.is_some() || arguments.hold.is_some();
+    let hold = is_held.then(|| Hold {
+        lease_seconds: arguments.hold.unwrap_or(DEFAULT_LEASE_SECONDS),
+        seconds: arguments.seconds,
+    });
+    execute(client, plan, hold.as_ref(), arguments.json)
+}
+
+/// How long a program is held.
+struct Hold {
+    /// The program ends if this command is silent for so long.
+    lease_seconds: u64,
+    /// The program ends after this time. `None` if it runs until Ctrl-C.
+    seconds: Option<f64>,
+}
+
+/// Runs a plan for some seconds, prints its lines, and takes back everything that it has attached. Returns
+/// the exit code.
+///
+/// # Errors
+/// The agent cannot be reached.
+pub fn run_for(pid: u32, plan: PlanSource, seconds: f64) -> Result<u8> {
+    let hold = Hold {
+        lease_seconds: DEFAULT_LEASE_SECONDS,
+        seconds: Some(seconds),
     };
-    let hold = held_seconds.map(|seconds| seconds * 1000);
-    let hint = (hold.is_none() && prints_at_exit(&source)).then(|| end_hint(&name));
+    execute(veneer_client::connect(pid)?, plan, Some(&hold), false)
+}
+
+/// Runs a plan in the agent at the other end of a connection, and returns the exit code.
+fn execute(mut client: Client, plan: PlanSource, hold: Option<&Hold>, json: bool) -> Result<u8> {
+    let PlanSource {
+        name,
+        source,
+        settings,
+        modules,
+    } = plan;
+    let lease = hold.map(|hold| hold.lease_seconds * 1000);
+    let hint = (lease.is_none() && prints_at_exit(&source)).then(|| end_hint(&name));
     client.send(&Request::Exec {
         name,
         source,
         settings,
         modules,
-        hold,
+        hold: lease,
     })?;
-    if let Some(lease) = hold {
+    if let (Some(hold), Some(lease)) = (hold, lease) {
         client.keep_renewing(Duration::from_millis(lease / 4))?;
-        end_later(client.sender(), arguments.seconds)?;
+        end_later(client.sender(), hold.seconds)?;
     }
     let (mut held, mut is_silent) = (false, true);
     let mut stdout = io::stdout().lock();
@@ -86,18 +113,18 @@ pub fn run(arguments: ExecArguments) -> Result<u8> {
             Err(ControlError::Closed(_)) if held => return Ok(0),
             reply => reply?,
         };
-        if arguments.json {
+        if json {
             writeln!(stdout, "{}", serde_json::to_string(&reply)?)?;
         }
         match reply {
             Reply::Print(text) => {
                 is_silent = false;
-                if !arguments.json {
+                if !json {
                     writeln!(stdout, "{text}")?;
                 }
             }
             Reply::Done { value } => {
-                if !arguments.json && !value.is_empty() {
+                if !json && !value.is_empty() {
                     writeln!(stdout, "{value}")?;
                 }
                 stdout.flush()?;

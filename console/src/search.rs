@@ -11,10 +11,12 @@
 //! performance counters of pauses, and the list of compiled methods. It refuses the probes that the
 //! search asks for, so the search decides from samples. With `--record`, the observations also go to
 //! a file, from which `--replay` repeats the search without the JVM. With `--what-if`, experiments follow
-//! the search (`what_if.rs`), for which the agent is loaded.
+//! the search (`what_if.rs`), for which the agent is loaded. With `--then`, a plan with the findings follows
+//! (`then_plan.rs`).
 
 mod driver;
 mod evidence;
+mod finding_pattern;
 mod first_jvm;
 mod graph_file;
 mod progress;
@@ -22,12 +24,14 @@ mod recorder;
 mod replay;
 pub mod run_search;
 mod samples;
+mod then_plan;
 mod thread_costs;
 mod what_if;
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -41,8 +45,10 @@ use veneer_search::sentence;
 use veneer_search::settings::Settings;
 
 use crate::cli::{SearchArguments, SearchOptions};
+use crate::exec;
 use crate::exit_code::EXIT_FAILED;
 use crate::output::{describe, print_error};
+use crate::plans;
 use driver::{Driver, SearchLength, take_first_dump};
 use graph_file::{LiveGraph, write_graph};
 use progress::Progress;
@@ -71,6 +77,10 @@ pub fn run(arguments: SearchArguments) -> Result<u8> {
 fn search(arguments: &SearchArguments, pid: u32) -> Result<u8> {
     let target = Target::inspect(pid)?;
     take_first_dump(&target)?;
+    let then = arguments.then.as_deref();
+    let then = then
+        .map(|path| plans::read(path, &BTreeMap::new()))
+        .transpose()?;
     let options = &arguments.options;
     let settings = settings(options, live_settings());
     let recorder = options
@@ -98,12 +108,16 @@ fn search(arguments: &SearchArguments, pid: u32) -> Result<u8> {
     };
     // The findings are printed in any case.
     print(arguments, &search, predicted.as_deref().unwrap_or_default())?;
-    match recorded.and(predicted.map(drop)) {
-        Ok(()) => Ok(0),
-        Err(error) => {
-            print_error(&describe(&error));
-            Ok(EXIT_FAILED)
+    if let Err(error) = recorded.and(predicted.map(drop)) {
+        print_error(&describe(&error));
+        return Ok(EXIT_FAILED);
+    }
+    match then {
+        Some(plan) if search.is_running() && !stopped.load(Ordering::Relaxed) => {
+            let plan = then_plan::with_findings(plan, &search);
+            exec::run_for(pid, plan, arguments.then_for)
         }
+        _ => Ok(0),
     }
 }
 

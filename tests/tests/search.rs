@@ -410,6 +410,44 @@ fn json_follows_schema_1_and_the_cost_is_below_the_ceiling() -> Outcome {
     })
 }
 
+/// The plan of `docs/search.md` sees the finding and times its method. Afterwards nothing is attached.
+#[test]
+fn a_plan_after_the_search_sees_the_findings() -> Outcome {
+    on_a_jdk_with("search", |programs| {
+        let live = start(programs, "monitor")?;
+        let text = fs::read_to_string(workspace().join("docs/search.md"))?;
+        let begin = text.find("let timers = [];").ok_or("no plan")?;
+        let length = text[begin..].find("```").ok_or("no end of the plan")?;
+        let folder = Folder::new("then")?;
+        let plan = folder.join("then.rhai");
+        fs::write(&plan, &text[begin..begin + length])?;
+        let then = ["--for", "5", "--then-for", "6", "--then"];
+        let out = search(live.pid(), &then)
+            .arg(plan.display().to_string())
+            .run()?
+            .succeeded("search")?;
+        let line = out
+            .out
+            .lines()
+            .find_map(|line| line.strip_prefix("audit, monitor: "));
+        let calls = line.and_then(|rest| rest.strip_suffix(" calls"));
+        let calls: u64 = calls.ok_or_else(|| out.out.clone())?.parse()?;
+        // The monitor is held for 20 ms by each call, so there are at most 250 in five seconds.
+        assert!((100..=260).contains(&calls), "{}", out.out);
+        assert_eq!(
+            live.value("instruments().filter(|i| i.attached).len()")?,
+            "0"
+        );
+
+        // A plan that cannot be read ends the command before the search.
+        let missing = search(live.pid(), &["--then", "no-such.rhai"]).run()?;
+        assert_eq!(missing.code, 2, "{missing:?}");
+        assert!(missing.err.contains("no-such.rhai"), "{}", missing.err);
+        live.stop()?;
+        Ok(())
+    })
+}
+
 #[test]
 fn an_idle_program_has_no_findings() -> Outcome {
     on_a_jdk_with("search", |programs| {

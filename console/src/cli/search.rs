@@ -20,6 +20,7 @@ Examples:
   veneer search 4711 --record s.search              also keep the observations
   veneer search --replay s.search --threshold 2%    decide again from them, without the JVM
   veneer search 4711 --what-if                      then: what would the program gain?
+  veneer search 4711 --then plan.rhai               then: a plan that sees the findings
   veneer run --search r.json -- java -jar app.jar   from the start of a program to its end
 
 The command samples the stacks of all threads by thread dumps, at a rate that keeps the cost below
@@ -35,6 +36,10 @@ long. It behaves as if only the method had become faster. Ctrl-C ends the experi
 Causes: time; processor: allocation, exceptions, class-loading, interpreted; waiting: monitor, lock,
 sleep, park, collections, input-output (file, socket); statement (JDBC). A general cause selects
 those below it too.
+
+--then loads the agent, and runs a plan with the array `findings`, the largest first. Each finding has
+`pattern`, `class`, `method`, `line`, `why`, `share`, `low`, `high` and `threads`. For example, the plan
+`for f in findings { if f.pattern != () { methods(f.pattern).around(timer()); } }` times their methods.
 
 A replay has the threshold, causes and strategy of the record unless these options are given.
 
@@ -84,7 +89,7 @@ pub struct SearchArguments {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["pid", "threads", "cost", "record", "what_if"]
+        conflicts_with_all = ["pid", "threads", "cost", "record", "what_if", "then"]
     )]
     pub replay: Option<PathBuf>,
     /// Predict by experiments what the program would gain if the methods found took less time: the
@@ -100,6 +105,12 @@ pub struct SearchArguments {
     /// Methods whose calls are the progress of the program [default: those of the finding].
     #[arg(long, value_name = "PATTERN", requires = "what_if")]
     pub progress: Option<String>,
+    /// Then run this plan, which sees the findings in the variable `findings`.
+    #[arg(long, value_name = "PLAN.rhai")]
+    pub then: Option<PathBuf>,
+    /// Length of the plan's run. Afterwards everything that it attached is taken back.
+    #[arg(long, value_name = "SECONDS", requires = "then", default_value = "10", value_parser = seconds)]
+    pub then_for: f64,
     /// Print the result as JSON.
     #[arg(long)]
     pub json: bool,

@@ -26,8 +26,6 @@ const POLL_INTERVAL: Duration = Duration::from_millis(10);
 /// The time of the first list of compiled methods, and the interval between two lists.
 const FIRST_LIST: Duration = Duration::from_secs(1);
 const LIST_INTERVAL: Duration = Duration::from_secs(1);
-/// The interval between two lists is at least this many times as long as a list stops the program.
-const LIST_PATIENCE: u32 = 200;
 /// The share of the pauses above which the evidence mentions collections.
 const MENTIONED_COLLECTIONS: f64 = 0.01;
 
@@ -209,8 +207,12 @@ impl Driver {
             Err(error) => self.list_refused = Some(error.to_string()),
         }
         let pause = self.pauses.next(&self.target, asked);
-        let interval = LIST_INTERVAL.max(pause.stopped.saturating_mul(LIST_PATIENCE));
-        self.next_list = self.begin.elapsed() + interval;
+        // The lists may use the part of the ceiling on cost that samples leave.
+        let settings = self.search.settings();
+        let share = settings.max_cost * (1.0 - settings.samples_part);
+        let interval = Duration::try_from_secs_f64(pause.stopped.as_secs_f64() / share);
+        let interval = LIST_INTERVAL.max(interval.unwrap_or(Duration::MAX));
+        self.next_list = self.begin.elapsed().saturating_add(interval);
         let nanos = pause.cost_nanos(self.active);
         self.observe(Observation::Overhead { nanos });
     }

@@ -26,9 +26,9 @@ use veneer_client::plan_text::literal;
 use veneer_experiments::{Prediction, SpeedupMeasurement};
 use veneer_fragmenter::hotspot::MAX_COMPILED_BYTES;
 use veneer_search::Search;
-use veneer_search::outcome::{Axis, Finding};
 use veneer_search::place::MethodName;
 
+use super::finding_pattern::{method_pattern, pattern_of};
 use crate::held_plan::{HeldPlan, PlanEnd};
 use crate::output::print_note;
 
@@ -101,7 +101,7 @@ fn subjects(search: &Search) -> Vec<Subject> {
         };
         if seen.insert(found.clone()) {
             let patterns =
-                |names: Vec<&MethodName>| names.into_iter().filter_map(pattern).collect();
+                |names: Vec<&MethodName>| names.into_iter().filter_map(method_pattern).collect();
             subjects.push(Subject {
                 pattern: found,
                 callers: patterns(search.callers(finding.method)),
@@ -110,27 +110,6 @@ fn subjects(search: &Search) -> Vec<Subject> {
         }
     }
     subjects
-}
-
-/// The pattern of a finding's method. `None` if plans cannot name it.
-fn pattern_of(finding: &Finding) -> Option<String> {
-    let step = |kind: &str| {
-        let mut steps = finding.path.iter().filter(|step| step.axis == Axis::Where);
-        steps
-            .find(|step| step.kind == kind)
-            .map(|step| step.name.clone())
-    };
-    pattern(&MethodName {
-        class: step("class")?,
-        method: step("method")?,
-        ..MethodName::default()
-    })
-}
-
-/// The pattern of a method. `None` if plans cannot name it: hidden classes have no name of their own.
-fn pattern(name: &MethodName) -> Option<String> {
-    let is_nameable = !name.class.contains('/') && !name.method.contains('<');
-    is_nameable.then(|| format!("{}::{}(..)", name.class, name.method))
 }
 
 /// Makes the experiment with one method.
@@ -317,19 +296,5 @@ mod tests {
             sentence(&one),
             "If shop.Desk::audit(..) took 50 % less time, the program would need 31 % less time for the same (29 to 34 %)."
         );
-    }
-
-    #[test]
-    fn hidden_classes_and_constructors_have_no_pattern() {
-        let name = |class: &str, method: &str| {
-            pattern(&MethodName {
-                class: class.into(),
-                method: method.into(),
-                ..MethodName::default()
-            })
-        };
-        assert_eq!(name("a.B", "m").as_deref(), Some("a.B::m(..)"));
-        assert_eq!(name("a.B$$Lambda/0x12", "m"), None);
-        assert_eq!(name("a.B", "<init>"), None);
     }
 }

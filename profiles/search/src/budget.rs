@@ -4,7 +4,8 @@
 //! is measured. The sum of the reservations and the cost of stack samples never exceeds the ceiling.
 //! If a measurement exceeds it, the most expensive probes are detached at once. As long as the cost
 //! since the beginning exceeds the ceiling, no probe is attached, so that the excess of such a
-//! moment is paid back.
+//! moment is paid back. Stack samples that cost more than expected are paid back too: no sample is
+//! taken until the next one fits into the samples' part of the time since the beginning.
 
 use std::collections::BTreeMap;
 
@@ -21,6 +22,10 @@ pub struct Budget {
     hertz: f64,
     /// The time for which one sample of all stacks stops the program, in seconds, if known.
     sample_seconds: Option<f64>,
+    /// The time for which all samples stopped the program, and the time since the beginning, in
+    /// seconds.
+    sampled_seconds: f64,
+    elapsed_seconds: f64,
     spent_nanos: f64,
     active_nanos: f64,
 }
@@ -35,6 +40,8 @@ impl Budget {
             reserved: BTreeMap::new(),
             hertz: 0.0,
             sample_seconds: None,
+            sampled_seconds: 0.0,
+            elapsed_seconds: 0.0,
             spent_nanos: 0.0,
             active_nanos: 0.0,
         }
@@ -86,17 +93,21 @@ impl Budget {
     pub fn window(&mut self, nanos: u64, samples: (u64, u32), all: u64, active: u64) {
         self.spent_nanos += all as f64;
         self.active_nanos += active as f64;
+        self.elapsed_seconds += nanos as f64 / 1e9;
         let (cost, sampled) = samples;
         if sampled > 0 && active > 0 {
             let threads = active as f64 / nanos.max(1) as f64;
-            let seconds = cost as f64 / f64::from(sampled) / threads / 1e9;
+            let stopped = cost as f64 / threads / 1e9;
+            self.sampled_seconds += stopped;
+            let seconds = stopped / f64::from(sampled);
             let known = self.sample_seconds.unwrap_or(seconds);
             self.sample_seconds = Some(0.7 * known + 0.3 * seconds);
         }
     }
 
-    /// Sets and returns the rate of stack samples, at most `most` per second: the highest rate whose
-    /// cost fits into the samples' part of the ceiling.
+    /// Returns the rate of stack samples, at most `most` per second: the highest rate whose cost fits
+    /// into the samples' part of the ceiling. While the samples so far and the next one do not fit,
+    /// the rate is 0. The reservation is always that of the highest rate.
     pub fn sample_rate(&mut self, most: f64) -> f64 {
         let seconds = self.sample_seconds.unwrap_or(0.0);
         let room = self.ceiling * self.samples_part;
@@ -105,6 +116,10 @@ impl Budget {
         } else {
             most
         };
+        let with_next = self.sampled_seconds + seconds;
+        if self.sampled_seconds > 0.0 && with_next > room * self.elapsed_seconds {
+            return 0.0;
+        }
         self.hertz
     }
 
@@ -142,9 +157,14 @@ mod tests {
         assert_eq!(budget.sample_rate(20.0), 20.0);
         // A sample stops two threads for 10 ms: once a second is 1 %.
         (0..20).for_each(|_| budget.window(100_000_000, (20_000_000, 1), 0, 200_000_000));
+        assert_eq!(budget.sample_rate(20.0), 0.0, "20 samples in 2 seconds");
+        assert!((0.0099..0.0101).contains(&budget.reserved()));
+        // The 21st sample fits after 21 seconds.
+        (0..180).for_each(|_| budget.window(100_000_000, (0, 0), 0, 0));
+        assert_eq!(budget.sample_rate(20.0), 0.0, "20 samples in 20 seconds");
+        (0..11).for_each(|_| budget.window(100_000_000, (0, 0), 0, 0));
         let rate = budget.sample_rate(20.0);
         assert!((0.99..1.01).contains(&rate), "{rate}");
-        assert!((0.0099..0.0101).contains(&budget.reserved()));
         (0..60).for_each(|_| budget.window(100_000_000, (2_000, 1), 0, 200_000_000));
         assert_eq!(budget.sample_rate(20.0), 20.0);
     }

@@ -26,7 +26,8 @@ pub enum Measure {
 pub enum Request {
     /// Report the methods at which threads begin.
     Roots,
-    /// Sample the stacks of all threads `hertz` times a second. Zero stops sampling.
+    /// Sample the stacks of all threads `hertz` times a second. Zero stops sampling until the next
+    /// request.
     Sample {
         /// The rate per second.
         hertz: f64,

@@ -86,7 +86,8 @@ pub struct Search {
     tests: u64,
     window: u64,
     last_sampled: u64,
-    hertz: f64,
+    /// The rate of stack samples that was asked for last. `None` if no samples are to be taken.
+    hertz: Option<f64>,
     readings: BTreeMap<ProbeId, Reading>,
     cost: WindowCost,
     recent_active: VecDeque<u64>,
@@ -126,13 +127,18 @@ impl Search {
             tests: 0,
             window: 0,
             last_sampled: 0,
-            hertz,
+            hertz: (hertz > 0.0).then_some(hertz),
             readings: BTreeMap::new(),
             cost: WindowCost::default(),
             recent_active: VecDeque::new(),
             asked: BTreeSet::new(),
             requests,
         })
+    }
+
+    /// Returns the settings of the search.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
     }
 
     /// Takes one observation. After the end of the program, measurements are ignored.
@@ -156,7 +162,7 @@ impl Search {
             Observation::Refused { probe, reason } => self.refuse(probe, reason),
             Observation::SamplingRefused { reason } => {
                 self.sampling_refused = Some(reason);
-                self.hertz = 0.0;
+                self.hertz = None;
             }
             Observation::Stacks {
                 samples,
@@ -211,8 +217,7 @@ impl Search {
         for probe in attached {
             self.detach(probe);
         }
-        if self.hertz > 0.0 {
-            self.hertz = 0.0;
+        if self.hertz.take().is_some() {
             self.requests.push(Request::Sample { hertz: 0.0 });
         }
     }
@@ -767,12 +772,12 @@ impl Search {
     }
 
     fn adapt_sampling(&mut self) {
-        if self.hertz <= 0.0 {
+        let Some(hertz) = self.hertz else {
             return;
-        }
+        };
         let next = self.budget.sample_rate(self.settings.max_hertz);
-        if next != self.hertz {
-            self.hertz = next;
+        if next != hertz {
+            self.hertz = Some(next);
             self.requests.push(Request::Sample { hertz: next });
         }
     }

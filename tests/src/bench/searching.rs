@@ -29,6 +29,13 @@ const MOST: f64 = 1.05;
 /// nothing is measured.
 const ARMED: &str = "armed, policy block";
 
+/// The variant in which a search of one second has ended before the rounds that are measured, and its goal.
+const AFTERWARDS: &str = "after a search";
+const MOST_AFTERWARDS: f64 = 1.00;
+/// Starts the program in the process of the shell, and a search of it beside it. The shell's own name is
+/// the path of Veneer's command.
+const SEARCH_ONCE: &str = r#"(sleep 0.4; "$0" search $$ --for 1 >/dev/null 2>&1) & exec "$@""#;
+
 /// The number of groups. Some variants take very long.
 const GROUPS: usize = 3;
 
@@ -38,9 +45,11 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     let mut record = Record::new("searching", "The cost of a bottleneck search", scope)?;
     record.part.words = vec![
         "Each program is searched from its start to its end (`veneer run --search`, at the default cost of \
-         2 %). The profilers sample at their default rates. *Every call timed* is Veneer's timer on each \
-         method of the program and of its libraries: a profile with instruments, as `hprof` made it. The \
-         ratios are those of a round's processor time, or of its time if other threads do the work."
+         2 %). *After a search* shows rounds of a program whose search of one second has ended. The \
+         profilers sample at their default rates. *Every call timed* is Veneer's timer on each method of \
+         the program and of its libraries: a profile with instruments, as `hprof` made it. It has fewer \
+         rounds, and is compared with plain runs of the same length. The ratios are those of a round's \
+         processor time, or of its time if other threads do the work."
             .into(),
     ];
     let jdk = scope.jdks.first().ok_or(TrustError::NoJdk)?;
@@ -48,9 +57,13 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     table.add_all(&mut record, scope, |workload, record, table| {
         one(workload, jdk, scope, record, table)
     });
-    if let Some(mean) = table.mean(SEARCHED) {
-        let goal = Goal::at_most("a program while it is searched", MOST, "", mean);
-        record.goals.push(goal);
+    for (what, variant, most) in [
+        ("a program while it is searched", SEARCHED, MOST),
+        ("a program after a search", AFTERWARDS, MOST_AFTERWARDS),
+    ] {
+        let mean = table.mean(variant);
+        let goals = mean.map(|mean| Goal::at_most(what, most, "", mean));
+        record.goals.extend(goals);
     }
     record.part.tables.push(table.finish());
     record.part = record.part.with_duration_since(begun);
@@ -66,11 +79,13 @@ fn one(
     table: &mut RatioTable,
 ) -> Result<(), TrustError> {
     let compiled = Compiled::workload(jdk, workload)?;
-    let rounds = workload.rounds(true);
     let found = compiled.join("search.json");
-    let variants = variants(workload, jdk, &compiled, rounds, &found)?;
     let groups = if scope.quick { 2 } else { GROUPS };
-    let series = measure(workload.name, groups, &variants);
+    let variants = variants(workload, jdk, &compiled, &found)?;
+    let mut series = measure(workload.name, groups, &variants);
+    let timed = timed_variants(workload, jdk, &compiled)?;
+    let timed = measure(workload.name, groups, &timed);
+    series.extend(timed.into_iter().skip(1));
     table.add(record, workload.name, &series, |variant| match variant {
         SEARCHED => first_finding(&found),
         _ => String::new(),
@@ -82,13 +97,16 @@ fn variants(
     workload: &Workload,
     jdk: &Jdk,
     compiled: &Compiled,
-    rounds: usize,
     found: &Path,
 ) -> Result<Vec<Variant>, TrustError> {
+    let rounds = workload.rounds(false);
     let java = |options: &[String]| workload.java(jdk, compiled, rounds, options, &[]);
     let plain = java(&[]);
     let place = found.display().to_string();
     let searched = command::run(&["--search", &place], &plain);
+    let veneer = command::path().display().to_string();
+    let afterwards = plain.clone();
+    let afterwards = afterwards.wrapped_in("sh", &["-c", SEARCH_ONCE, &veneer]);
     let file = found.to_path_buf();
     let searched = Variant::new(SEARCHED, searched).checked(move |_| {
         let text = std::fs::read_to_string(&file).map_err(|reason| CheckError::Unreadable {
@@ -100,13 +118,6 @@ fn variants(
             _ => Err(CheckError::NothingTimed),
         }
     });
-    let mut timed = workload.arming();
-    let text = format!(
-        "methods({}).limit(10000000).around(timer());\n",
-        workload.pattern()
-    );
-    timed.extend(plan(&compiled.join("timed.rhai"), &text)?);
-    let timed: Vec<&str> = timed.iter().map(String::as_str).collect();
     let timing = Timing {
         jdk,
         compiled,
@@ -123,6 +134,7 @@ fn variants(
         Variant::new("plain", plain.clone()),
         Variant::new(ARMED, command::run(&armed, &plain)),
         searched,
+        Variant::new(AFTERWARDS, afterwards),
         sampler(
             "async-profiler, cpu",
             async_samples(&timing, &sampled),
@@ -136,6 +148,26 @@ fn variants(
             )])),
             flight,
         ),
+    ])
+}
+
+/// The plain program and the one with a timer on each method, in few rounds: one of them takes thirty times
+/// as long.
+fn timed_variants(
+    workload: &Workload,
+    jdk: &Jdk,
+    compiled: &Compiled,
+) -> Result<Vec<Variant>, TrustError> {
+    let plain = workload.java(jdk, compiled, workload.rounds(true), &[], &[]);
+    let mut timed = workload.arming();
+    let text = format!(
+        "methods({}).limit(10000000).around(timer());\n",
+        workload.pattern()
+    );
+    timed.extend(plan(&compiled.join("timed.rhai"), &text)?);
+    let timed: Vec<&str> = timed.iter().map(String::as_str).collect();
+    Ok(vec![
+        Variant::new("plain", plain.clone()),
         Variant::new("every call timed", command::run(&timed, &plain)),
     ])
 }
