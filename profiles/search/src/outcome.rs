@@ -306,8 +306,9 @@ impl Search {
         }
     }
 
-    /// Returns whether the time of a candidate is not explained by other candidates. Undecided lines of
-    /// a method explain only a method most of whose time is in its callees.
+    /// Returns whether the time of a candidate is not explained by other candidates. Undecided lines and
+    /// causes count only if callees and findings explain most of the time: a finding is not given up for
+    /// places that may be none.
     fn is_specific(
         &self,
         candidate: &Candidate,
@@ -338,16 +339,20 @@ impl Search {
                 unexplained - callees.map(|c| share(c)).sum::<f64>()
             };
         }
-        let counts_probable = general.is_node() && 2.0 * unexplained < share(candidate);
-        let probable = if counts_probable { probable } else { &[] };
-        let explained = |axis: Axis| -> f64 {
-            held.iter()
-                .chain(probable)
-                .filter(|c| self.refines(c.hypothesis, hypothesis) == Some(axis))
-                .map(|c| share(c))
-                .sum()
+        let explained = |probable: &[&Candidate]| {
+            let along = |axis: Axis| -> f64 {
+                held.iter()
+                    .chain(probable)
+                    .filter(|c| self.refines(c.hypothesis, hypothesis) == Some(axis))
+                    .map(|c| share(c))
+                    .sum()
+            };
+            along(Axis::Where).max(along(Axis::Why))
         };
-        let best = explained(Axis::Where).max(explained(Axis::Why));
+        let mut best = explained(&[]);
+        if 2.0 * (unexplained - best) < share(candidate) {
+            best = explained(probable);
+        }
         // Shares of a method and of its parts come from different windows, and a part near the
         // threshold may be undecided still, so a small rest does not make a finding.
         unexplained - best >= threshold.max(share(candidate) * SMALL_REST)

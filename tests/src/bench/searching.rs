@@ -194,7 +194,7 @@ fn async_samples(timing: &Timing, file: &Path) -> Result<Process, TrustError> {
     Ok(timing.java(&[option], &[]))
 }
 
-/// The first finding of the latest search as text: its method, its line and its share.
+/// The first finding of the latest search as text: its line or its method, and its share.
 fn first_finding(file: &Path) -> String {
     let text = std::fs::read_to_string(file).unwrap_or_default();
     let result: Value = serde_json::from_str(&text).unwrap_or_default();
@@ -203,11 +203,8 @@ fn first_finding(file: &Path) -> String {
     let Some(step) = steps.iter().rev().find(|step| step["axis"] == "where") else {
         return String::new();
     };
-    let line = step["line"]
-        .as_u64()
-        .map_or(String::new(), |line| format!(":{line}"));
     format!(
-        "{}{line}, {:.0} %",
+        "{}, {:.0} %",
         step["name"].as_str().unwrap_or_default(),
         100.0 * finding["share"].as_f64().unwrap_or(0.0)
     )
