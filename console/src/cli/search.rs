@@ -43,8 +43,8 @@ those below it too.
 
 A replay has the threshold, causes and strategy of the record unless these options are given.
 
-Exit codes: 0 success, Ctrl-C, or the JVM ended during the search; 2 the JVM could not be reached, or
-a record could not be written or read.";
+Exit codes: 0 success, Ctrl-C, or the JVM ended during the search; 1 the plan of --then failed; 2 the JVM
+could not be reached, or a record could not be written or read.";
 
 /// Why the value of an argument of `veneer search` is not accepted.
 #[derive(Clone, Copy, Debug, Error)]
