@@ -165,16 +165,15 @@ const CASES: &[(&str, &str, &str)] = &[
         "t.rows().map(|row| `${row.keys[0].len()} ${row.distinct} ${row.count >= 3332}`)",
         r#"["64 1 true", "64 1 true", "64 1 true"]"#,
     ),
-    // Several threads may insert a value at the same time when one place is left.
     (
         "let t = distinct(100); at.before(|p| t.add(p.n))",
-        "let d = t.rows()[0].distinct; `${d >= 100 && d <= 103} ${t.total()} ${t.rest().count + d}`",
-        "true 10000 10000",
+        "`${shown(t.rows())} ${t.total()} ${t.rest().count}`",
+        "[] 100 100 10000 9900",
     ),
     (
         "let t = distinct(5); at.before(|p| t.add(p.own))",
-        "let d = t.rows()[0].distinct; `${d >= 5 && d <= 8} ${t.total()} ${t.rest().count + d}`",
-        "true 10000 10000",
+        "`${shown(t.rows())} ${t.total()} ${t.rest().count}`",
+        "[] 5 5 10000 9995",
     ),
     // The most frequent values: few values are exact; of many values the bounds are correct.
     (
@@ -313,6 +312,46 @@ fn tables_are_exact_from_the_start() -> Outcome {
             assert_eq!(output.out.trim(), format!("sum {EXPECTED_SUM}"));
             let wrong = differences(&output.err);
             assert_eq!(wrong, Vec::<String>::new(), "{}", output.err);
+        }
+        Ok(())
+    })
+}
+
+/// The kernel stops threads while they claim a place of a table. With so many tables this happens in
+/// two of five starts. The other threads must neither give the same key a second place nor give
+/// away the place of a key.
+#[test]
+fn threads_that_are_stopped_while_they_claim_a_place_change_no_table() -> Outcome {
+    const STARTS: usize = 5;
+    const PLAN: &str = r#"
+        let at = methods("Stream::pass(..)");
+        let tables = [];
+        for n in 0..300 {
+            let t = tally(2);
+            tables.push(t);
+            at.before(|p| t.count(p.name));
+        }
+        at_exit(|| {
+            for t in tables {
+                let keys = t.rows().map(|row| `${row.keys[0]} ${row.count}`);
+                keys.sort();
+                if keys != ["k0 1000", "k1 1000"] || t.rest().count != 8000 {
+                    print(`wrong: ${keys}, rest ${t.rest().count}`);
+                }
+            }
+            print(`${tables.len()} tables`);
+        });
+    "#;
+    on_a_jdk_with("data", |programs| {
+        let folder = Folder::new("data-stopped")?;
+        let file = folder.join("plan.rhai");
+        std::fs::write(&file, PLAN)?;
+        let file = file.display().to_string();
+        for _ in 0..STARTS {
+            let output = run(&["--plan", &file], &programs.java("Stream"))
+                .run()?
+                .succeeded("Stream")?;
+            assert_eq!(output.err.trim(), "300 tables");
         }
         Ok(())
     })
@@ -492,8 +531,6 @@ fn strings_beyond_the_capacity_are_counted_and_not_mixed_up() -> Outcome {
                     sum += row.count;
                     if row.count - row.error > 1 || !row.keys[0].starts_with("r") { others += 1; }
                 }
-                // The table has room for 20,000 strings, and for those that several threads insert
-                // at the same time.
                 print(`strings ${t.total()} ${sum} ${others} ${t.rest().count >= 9997} ${t.rows().len()}`);
             });
             0"#;

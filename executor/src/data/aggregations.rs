@@ -12,13 +12,16 @@
 //!   header of a table      offset 0   number of slots; each slot holds an entry or is free
 //!                                 8   bytes of an entry
 //!                                16   the most entries
-//!                                24   entries; for `last` and `sample`, recorded combinations
+//!                                24   entries in the lower half; in the upper half, how many of
+//!                                     them are only reserved; for `last` and `sample`, recorded
+//!                                     combinations
 //!                                32   address of the strings
 //!                                40   offset of the thread-local parts in a shard, or -1
 //!                                48   two auxiliary words, see below
 //!   header of the strings  offset 0   number of slots
 //!                                 8   the most strings
-//!                                16   strings
+//!                                16   strings, as for the entries; in `last` tables all strings
+//!                                     ever
 //!                                24   in `last` tables, bytes of a slot for characters
 //!
 //!   entry                  state(8) tags of the keys(8) key(8) × 4  value…
@@ -26,9 +29,10 @@
 //!   string                 state(8) length(4) is UTF-16(4)  64 characters of 1 or 2 bytes
 //! ```
 //!
-//! The state of an entry is 0 if the slot is free, 1 while a thread writes the entry, and otherwise
-//! a hash of the keys. In `last` and `sample` tables the hash is replaced by the sequence number of
-//! the recorded combination plus 2. The state of a string has the same first two values.
+//! The state of an entry is 0 if the slot is free, and otherwise a hash of the keys. While a thread
+//! writes the entry, the state is another hash, whose lower two bits are 01, see `VeneerPlaces`. The
+//! state of a string is formed alike. In `last` and `sample` tables the state of an entry is 1 while a
+//! thread writes it, and otherwise the sequence number of the recorded combination plus 2.
 //!
 //! The strings of a `last` table are a ring of [`STRINGS_OF_OCCURRENCE`] strings for each entry, because
 //! each combination may have strings of its own. The state of a string is then its number plus 1, and

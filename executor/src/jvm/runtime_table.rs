@@ -48,7 +48,7 @@ const fn reader(class: RuntimeClass) -> RuntimeClass {
 
 /// The runtime classes, in the order in which the agent defines them: a class is defined before the
 /// first use of any method that names it. `VeneerAgent`, which the agent calls, is the last one.
-pub const CLASSES: [RuntimeClass; 33] = [
+pub const CLASSES: [RuntimeClass; 34] = [
     named(class("VeneerFrame")),
     class("VeneerReserve"),
     class("VeneerBound"),
@@ -63,6 +63,7 @@ pub const CLASSES: [RuntimeClass; 33] = [
     class("VeneerLinker"),
     class("VeneerClock"),
     class("VeneerTicks"),
+    class("VeneerPlaces"),
     class("VeneerFrequentKeys"),
     named(class("VeneerTables")),
     class("VeneerTexts"),

@@ -14,6 +14,14 @@ use veneer_probes::compile::KeyTag;
 /// A bit in the word of an object key: the object is a string, whose number is in the lower half.
 const IS_STRING: i64 = runtime_table::STRINGS;
 
+/// Whether an entry with this state has its keys, see `VeneerPlaces.isWriting`.
+fn is_written(kind: TallyKind, state: i64) -> bool {
+    match state {
+        0 | 1 => false,
+        _ => kind.has_occurrences() || state & 3 != 1,
+    }
+}
+
 impl Tallies {
     /// Returns the current content of a table. Times count from `began`, a value of
     /// `System.nanoTime()`. The table of an unknown number is empty.
@@ -79,7 +87,7 @@ impl Tallies {
     /// entry during the call.
     fn entry(&self, layout: &TableLayout, at: u64, part: &[i64], began: u64) -> Option<TallyEntry> {
         let state = self.word(at);
-        if state as u64 <= 1 {
+        if !is_written(layout.kind, state) {
             return None;
         }
         let mut entry = match layout.kind {

@@ -336,6 +336,19 @@ fn wide_tables_and_kinds_that_are_no_sums_have_no_thread_local_parts() {
 const SLOTS_PER_QUARTER: u64 = crate::data::shards::SLOTS / 4;
 
 #[test]
+fn entries_that_are_being_written_have_no_keys_yet() {
+    let fixture = Fixture::new();
+    let table = fixture.table(TallyKind::Count, 4);
+    table.write(1, 99, 1, &[7]);
+    table.write(2, 8 << 3 | 1, 1, &[0]);
+    for n in 1..=2 {
+        table.set_value(n, 0, 5);
+    }
+    let read = table.read();
+    assert_eq!(counts(&read), [(vec![TallyKey::Integer(7)], 5)]);
+}
+
+#[test]
 fn the_most_frequent_keys_have_an_error_and_busy_slots_count_as_rest() {
     let fixture = Fixture::new();
     let table = fixture.table(TallyKind::Top, 2);
@@ -598,7 +611,7 @@ fn the_room_of_a_table_comes_back_when_nothing_has_the_table() {
     let make = || fixture.table(TallyKind::Count, 1_000);
     let (first, second, third) = (make(), make(), make());
     let offset = second.offset;
-    second.write(3, 77, 1, &[5]);
+    second.write(3, 78, 1, &[5]);
     second.add_thread_local(1, 3, 0, 6);
     assert_eq!(second.read().entries.len(), 1);
     // The plan still has the table.
@@ -632,7 +645,7 @@ fn the_room_of_a_table_comes_back_when_nothing_has_the_table() {
         (offset, second.header(40))
     );
     assert_ne!(fourth.number, second.number);
-    fourth.write(3, 77, 1, &[5]);
+    fourth.write(3, 78, 1, &[5]);
     assert_eq!(
         fourth.read().entries.len(),
         0,
@@ -677,7 +690,7 @@ fn an_abandoned_table_takes_neither_room_nor_blocks_and_comes_back_without_its_w
         fixture.table(TallyKind::Count, 1_000),
         fixture.table(TallyKind::Count, 1_000),
     );
-    left.write(3, 77, 1, &[5]);
+    left.write(3, 78, 1, &[5]);
     let headers = [0, 8, 16, 32, 40].map(|offset| left.header(offset));
     tallies.drop_table(left.number);
     assert_eq!(
@@ -717,7 +730,7 @@ fn many_times_the_room_is_there_for_tables_whose_code_is_never_collected() {
     let (mut offsets, mut bytes) = (HashSet::new(), 0);
     while bytes < 3 * ROOM_BYTES {
         let table = fixture.table(TallyKind::Sums, 10_000);
-        table.write(3, 77, 1, &[5]);
+        table.write(3, 78, 1, &[5]);
         assert!(
             offsets.insert(table.offset),
             "{} is used twice",

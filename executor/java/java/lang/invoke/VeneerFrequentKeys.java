@@ -45,7 +45,7 @@ final class VeneerFrequentKeys {
         long busy = group + VALUES + 16;
         int turn = 0;
         while (U.getLongAcquire(null, busy) != 0 || !U.compareAndSetLong(null, busy, 0, 1)) {
-            if (++turn == VeneerTables.SPINS) {
+            if (++turn == VeneerPlaces.SPINS) {
                 return false;
             }
             Thread.onSpinWait();
@@ -61,7 +61,7 @@ final class VeneerFrequentKeys {
      * too fast.
      */
     private static boolean taken(long group, long size, long hash, long tags, long a, long b, long c, long d) {
-        for (int turn = 0; turn < VeneerTables.SPINS; turn++) {
+        for (int turn = 0; turn < VeneerPlaces.SPINS; turn++) {
             long least = group;
             long count = U.getLong(group + VALUES);
             for (long n = 1; n < GROUP; n++) {

@@ -21,27 +21,16 @@ public final class VeneerTables {
     // the entries, number of entries, address of the strings. From HEAD on: the rest, which is the
     // entry for everything without a place of its own, and then the places.
     //
-    // An entry: state (0 free, 1 being written, else a hash), tags of the keys, KEYS keys, then the
+    // An entry: state (0 free, else a hash, see VeneerPlaces), tags of the keys, KEYS keys, then the
     // values. The values are the count; for sums also the sum, the greatest and the least value;
     // for histograms also the buckets. The greatest value has its sign inverted. The least value is
     // the complement of that form. Other kinds of tables are described at their methods.
     static final int HEAD = VeneerLayout.HEAD;
     static final int VALUES = VeneerLayout.VALUES;
-    static final int SPINS = 1_000;
+    /** Offset in the head: the limit for the entries. The number of entries follows. */
+    private static final int LIMIT = 16;
 
     static final long STRINGS = VeneerLayout.STRINGS;
-
-    /**
-     * Waits until no thread is writing to a place, and returns its state; 1 if that takes too long.
-     */
-    static long settled(long place) {
-        long state = U.getLongAcquire(null, place);
-        for (int i = 0; state == 1 && i < SPINS; i++) {
-            Thread.onSpinWait();
-            state = U.getLongAcquire(null, place);
-        }
-        return state;
-    }
 
     /**
      * Hash of the keys of an entry. 0 and 1 are reserved for states. The hash of no keys is 2,
@@ -69,7 +58,7 @@ public final class VeneerTables {
                         && (tags >>> 12 == 0 || U.getLong(place + 40) == d);
     }
 
-    /** Writes the keys to a place whose state is 1. */
+    /** Writes the keys to a place that is being written. */
     @ForceInline
     static void give(long place, long tags, long a, long b, long c, long d) {
         U.putLong(place + 8, tags);
@@ -87,8 +76,7 @@ public final class VeneerTables {
 
     /**
      * The number of the place with these keys, which is claimed if there is none; 0, the rest, if
-     * the table is full. If another thread takes too long to write a place, the keys may get a
-     * second one. The reader adds such places up.
+     * the table is full.
      */
     @ForceInline
     private static long entry(long table, long size, long tags, long a, long b, long c, long d) {
@@ -177,33 +165,57 @@ public final class VeneerTables {
 
     /**
      * Searches the places for the keys, and claims a place if there is none. Returns as {@link
-     * #entry}.
+     * #entry}. If the only key is a string without room, it gets no place: the places belong to the
+     * strings that have room, also if their threads come later.
      */
     private static long search(long table, long hash, long tags, long a, long b, long c, long d) {
+        if (tags >>> 4 == 0 && lost(tags, a)) {
+            return 0;
+        }
         long places = U.getLong(table);
         long size = U.getLong(table + 8);
         long rest = table + HEAD;
+        long writing = VeneerPlaces.writing(hash);
         long at = slot(hash, places);
         for (long turn = 0; turn < places; turn++, at = at + 1 & places - 1) {
             long place = rest + (at + 1) * size;
-            long state = settled(place);
+            long state = U.getLongAcquire(null, place);
             if (state == 0) {
-                if (U.getLong(table + 24) >= U.getLong(table + 16)) {
+                if (VeneerPlaces.reserve(table + LIMIT)) {
+                    boolean claimed = U.compareAndSetLong(null, place, 0, writing);
+                    if (claimed) {
+                        write(place, hash, tags, a, b, c, d);
+                    }
+                    VeneerPlaces.done(table + LIMIT, claimed);
+                    if (claimed) {
+                        return at + 1;
+                    }
+                }
+                // Another thread may have claimed the place.
+                state = U.getLongAcquire(null, place);
+                if (state == 0) {
                     return 0;
                 }
-                if (U.compareAndSetLong(null, place, 0, 1)) {
-                    give(place, tags, a, b, c, d);
-                    U.getAndAddLong(null, table + 24, 1);
-                    U.putLongRelease(null, place, hash);
+            }
+            if (state == writing) {
+                state = VeneerPlaces.settled(place, writing);
+                if (state == writing) {
+                    // The other thread was stopped. It writes the same when it continues.
+                    write(place, hash, tags, a, b, c, d);
                     return at + 1;
                 }
-                state = settled(place);
             }
             if (state == hash && has(place, tags, a, b, c, d)) {
                 return at + 1;
             }
         }
         return 0;
+    }
+
+    /** Writes the keys and then the state to a place that is being written. */
+    private static void write(long place, long hash, long tags, long a, long b, long c, long d) {
+        give(place, tags, a, b, c, d);
+        U.putLongRelease(null, place, hash);
     }
 
     public static void count(long table, long tags, long a, long b, long c, long d) {
@@ -374,13 +386,13 @@ public final class VeneerTables {
         }
         long place = table + HEAD + (n + 1) * U.getLong(table + 8);
         long thread = VeneerTexts.number(table, Thread.currentThread().getName());
-        long state = settled(place);
+        long state = VeneerPlaces.settled(place, 1);
         while (state != 1 && state < number + 2) {
             if (U.compareAndSetLong(null, place, state, 1)) {
                 write(place, number, thread, tags, a, b, c, d);
                 return;
             }
-            state = settled(place);
+            state = VeneerPlaces.settled(place, 1);
         }
     }
 

@@ -8,8 +8,8 @@ import jdk.internal.vm.annotation.Stable;
  * The strings that are keys of tables, off the heap, and their numbers.
  *
  * <p>The strings of a table, in words of 8 bytes: number of places (a power of two), limit for the
- * strings, number of strings, and from {@link #HEAD} on the places. A place: state (0 free, 1 being
- * written, else a hash), length of the string in the lower half and its coder in the upper half of
+ * strings, number of strings, and from {@link #HEAD} on the places. A place: state (0 free, else a
+ * hash, see {@link VeneerPlaces}), length of the string in the lower half and its coder in the upper half of
  * a word, and {@link #TEXT} characters. Coder 0 has one byte for a character, and coder 1 has two.
  *
  * <p>In a table of the latest values, the strings are a ring, because each value may bring another
@@ -158,8 +158,7 @@ final class VeneerTexts {
 
     /**
      * Finds a string by its hash, its length and its first characters in the string's own coding,
-     * or adds it. If another thread takes too long to write a place, the string may get a second
-     * place. So the reader compares strings and not numbers.
+     * or adds it.
      */
     private static long find(long strings, String s, String[] seen) {
         byte[] value = (byte[]) U.getReference(s, VALUE);
@@ -172,19 +171,28 @@ final class VeneerTexts {
         long at = home;
         for (long turn = 0; turn < places; turn++, at = at + 1 & places - 1) {
             long place = strings + HEAD + at * STRING;
-            long state = VeneerTables.settled(place);
+            long state = U.getLongAcquire(null, place);
             if (state == 0) {
-                if (U.getLong(strings + 16) >= U.getLong(strings + 8)) {
+                if (VeneerPlaces.reserve(strings + LIMIT)) {
+                    boolean claimed = U.compareAndSetLong(null, place, 0, writing(hash, value, n));
+                    if (claimed) {
+                        write(place, hash, form, value, n);
+                    }
+                    VeneerPlaces.done(strings + LIMIT, claimed);
+                }
+                // Another thread may have claimed the place.
+                state = U.getLongAcquire(null, place);
+                if (state == 0) {
                     return NO_ROOM;
                 }
-                if (U.compareAndSetLong(null, place, 0, 1)) {
-                    U.putLong(place + 8, form);
-                    U.copyMemory(value, BYTES, null, place + 16, n);
-                    U.getAndAddLong(null, strings + 16, 1);
-                    U.putLongRelease(null, place, hash);
+            }
+            if (VeneerPlaces.isWriting(state) && state == writing(hash, value, n)) {
+                long writing = state;
+                state = VeneerPlaces.settled(place, writing);
+                if (state == writing) {
+                    // The other thread was stopped. It writes the same when it continues.
+                    write(place, hash, form, value, n);
                     state = hash;
-                } else {
-                    state = VeneerTables.settled(place);
                 }
             }
             if (state == hash && U.getLong(place + 8) == form && same(place + 16, value, n)) {
@@ -195,6 +203,39 @@ final class VeneerTexts {
             }
         }
         return NO_ROOM;
+    }
+
+    /** Offset in the head: the limit for the strings. The number of strings follows. */
+    private static final int LIMIT = 8;
+
+    /**
+     * The state of a place while a thread writes this string. {@code hash} is the state afterwards, which
+     * many strings may have. {@code n} bytes of the string are stored.
+     */
+    private static long writing(long hash, byte[] value, int n) {
+        long sum = hash;
+        int i = 0;
+        for (; i + 8 <= n; i += 8) {
+            sum = mixed(sum, U.getLongUnaligned(value, BYTES + i));
+        }
+        long last = 0;
+        for (; i < n; i++) {
+            last = last << 8 | value[i] & 0xff;
+        }
+        return VeneerPlaces.writing(mixed(sum, last));
+    }
+
+    /** Different for all words that are added to the same sum. */
+    private static long mixed(long sum, long word) {
+        long x = (sum ^ word) * 0x9E3779B97F4A7C15L;
+        return (x ^ x >>> 32) * 0xD6E8FEB86659FD93L;
+    }
+
+    /** Writes a string and then the state to a place that is being written. */
+    private static void write(long place, long hash, long form, byte[] value, int n) {
+        U.putLong(place + 8, form);
+        U.copyMemory(value, BYTES, null, place + 16, n);
+        U.putLongRelease(null, place, hash);
     }
 
     /** Whether {@code n} bytes off the heap equal those of an array. */
