@@ -61,7 +61,7 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
         variants.push(variant);
         bytes.push(recorded);
     }
-    let groups = if scope.quick { 2 } else { 3 };
+    let groups = if scope.quick { 2 } else { 7 };
     let series = measure("tracing", groups, &variants);
     report(&mut record, jdk.major(), &series, &bytes);
     record.part = record.part.with_duration_since(begun);

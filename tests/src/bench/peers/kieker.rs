@@ -29,6 +29,8 @@ pub fn tracer(timing: &Timing) -> (Variant, RecordedBytes) {
         std::fs::write(folder.join("META-INF/aop.xml"), ASPECT)?;
         let options = [
             format!("-javaagent:{}", jar("kieker")?.display()),
+            // Kieker's own copy of AspectJ (1.9.22) cannot define classes on JDK 25.
+            format!("-Xbootclasspath/a:{}", jar("aspectjweaver")?.display()),
             "-Dkieker.monitoring.skipDefaultAOPConfiguration=true".into(),
             format!("-Dkieker.monitoring.writer={WRITER}"),
             format!("-D{WRITER}.customStoragePath={}", out.display()),

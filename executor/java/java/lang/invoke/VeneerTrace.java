@@ -37,10 +37,11 @@ public final class VeneerTrace {
 
     /** The number of the recording, negative if contexts are recorded; 0 if there is none. */
     private static volatile int recording;
-    /** Address of the track of shard 0. */
+    /**
+     * Address of the track of a shard at address 0. Shards are {@code 1 << SHARD_SHIFT} bytes apart, so the
+     * upper bits of their addresses differ by their numbers, wherever the first one is.
+     */
     private static long tracks;
-    /** Address of shard 0. */
-    private static long shards;
     /**
      * Whether times are ticks of the processor's counter, and not nanoseconds. Set before the first
      * recording, and for good, because the files of a recording have times of one clock.
@@ -65,12 +66,16 @@ public final class VeneerTrace {
         return isByCounter ? VeneerClock.ticks() : System.nanoTime();
     }
 
+    /** Sets the addresses of the track of shard 0 and of shard 0. */
+    private static void setTracks(long tracks, long shards) {
+        VeneerTrace.tracks = tracks - (shards >>> VeneerLayout.SHARD_SHIFT) * VeneerLayout.TRACK_BYTES;
+    }
+
     /** Begins a recording: all calls that begin from now on are recorded. Called by the agent. */
     static void begin(long tracks, long shards, int number, long mark, long shortest) {
         VeneerTrace.shortest = shortest;
         VeneerTrace.mark = mark;
-        VeneerTrace.tracks = tracks;
-        VeneerTrace.shards = shards;
+        setTracks(tracks, shards);
         recording = number;
     }
 
@@ -87,8 +92,7 @@ public final class VeneerTrace {
      */
     static long calibrate(long tracks, long shards, long mark, int calls) throws Throwable {
         VeneerTrace.mark = mark;
-        VeneerTrace.tracks = tracks;
-        VeneerTrace.shards = shards;
+        setTracks(tracks, shards);
         long own = VeneerRuntime.shard();
         if (own <= 0 || U.getLong(track(own)) != calibration && openCurrent(own, calibration) == 0) {
             return 0;
@@ -220,17 +224,26 @@ public final class VeneerTrace {
         }
         long now = now();
         long depth = state & DEPTH_MASK;
-        // The ends of calls inside this one are missing if the instrument was removed from their
-        // method meanwhile.
-        while (U.getLong(track + DEPTH) > depth) {
-            close(shard, track, VeneerLayout.TRACE_EXIT, now);
-        }
-        if (U.getLong(track + DEPTH) == depth) {
-            close(shard, track, kind, now);
+        long open = U.getLong(track + DEPTH);
+        if (open == depth || closeCalls(shard, track, open, depth, now) == depth) {
+            close(shard, track, depth, kind, now);
         }
     }
 
-    private static void close(long shard, long track, int kind, long now) {
+    /**
+     * Ends the calls inside the one with this depth, and returns the number of open calls. The ends
+     * are missing if the instrument was removed from their methods meanwhile.
+     */
+    private static long closeCalls(long shard, long track, long open, long depth, long now) {
+        while (open > depth) {
+            close(shard, track, open, VeneerLayout.TRACE_EXIT, now);
+            open = U.getLong(track + DEPTH);
+        }
+        return open;
+    }
+
+    /** Records the end of the innermost of {@code open} calls. */
+    private static void close(long shard, long track, long open, int kind, long now) {
         long delta = now - U.getLong(track + LAST);
         long at = U.getLong(track + AT);
         if (delta < shortest && withdraw(shard, track, at)) {
@@ -241,7 +254,7 @@ public final class VeneerTrace {
             return;
         }
         append(track, at, now, delta << 8 | kind);
-        U.putLong(track + DEPTH, U.getLong(track + DEPTH) - 1);
+        U.putLong(track + DEPTH, open - 1);
     }
 
     /** Notes where an entry is, so that it can be withdrawn. */
@@ -285,7 +298,7 @@ public final class VeneerTrace {
     /** Address of the track of a shard. */
     @ForceInline
     static long track(long shard) {
-        return tracks + (shard - shards >>> VeneerLayout.SHARD_SHIFT) * VeneerLayout.TRACK_BYTES;
+        return tracks + (shard >>> VeneerLayout.SHARD_SHIFT) * VeneerLayout.TRACK_BYTES;
     }
 
     static long openCurrent(long shard, int number) {
