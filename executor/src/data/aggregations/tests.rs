@@ -176,7 +176,7 @@ fn keys_of_all_kinds_are_decoded() {
     table.set_value(2, 0, 8);
     table.write(
         3,
-        97,
+        94,
         0x5454,
         &[-1, 0xffff_ffff | 1 << 32, 0, short | 1 << 32],
     );
