@@ -1,20 +1,22 @@
 #!/bin/sh
-# Asks Arthas, async-profiler and JDK Flight Recorder the ten questions of docs/howto/ten-questions.md, as far as they
-# can answer, about a running service.
+# Asks Arthas, BTrace, async-profiler and JDK Flight Recorder the ten questions of docs/howto/ten-questions.md, as far
+# as they can answer, about a running service.
 #
-#   peers.sh H2.jar ARTHAS LIBRARY [OUT]     prints the time of each command and the first lines of its answer;
-#                                            the whole answers go to the folder OUT
+#   peers.sh H2.jar ARTHAS BTRACE LIBRARY [OUT]     prints the time of each command and the first lines of its answer;
+#                                                   the whole answers go to the folder OUT
 #
-# ARTHAS is the folder with arthas-boot.jar and arthas-client.jar, LIBRARY the path of libasyncProfiler.so. JAVA_HOME is
-# the JDK. WARM is the time in seconds before the first question, FOR the length of a recording, LINES the number of
-# lines that are printed.
+# ARTHAS is the folder with arthas-boot.jar and arthas-client.jar, BTRACE a folder with libs/btrace-agent.jar,
+# libs/btrace-boot.jar and libs/btrace-client.jar, LIBRARY the path of libasyncProfiler.so. JAVA_HOME is the JDK. WARM is
+# the time in seconds before the first question, FOR the length of a recording, LINES the number of lines that are
+# printed.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 jar=$1
 arthas=$2
-library=$3
+btrace=$3
+library=$4
 work=$(mktemp -d)
-out=${4:-$work}
+out=${5:-$work}
 mkdir -p "$out"
 bin=${JAVA_HOME:+$JAVA_HOME/bin/}
 trap 'exec 3>&-; wait; rm -rf "$work"' EXIT
@@ -35,6 +37,13 @@ ask() {
 
 arthas_ask() {
     ask "$1" arthas timeout 60 "${bin}java" -jar "$arthas/arthas-client.jar" 127.0.0.1 3658 -c "$2"
+}
+
+# Runs a script of the folder btrace, which ends by itself.
+btrace_ask() {
+    ask "$1" btrace env BTRACE_HOME="$btrace" timeout 60 "${bin}java" \
+        --add-opens=jdk.attach/sun.tools.attach=ALL-UNNAMED -cp "$btrace/libs/btrace-client.jar" \
+        org.openjdk.btrace.client.Main "$pid" "$here/btrace/$2.java"
 }
 
 # Records an event of async-profiler, and prints the frames and stacks with the most samples.
@@ -72,6 +81,14 @@ arthas_ask 5 'stack shop.Prices discount -n 1'
 arthas_ask 9 'options unsafe true'
 arthas_ask 9 'watch java.lang.NumberFormatException <init> params[0] -n 1'
 arthas_ask 10 'stop'
+
+btrace_ask 1 Slow
+btrace_ask 2 Customer
+btrace_ask 3 Sql
+btrace_ask 4 Lock
+btrace_ask 5 Callers
+btrace_ask 8 Allocations
+btrace_ask 9 Caught
 
 ask 1 async-profiler profiled cpu
 ask 4 async-profiler profiled lock

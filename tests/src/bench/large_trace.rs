@@ -64,7 +64,7 @@ const COMMANDS: [(&str, &[&str], Option<f64>); 6] = [
 /// Runs the part `large-trace`.
 pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     let begun = Instant::now();
-    let events = 2 * CALLS * ROUNDS as u64;
+    let events = format!("{} million events", 2 * CALLS * ROUNDS as u64 / 1_000_000);
     let mut record = Record::new("large-trace", "A large event trace", scope)?;
     let jdk = scope.jdks.first().ok_or(TrustError::NoJdk)?;
     let compiled = Compiled::workload(jdk, &HOT_CALL)?;
@@ -78,7 +78,7 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     let seconds = recording.elapsed().as_secs_f64();
     let bytes = folder_bytes(&trace)?;
     record.part.words = vec![format!(
-        "The recorded calls of the part `tracing`, {events} events in {:.0} MB, written in {seconds:.1} s. \
+        "The recorded calls of the part `tracing`, {events} in {:.0} MB, written in {seconds:.1} s. \
          The file is in the memory of the operating system, as after a recording. Each command is a new \
          process; the memory is the largest that it had resident.",
         bytes as f64 / 1e6
@@ -96,13 +96,13 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
         ]);
         most_memory = most_memory.max(used.megabytes);
         if let Some(most) = goal {
-            let what = format!("a trace of {events} events, {what}");
+            let what = format!("a trace of {events}, {what}");
             record
                 .goals
                 .push(Goal::at_most(&what, most, "s", used.seconds));
         }
     }
-    let what = format!("a trace of {events} events, memory of a command");
+    let what = format!("a trace of {events}, memory of a command");
     record
         .goals
         .push(Goal::at_most(&what, MEGABYTES, "MB", most_memory));
