@@ -6,9 +6,9 @@
 #                                                   the whole answers go to the folder OUT
 #
 # ARTHAS is the folder with arthas-boot.jar and arthas-client.jar, BTRACE a folder with libs/btrace-agent.jar,
-# libs/btrace-boot.jar and libs/btrace-client.jar, LIBRARY the path of libasyncProfiler.so. JAVA_HOME is the JDK. WARM is
-# the time in seconds before the first question, FOR the length of a recording, LINES the number of lines that are
-# printed.
+# libs/btrace-boot.jar and libs/btrace-client.jar, LIBRARY the path of libasyncProfiler.so. JAVA_HOME is the JDK,
+# which BTrace needs. WARM is the time in seconds before the first question, FOR the length of a recording, LINES the
+# number of lines that are printed.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 jar=$1

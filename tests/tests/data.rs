@@ -317,9 +317,9 @@ fn tables_are_exact_from_the_start() -> Outcome {
     })
 }
 
-/// The kernel stops threads while they claim a place of a table. With so many tables this happens in
-/// two of five starts. The other threads must neither give the same key a second place nor give
-/// away the place of a key.
+/// The kernel may stop a thread while the thread claims a place of a table. Other threads must neither
+/// give the same key a second place nor give the place to another key. When they did so, a table was
+/// wrong in two of five starts with 300 tables.
 #[test]
 fn threads_that_are_stopped_while_they_claim_a_place_change_no_table() -> Outcome {
     const STARTS: usize = 5;

@@ -12,16 +12,15 @@
 //!   header of a table      offset 0   number of slots; each slot holds an entry or is free
 //!                                 8   bytes of an entry
 //!                                16   the most entries
-//!                                24   entries in the lower half; in the upper half, how many of
-//!                                     them are only reserved; for `last` and `sample`, recorded
-//!                                     combinations
+//!                                24   lower half: entries, the reserved ones included; upper half:
+//!                                     reserved entries. For `last` and `sample`: recorded combinations
 //!                                32   address of the strings
 //!                                40   offset of the thread-local parts in a shard, or -1
 //!                                48   two auxiliary words, see below
 //!   header of the strings  offset 0   number of slots
 //!                                 8   the most strings
-//!                                16   strings, as for the entries; in `last` tables all strings
-//!                                     ever
+//!                                16   strings, in the same two halves. In `last` tables: the number
+//!                                     of the latest string
 //!                                24   in `last` tables, bytes of a slot for characters
 //!
 //!   entry                  state(8) tags of the keys(8) key(8) × 4  value…
@@ -30,8 +29,8 @@
 //! ```
 //!
 //! The state of an entry is 0 if the slot is free, and otherwise a hash of the keys. While a thread
-//! writes the entry, the state is another hash, whose lower two bits are 01, see `VeneerPlaces`. The
-//! state of a string is formed alike. In `last` and `sample` tables the state of an entry is 1 while a
+//! writes the entry, the state is another hash, whose lower two bits are 01 (`VeneerPlaces`). The state
+//! of a string follows the same rule. In `last` and `sample` tables the state of an entry is 1 while a
 //! thread writes it, and otherwise the sequence number of the recorded combination plus 2.
 //!
 //! The strings of a `last` table are a ring of [`STRINGS_OF_OCCURRENCE`] strings for each entry, because
