@@ -76,8 +76,10 @@ find docs -name '*.md' -o -name '*.svg' -o -name '*.schema.json' | while read -r
     install -D -m 644 "$page" "$doc/$page"
 done
 # The tutorial and the how-to guides compile and start the examples.
-install -m 644 -D -t "$doc/examples/shop" examples/shop/*
-chmod 755 "$doc/examples/shop/measure.sh"
+find examples/shop -type f | while read -r file; do
+    install -D -m 644 "$file" "$doc/$file"
+done
+chmod 755 "$doc/examples/shop/measure.sh" "$doc/examples/shop/peers.sh"
 install -m 644 scripts/plans/*.rhai "$doc/plans"
 install -m 644 -D -t "$doc/plans/lib" scripts/plans/lib/*.rhai
 install -m 644 LICENSE "$doc/copyright"

@@ -712,6 +712,12 @@ fn collections_of_the_jdk_have_a_size() {
     ] {
         assert_eq!(helpers_of(value), ["size"]);
     }
+    for of in ["lines", "text"] {
+        assert_eq!(
+            helpers_of(field(of, "length")),
+            helpers_of(field(of, "len"))
+        );
+    }
     assert_eq!(helpers_of(call("size", vec![read("lines")])), ["elements"]);
     assert_eq!(helpers_of(call("size", vec![read("text")])), ["characters"]);
     let refused = |value: Expr| {

@@ -2,7 +2,7 @@
 //! another one that runs a loop and counts its iterations. The shop of `examples/shop` has planted
 //! faults.
 
-use crate::folder::{Folder, files, workspace};
+use crate::folder::{Folder, workspace};
 use crate::jars::jar;
 use crate::jdk::Jdk;
 use crate::live::{Live, LiveError, number};
@@ -53,7 +53,8 @@ pub fn stop_and_check(live: Live) -> Result<(), Box<dyn std::error::Error>> {
 
 /// Starts the service of `examples/shop` without the agent, with a database in its memory.
 pub fn shop_service(jdk: &Jdk, classes: &Folder) -> Result<Live, Box<dyn std::error::Error>> {
-    let sources = files(&workspace().join("examples/shop"), "java")?;
+    let shop = workspace().join("examples/shop");
+    let sources = ["Service.java", "Shop.java"].map(|source| shop.join(source));
     jdk.compile(&sources, classes.path())?;
     let path = std::env::join_paths([classes.path(), &jar("h2")?])?;
     let java = Process::new(jdk.tool("java"))

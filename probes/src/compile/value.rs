@@ -163,7 +163,8 @@ impl Compiler<'_> {
     }
 
     fn field(&mut self, of: Ty, name: &str, place: SourcePosition) -> ProbeResult<Ty> {
-        if name == "len" && (of.is_text() || matches!(of, Ty::Array(_))) {
+        // `length` is Java's name, `len` the one of plans.
+        if ["len", "length"].contains(&name) && (of.is_text() || matches!(of, Ty::Array(_))) {
             self.length(&of);
             return Ok(Ty::Long);
         }
