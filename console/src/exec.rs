@@ -3,19 +3,15 @@
 
 use std::io::{self, Read, Write};
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use signal_hook::consts::SIGINT;
-use signal_hook::flag;
 use veneer_client::{Client, ControlError, LoadOptions, RequestSender, Target, load, token};
 use veneer_protocol::{PlanSource, Reply, Request};
 
 use crate::cli::{ExecArguments, settings};
-use crate::exit_code::EXIT_INTERRUPTED;
+use crate::interruption::Interruption;
 use crate::output::print_error;
 use crate::remote::LEASE_MILLIS;
 use crate::{dry_run, modules, plans};
@@ -167,12 +163,10 @@ fn end_hint(name: &str) -> String {
 /// Ends the held program after this many seconds and at Ctrl-C, so that its callbacks of `at_exit`
 /// print. A second Ctrl-C ends this command at once.
 fn end_later(requests: RequestSender, seconds: Option<f64>) -> Result<()> {
-    let interrupted = Arc::new(AtomicBool::new(false));
-    flag::register_conditional_shutdown(SIGINT, EXIT_INTERRUPTED, interrupted.clone())?;
-    flag::register(SIGINT, interrupted.clone())?;
+    let interruption = Interruption::catch()?;
     let end = seconds.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds));
     let wait = move || {
-        while !interrupted.load(Ordering::Relaxed) && end.is_none_or(|end| Instant::now() < end) {
+        while !interruption.is_requested() && end.is_none_or(|end| Instant::now() < end) {
             thread::sleep(END_POLL_INTERVAL);
         }
         // If the connection is closed, the main thread sees the end of the JVM.

@@ -48,6 +48,7 @@ mod generated;
 mod held_plan;
 mod html_report;
 mod inputs;
+mod interruption;
 mod java;
 mod list;
 mod matching;

@@ -116,7 +116,7 @@ pub fn run(arguments: RunArguments) -> Result<u8> {
         print_error(&describe_missing_jvm(&arguments.command));
     }
 
-    recordings.finish(&config)?;
+    let not_taken = recordings.finish(&config)?;
     if let Some(path) = reports.missing() {
         print_error(&format!(
             "no report was written to {}; the JVM was killed, never started, or said why above",
@@ -127,6 +127,14 @@ pub fn run(arguments: RunArguments) -> Result<u8> {
         && !left.is_empty()
     {
         print_error(&describe_remaining_data(&left, &directory.keep()));
+        return Ok(child::exit_with_status(status));
+    }
+    if let (Some(recording), false) = (not_taken.first(), config.keep_data) {
+        print_error(&format_args!(
+            "another command was recording, and has not taken its files: {}",
+            recording.display()
+        ));
+        let _ = directory.keep();
         return Ok(child::exit_with_status(status));
     }
     // The directory is closed explicitly, because no destructor runs if the next line ends this

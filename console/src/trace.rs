@@ -32,7 +32,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use veneer_export::trace::{write_nodes, write_slices, write_spans};
+use veneer_export::trace::{write_nodes, write_profile, write_slices, write_spans};
 use veneer_traces::Trace;
 use veneer_traces::analysis::CallContexts;
 
@@ -64,6 +64,8 @@ fn export(arguments: &TraceExportArguments) -> Result<u8> {
     let mut to = BufWriter::new(output);
     if format.perfetto {
         write_slices(&trace, &mut to)?;
+    } else if format.firefox {
+        write_profile(&trace, &mut to)?;
     } else if format.parquet {
         write_nodes(&trace, &mut to)?;
     } else if format.otlp {

@@ -16,17 +16,13 @@ mod program;
 
 use std::fs;
 use std::io::{self, BufWriter, Write};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
-use signal_hook::consts::SIGINT;
-use signal_hook::flag;
 use veneer_client::{Client, ControlError, Target};
 use veneer_experiments::{TuningDecision, TuningReport};
 
 use crate::cli::TuneArguments;
-use crate::exit_code::EXIT_INTERRUPTED;
+use crate::interruption::Interruption;
 use crate::output::{Style, describe, print_error, print_note};
 use candidates::candidates;
 use decisions::{plan, untried, write};
@@ -41,12 +37,10 @@ pub fn run(arguments: &TuneArguments) -> Result<u8> {
         print_note(&"no method of more than 8,000 bytes is running; nothing was changed");
     }
     // Ctrl-C ends the experiment, and the decisions until then are printed. A second one ends at once.
-    let interrupted = Arc::new(AtomicBool::new(false));
-    flag::register_conditional_shutdown(SIGINT, EXIT_INTERRUPTED, interrupted.clone())?;
-    flag::register(SIGINT, interrupted.clone())?;
+    let interruption = Interruption::catch()?;
     let mut report = TuningReport::default();
     for candidate in &found {
-        if arguments.dry_run || interrupted.load(Ordering::Relaxed) {
+        if arguments.dry_run || interruption.is_requested() {
             report.decisions.push(untried(candidate));
             continue;
         }
@@ -54,7 +48,12 @@ pub fn run(arguments: &TuneArguments) -> Result<u8> {
             "trying to split {} ({} bytes): at most {} s",
             candidate.pattern, candidate.size, arguments.seconds
         ));
-        let tried = experiment::run(arguments.pid, candidate, arguments.seconds, &interrupted);
+        let tried = experiment::run(
+            arguments.pid,
+            candidate,
+            arguments.seconds,
+            interruption.flag(),
+        );
         let mut tried = match tried {
             Ok(tried) => tried,
             Err(error) if report.decisions.is_empty() => return Err(error),

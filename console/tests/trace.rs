@@ -169,7 +169,7 @@ shop.Main::main;shop.Desk::serve;shop.Dao::find 3000
     let value: serde_json::Value = serde_json::from_str(&stdout).unwrap();
     let spans = &value["resourceSpans"][0]["scopeSpans"][0]["spans"];
     assert_eq!(spans.as_array().map(Vec::len), Some(7));
-    for format in ["--perfetto", "--parquet"] {
+    for format in ["--perfetto", "--parquet", "--firefox"] {
         let (code, ..) = run(&["export", "t", format, "-o", "out"], scratch.path());
         assert_eq!(code, Some(0));
         assert!(fs::metadata(scratch.path().join("out")).unwrap().len() > 200);

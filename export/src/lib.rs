@@ -7,7 +7,7 @@
 //!                   ├─▶ csv                       one row per point and per table entry
 //!                   └─▶ json                      the report itself
 //!   Update, Update, … ───▶ perfetto               a trace: logged values, and counters over time
-//!   event trace ─────────▶ trace                  Perfetto, OpenTelemetry spans, Parquet
+//!   event trace ─────────▶ trace                  Perfetto, the Firefox Profiler, OpenTelemetry spans, Parquet
 //! ```
 //!
 //! The crate opens no connection and writes no file. It converts values of `veneer-protocol` and

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //!   apt-get download prometheus ─▶ dpkg -x ─▶ target/debian/prometheus/usr/bin/prometheus
-//!   pip install --target        ─▶ target/python/…   (versions: tests/python.txt, tests/mcp.txt, tests/node.txt)
+//!   pip install --target        ─▶ target/python/…   (versions: tests/python.txt, mcp.txt, node.txt, duckdb.txt)
 //!   npm pack                    ─▶ target/npm/…      (versions: tests/npm.txt)
 //! ```
 //!
@@ -139,6 +139,16 @@ pub fn python() -> Download<Process> {
 /// `python3` with the Python SDK of the Model Context Protocol on its path.
 pub fn python_with_mcp() -> Download<Process> {
     let packages = packages("mcp", include_str!("../mcp.txt"))?;
+    let with = |packages: PathBuf| {
+        let path = packages.display().to_string();
+        Process::new("python3").env("PYTHONPATH", &path)
+    };
+    Ok(packages.map(with))
+}
+
+/// `python3` with DuckDB on its path.
+pub fn python_with_duckdb() -> Download<Process> {
+    let packages = packages("duckdb", include_str!("../duckdb.txt"))?;
     let with = |packages: PathBuf| {
         let path = packages.display().to_string();
         Process::new("python3").env("PYTHONPATH", &path)

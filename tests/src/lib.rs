@@ -25,6 +25,7 @@ pub mod comparison;
 pub mod downloads;
 pub mod equivalence;
 pub mod expectation;
+pub mod firefox_profiler;
 pub mod folder;
 pub mod generator;
 pub mod house;

@@ -91,8 +91,12 @@ fn recorded_calls_are_those_that_the_jvm_reports() -> Outcome {
         *expected.entries.entry(early).or_default() -= 1;
         let mut live = Live::start(&programs.java("graph.Main"))?;
         let file: PathBuf = programs.classes().join("recorded.calls");
-        let mut command = start_recording(live.pid(), &["graph..*", "--for", "8"], &file)?;
+        let mut command = start_recording(live.pid(), &["graph..*", "--for", "600"], &file)?;
         work(&mut live)?;
+        // Ctrl-C ends the recording and keeps what was recorded.
+        let pid = i32::try_from(command.id())?;
+        // SAFETY: a system call with plain values; the process is a child of this test.
+        assert_eq!(unsafe { libc::kill(pid, libc::SIGINT) }, 0);
         let status = command.wait()?;
         assert!(status.success(), "{status}");
         let attached = || live.value("instruments().filter(|i| i.attached).len()");

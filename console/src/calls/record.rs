@@ -23,7 +23,6 @@ pub use run_recording::{RunCalls, recorded_directories};
 use std::collections::BTreeSet;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
@@ -38,6 +37,7 @@ use veneer_protocol::data::ClassFacts;
 use super::text;
 use crate::cli::CallsRecordArguments;
 use crate::exec::EXIT_PROGRAM_FAILED;
+use crate::interruption::Interruption;
 use crate::output::{Style, print_error};
 use crate::remote::{LEASE_MILLIS, RENEWAL_INTERVAL};
 use crate::replaced_file::replace_file;
@@ -194,15 +194,18 @@ fn write(profile: &CallProfile, arguments: &CallsRecordArguments) -> Result<()> 
 }
 
 impl Recording {
-    /// Waits until the time is over. Returns the counts, and whether they were read at the end.
+    /// Waits until the time is over, or until Ctrl-C. Returns the counts, and whether they were read at the
+    /// end.
     fn record(&mut self, time: Duration) -> Result<(Readings, bool)> {
+        let interruption = Interruption::catch()?;
         let end = Instant::now() + time;
         let mut last = None;
         loop {
             let left = end.saturating_duration_since(Instant::now());
-            thread::sleep(left.min(READING_INTERVAL));
+            interruption.sleep(left.min(READING_INTERVAL));
+            let is_over = interruption.is_requested() || Instant::now() >= end;
             match (self.read(), last) {
-                (Ok(readings), _) if Instant::now() >= end => return Ok((readings, true)),
+                (Ok(readings), _) if is_over => return Ok((readings, true)),
                 (Ok(readings), _) => last = Some(readings),
                 (Err(error), Some(readings)) if error.is_closed() => return Ok((readings, false)),
                 (Err(error), None) if error.is_closed() => {

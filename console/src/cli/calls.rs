@@ -20,7 +20,7 @@ Examples:
 With a process id, counts the calls of the selected methods in a running JVM: entries, and each
 call site with the methods that it called. With --contexts, also the calls and the wall time of each
 chain of callers. The agent is loaded first if the JVM has none, and the
-classes are armed. Nothing stays attached.
+classes are armed. Nothing stays attached. Ctrl-C ends the recording and keeps what it has counted.
 
 The other commands need no JVM. docs/calls.md describes the files, and what is not recorded.
 

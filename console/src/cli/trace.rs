@@ -21,7 +21,7 @@ Examples:
 
 With a process id, records the entry and the exit of each call of the selected methods, thread by
 thread. The agent is loaded first if the JVM has none, and the classes are armed. Nothing stays
-attached. What is written survives if the JVM is killed.
+attached. Ctrl-C ends the recording and keeps the trace. What is written survives if the JVM is killed.
 
 A filter has lines `includemethod CLASS METHOD` and `excludemethod CLASS METHOD`, in which `*` is
 any text. The first line that matches a method decides. It is read from configurations of JPMT.
@@ -101,6 +101,7 @@ Exit codes: 0 the traces have the same calls, 1 they differ, 2 a trace could not
 const EXPORT: &str = "\
 Examples:
   veneer trace export t --perfetto -o t.pftrace
+  veneer trace export t --firefox -o t.json
   veneer trace export t --flamegraph -o t.html
   veneer trace export t --parquet -o t.parquet
   veneer trace export t --otlp --service shop -o spans.json
@@ -263,6 +264,9 @@ pub struct TraceFormat {
     /// A trace for Perfetto (ui.perfetto.dev): a track per thread, a slice per call.
     #[arg(long)]
     pub perfetto: bool,
+    /// A profile for the Firefox Profiler (profiler.firefox.com): exact stacks over time, and events.
+    #[arg(long)]
+    pub firefox: bool,
     /// An Apache Parquet file with a row per call, and all columns of queries.
     #[arg(long)]
     pub parquet: bool,

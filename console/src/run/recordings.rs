@@ -3,6 +3,8 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use veneer_protocol::{AgentConfig, PlanSource};
@@ -14,6 +16,12 @@ use crate::trace::{RunRecording, read_rules, traces};
 
 /// The report from which a call graph is made, if the user wants no report.
 const CALL_GRAPH_REPORT: &str = "calls.json";
+
+/// The longest time in which a command like `veneer trace PID` takes its recording after the end of the
+/// JVM.
+const TAKE_LIMIT: Duration = Duration::from_secs(2);
+/// Interval between two looks at whether it has taken it.
+const TAKE_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The recordings of a command.
 pub struct Recordings {
@@ -65,12 +73,13 @@ impl Recordings {
         self.earlier_calls = recorded_directories(&config.data_dir);
     }
 
-    /// Collects what the JVMs recorded.
+    /// Collects what the JVMs recorded. If the data directory is removed after this, waits for other
+    /// commands that recorded in these JVMs. Returns the traces that no command has taken.
     ///
     /// # Errors
     /// A trace cannot be moved. A call graph that cannot be written is only reported, because the
     /// exit code is that of the program.
-    pub fn finish(self, config: &AgentConfig) -> Result<()> {
+    pub fn finish(self, config: &AgentConfig) -> Result<BTreeSet<PathBuf>> {
         let data = &config.data_dir;
         if let Some(trace) = self.trace {
             trace.finish(data, &self.earlier_traces)?;
@@ -81,6 +90,13 @@ impl Recordings {
                 print_error(&format_args!("the call graph is not complete: {error:#}"));
             }
         }
-        Ok(())
+        let end = Instant::now() + TAKE_LIMIT;
+        loop {
+            let left = &traces(data) - &self.earlier_traces;
+            if config.keep_data || left.is_empty() || Instant::now() > end {
+                return Ok(left);
+            }
+            thread::sleep(TAKE_INTERVAL);
+        }
     }
 }

@@ -33,6 +33,7 @@ use crate::ask::plan_error::explain_without_expressions;
 use crate::cli::TraceRecordArguments;
 use crate::exec::EXIT_PROGRAM_FAILED;
 use crate::exit_code::EXIT_REFUSED;
+use crate::interruption::Interruption;
 use crate::output::print_error;
 use crate::remote::{LEASE_MILLIS, RENEWAL_INTERVAL};
 use veneer_client::plan_text::literal;
@@ -41,7 +42,7 @@ use veneer_client::plan_text::literal;
 const NOT_COMPILED: &str = "NotCompiled";
 /// The name of the plan in messages.
 const PLAN_NAME: &str = "trace";
-/// Interval between two looks at whether the JVM is alive.
+/// Interval between two looks at whether the JVM is alive, and the longest delay after Ctrl-C.
 const LOOK_INTERVAL: Duration = Duration::from_millis(500);
 /// The time of a recording without a trigger, in seconds.
 const DEFAULT_SECONDS: f64 = 10.0;
@@ -77,6 +78,8 @@ struct RecordingEnd {
     keep: Duration,
     /// Whether a trigger is attached.
     has_trigger: bool,
+    /// Ctrl-C ends the recording and keeps the trace.
+    interruption: Interruption,
 }
 
 /// Records, and returns the exit code.
@@ -113,7 +116,7 @@ pub fn run(arguments: &TraceRecordArguments) -> Result<u8> {
     holder.keep_renewing(RENEWAL_INTERVAL)?;
     let recorded = TraceDirectory::of_jvm(&target, &attached.directory);
     let client = veneer_client::connect(arguments.pid)?;
-    let end = RecordingEnd::from_arguments(arguments);
+    let end = RecordingEnd::from_arguments(arguments)?;
     let until = match &arguments.trigger {
         Some(condition) => format!("until {condition}"),
         None => format!("for {} s", arguments.seconds.unwrap_or(DEFAULT_SECONDS)),
@@ -217,17 +220,18 @@ fn attach(
 }
 
 impl RecordingEnd {
-    fn from_arguments(arguments: &TraceRecordArguments) -> RecordingEnd {
+    fn from_arguments(arguments: &TraceRecordArguments) -> io::Result<RecordingEnd> {
         let seconds = match arguments.trigger {
             Some(_) => arguments.seconds,
             None => arguments.seconds.or(Some(DEFAULT_SECONDS)),
         };
         let deadline = seconds.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds));
-        RecordingEnd {
+        Ok(RecordingEnd {
             deadline,
             keep: Duration::from_secs_f64(arguments.keep.unwrap_or(0.0)),
             has_trigger: arguments.trigger.is_some(),
-        }
+            interruption: Interruption::catch()?,
+        })
     }
 
     /// Waits until the recording ends, and detaches the recorder. The first result is whether the
@@ -244,7 +248,7 @@ impl RecordingEnd {
         let mut deadline = self.deadline;
         let outcome = loop {
             let left = deadline.map(|end| end.saturating_duration_since(Instant::now()));
-            if left.is_some_and(|left| left.is_zero()) {
+            if self.interruption.is_requested() || left.is_some_and(|left| left.is_zero()) {
                 break detach(&mut client, id);
             }
             let pause = left.map_or(LOOK_INTERVAL, |left| left.min(LOOK_INTERVAL));
@@ -254,7 +258,7 @@ impl RecordingEnd {
                     deadline = Some(Instant::now() + self.keep);
                 }
                 Some(false) => {}
-                _ => thread::sleep(pause),
+                _ => self.interruption.sleep(pause),
             }
             if let Err(error) = client.status() {
                 break Err(error);

@@ -39,15 +39,25 @@ impl TraceDirectory {
         &self.path
     }
 
-    /// Moves the files to another directory, which is empty or absent.
+    /// Moves the files to another directory, which is empty or absent. Its parent is created again if it
+    /// was removed during the recording.
+    ///
+    /// # Errors
+    /// The trace was removed during the recording, or it cannot be moved and stays where it is.
     pub fn move_to(self, place: &Path) -> Result<()> {
+        let from = self.path.display();
+        if !self.path.exists() {
+            bail!("the trace is lost: {from} was removed during the recording; record it again");
+        }
         let failed = || {
             format!(
-                "the trace cannot be moved from {} to {}",
-                self.path.display(),
+                "the trace is in {from}, but cannot be moved to {}",
                 place.display()
             )
         };
+        if let Some(parent) = place.parent() {
+            fs::create_dir_all(parent).with_context(failed)?;
+        }
         // An empty directory at the place is replaced.
         match fs::rename(&self.path, place) {
             Ok(()) => Ok(()),

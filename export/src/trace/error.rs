@@ -18,6 +18,9 @@ pub enum TraceExportError {
     /// The output could not be written.
     #[error("the trace cannot be written: {0}")]
     Write(#[from] io::Error),
+    /// A profile for the Firefox Profiler could not be written.
+    #[error(transparent)]
+    Firefox(#[from] veneer_firefox::FirefoxError),
     /// A row could not be encoded as Parquet.
     #[error("the rows cannot be written as Parquet: {0}")]
     Parquet(#[from] parquet::errors::ParquetError),

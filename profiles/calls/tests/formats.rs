@@ -4,9 +4,7 @@ mod sample;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
-use std::process::{Command, Output};
-use std::time::{Duration, Instant};
+use std::process::Command;
 
 use serde_json::Value;
 use veneer_calls::output::{collapsed, csv, dot, firefox, json, pprof};
@@ -14,6 +12,7 @@ use veneer_calls::tree::{self, TreeLimits};
 use veneer_calls::{CallProfile, Labels, Measure, Parent, Query, Selection, gprof};
 use veneer_instruments::MethodPattern;
 use veneer_tests::downloads::{node, npm, receiver};
+use veneer_tests::firefox_profiler::FirefoxProfiler;
 use veneer_tests::skip::{Need, skip};
 
 use sample::{graph_only, profile};
@@ -285,66 +284,6 @@ fn graphviz_draws_the_graph() -> Outcome {
     Ok(())
 }
 
-/// A session of the Firefox Profiler's own command. Its background process ends with this value.
-struct Profiler {
-    node: PathBuf,
-    script: PathBuf,
-    folder: tempfile::TempDir,
-}
-
-impl Profiler {
-    fn command(&self, words: &[&str]) -> std::io::Result<Output> {
-        Command::new(&self.node)
-            .arg(&self.script)
-            .args(words)
-            .args(["--session", "calls"])
-            .env("PROFILER_CLI_SESSION_DIR", self.folder.path())
-            .env("PROFILER_CLI_NO_SYMBOLICATE", "1")
-            .output()
-    }
-
-    /// The functions of a thread, with their self times in milliseconds.
-    fn functions(
-        &self,
-        thread: usize,
-    ) -> Result<BTreeMap<String, f64>, Box<dyn std::error::Error>> {
-        let thread = format!("t-{thread}");
-        let words = [
-            "thread",
-            "functions",
-            "--json",
-            "--limit",
-            "0",
-            "--thread",
-            &thread,
-        ];
-        let output = self.command(&words)?;
-        let errors = String::from_utf8_lossy(&output.stderr);
-        if !output.status.success() {
-            return Err(errors.into());
-        }
-        let shown: Value = serde_json::from_slice(&output.stdout)?;
-        assert_eq!(shown["weightType"], "tracing-ms");
-        let functions = shown["functions"].as_array().ok_or("no functions")?;
-        let functions = functions.iter().map(|one| {
-            let name = one["name"].as_str().unwrap_or_default().to_owned();
-            (name, one["selfSamples"].as_f64().unwrap_or(f64::NAN))
-        });
-        Ok(functions.filter(|(_, weight)| *weight != 0.0).collect())
-    }
-}
-
-impl Drop for Profiler {
-    fn drop(&mut self) {
-        // A profiler that did not start cannot be stopped.
-        let _ = Command::new(&self.node)
-            .arg(&self.script)
-            .args(["stop", "calls"])
-            .env("PROFILER_CLI_SESSION_DIR", self.folder.path())
-            .output();
-    }
-}
-
 /// The self times of the methods of each thread in milliseconds, in the order of the threads.
 fn self_times(profile: &CallProfile) -> Vec<BTreeMap<String, f64>> {
     let labels = Labels::new(profile);
@@ -365,31 +304,22 @@ fn self_times(profile: &CallProfile) -> Vec<BTreeMap<String, f64>> {
 
 #[test]
 fn the_firefox_profiler_reads_the_exact_times() -> Outcome {
-    let (node, cli) = match (node()?, npm("@firefox-devtools/profiler-cli")?) {
-        (Ok(node), Ok(cli)) => (node, cli),
-        (Err(tool), _) | (_, Err(tool)) => return Ok(skip(tool)?),
+    let profiler = match FirefoxProfiler::new()? {
+        Ok(profiler) => profiler,
+        Err(tool) => return Ok(skip(tool)?),
     };
     let profile = profile();
-    let profiler = Profiler {
-        node,
-        script: cli.join("dist/profiler-cli.js"),
-        folder: tempfile::tempdir()?,
-    };
-    // The profiler's own file for the session `calls` is `calls.json`.
-    let file = profiler.folder.path().join("profile.json");
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("profile.json");
     let selection = Selection::new(&profile, &by(Measure::Time))?;
     firefox::write(&selection, fs::File::create(&file)?)?;
-    let loaded = profiler.command(&["load", &file.to_string_lossy()])?;
-    // On a busy machine, `load` gives up before its background process has read the file.
-    let end = Instant::now() + Duration::from_secs(60);
-    while let Err(error) = profiler.functions(0) {
-        assert!(Instant::now() < end, "{error}, {loaded:?}");
-        std::thread::sleep(Duration::from_millis(100));
-    }
+    profiler.load(&file)?;
     let expected = self_times(&profile);
     assert!(expected.iter().all(|times| !times.is_empty()));
-    for (thread, expected) in expected.iter().enumerate() {
-        let found = profiler.functions(thread)?;
+    let threads = profiler.threads()?;
+    assert_eq!(threads.len(), expected.len());
+    for ((handle, _), expected) in threads.iter().zip(&expected) {
+        let found = profiler.self_times(handle)?;
         assert!(found.keys().eq(expected.keys()), "{found:?} {expected:?}");
         for (name, time) in expected {
             assert!((found[name] - time).abs() < 1e-6, "{name}: {found:?}");

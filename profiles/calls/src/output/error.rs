@@ -14,6 +14,9 @@ pub enum OutputError {
     /// The CSV writer failed, in most cases because the output did.
     #[error("the profile cannot be written as CSV: {0}")]
     Csv(#[from] csv::Error),
+    /// A profile for the Firefox Profiler could not be written.
+    #[error(transparent)]
+    Firefox(#[from] veneer_firefox::FirefoxError),
     /// Formats with stacks need an index of 32 bits for each of them.
     #[error("the profile has too many stacks for this format")]
     TooLarge,
