@@ -35,7 +35,7 @@ impl FirefoxProfiler {
             path: PathBuf::from("the folder of sessions"),
             source,
         })?;
-        let command = Process::new(&node.display().to_string())
+        let command = Process::new(node.display().to_string())
             .arg(cli.join("dist/profiler-cli.js"))
             .env(
                 "PROFILER_CLI_SESSION_DIR",

@@ -21,7 +21,8 @@ Examples:
 
 With a process id, records the entry and the exit of each call of the selected methods, thread by
 thread. The agent is loaded first if the JVM has none, and the classes are armed. Nothing stays
-attached. Ctrl-C ends the recording and keeps the trace. What is written survives if the JVM is killed.
+attached. Ctrl-C ends the recording and keeps the trace. What is written survives if the JVM is
+killed.
 
 A filter has lines `includemethod CLASS METHOD` and `excludemethod CLASS METHOD`, in which `*` is
 any text. The first line that matches a method decides. It is read from configurations of JPMT.

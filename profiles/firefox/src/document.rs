@@ -77,7 +77,8 @@ impl<W: Write> ProfileWriter<W> {
         if self.threads > 0 {
             writeln!(self.to, ",")?;
         }
-        let columns = thread.columns(&self.profile, self.threads == 0);
+        let process = (self.profile.process.as_str(), self.profile.pid);
+        let columns = thread.columns(process, self.threads == 0);
         serde_json::to_writer(&mut self.to, &columns)?;
         self.threads += 1;
         Ok(())

@@ -5,23 +5,21 @@ use std::collections::HashMap;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::document::Profile;
-
 /// The name of the type of all events.
 pub(crate) const EVENT_TYPE: &str = "Event";
 
 /// The kind of code or of waiting, which has a color.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Category {
-    /// Java code.
+    /// A method in bytecode.
     Java,
-    /// Native code.
+    /// A native method.
     Native,
     /// The thread waits for another one, or sleeps.
     Waiting,
     /// Work of the JVM: collections, compilations, the loading of classes.
     Jvm,
-    /// Everything else.
+    /// Everything that has no other category.
     Other,
 }
 
@@ -187,12 +185,16 @@ impl Thread {
         self.events.push(event);
     }
 
-    /// The thread as it is in the file.
-    pub(crate) fn columns<'t>(&'t self, profile: &'t Profile, is_main: bool) -> ThreadColumns<'t> {
+    /// The thread as it is in the file. The process has a name and an id.
+    pub(crate) fn columns<'t>(
+        &'t self,
+        (process, pid): (&'t str, u32),
+        is_main: bool,
+    ) -> ThreadColumns<'t> {
         let (frames, functions) = (self.frame_functions.len(), self.function_names.len());
         ThreadColumns {
             name: &self.name,
-            process_name: &profile.process,
+            process_name: process,
             process_type: "default",
             process_startup_time: 0.0,
             process_shutdown_time: None,
@@ -200,7 +202,7 @@ impl Thread {
             unregister_time: None,
             paused_ranges: [],
             is_main_thread: is_main,
-            pid: profile.pid.to_string(),
+            pid: pid.to_string(),
             tid: self.number,
             show_markers_in_timeline: !self.events.is_empty(),
             frame_table: json!({
@@ -339,7 +341,7 @@ struct MarkerData<'t> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::ProfileWriter;
+    use crate::document::{Profile, ProfileWriter};
 
     fn written(threads: &[Thread]) -> Value {
         let profile = Profile {
