@@ -243,7 +243,7 @@ pub struct TraceDiffArguments {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = EXPORT)]
+#[command(after_help = EXPORT, override_usage = "veneer trace export [OPTIONS] --<FORMAT> <DIR>")]
 pub struct TraceExportArguments {
     /// The trace directory.
     #[arg(value_name = "DIR")]
