@@ -44,6 +44,7 @@ mod exit_code;
 mod export;
 mod flow_counts;
 mod fragments;
+mod full_screen;
 mod generated;
 mod held_plan;
 mod html_report;

@@ -21,6 +21,8 @@ mod summary;
 mod text;
 mod trace_directory;
 mod traced_value;
+mod tree_browser;
+mod tree_difference;
 mod tree_json;
 mod trigger;
 

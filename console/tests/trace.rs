@@ -151,6 +151,15 @@ worker: differs after 7 entries
     let (_, stdout, _) = run(&["diff", "t", "slow", "--collapsed"], scratch.path());
     let line = "shop.Main::main;shop.Desk::serve;shop.Dao::find 3000 202000";
     assert!(stdout.lines().any(|l| l == line), "{stdout}");
+    let (code, stdout, _) = run(&["diff", "t", "slow", "--tree"], scratch.path());
+    let expected = "\
+total A  total B    B - A  calls A  calls B  method
+4.50 µs   204 µs  +199 µs        1        1  shop.Main::main
+4.50 µs   204 µs  +199 µs        3        3    shop.Desk::serve
+3.00 µs   202 µs  +199 µs        3        3      shop.Dao::find
+      -     0 ns     0 ns        0        1    shop.Dao::find
+";
+    assert_eq!((code, stdout.as_str()), (Some(1), expected));
 }
 
 #[test]

@@ -50,11 +50,14 @@ query is malformed.";
 
 const SHOW: &str = "\
 Examples:
-  veneer trace show t                          the tree of each thread, repetitions folded
+  veneer trace show t                          browse the tree of each thread, repetitions folded
   veneer trace show t --thread worker-1 --depth 5
   veneer trace show t --longer 0.01            calls of more than 10 ms
   veneer trace show t | less
   veneer trace show t --json
+
+On a terminal, the tree is expanded and collapsed by the arrow keys; `w` follows the longest calls, and
+`q` ends. With --text, and if the output is no terminal, the whole tree is printed.
 
 Calls in a row with the same tree below are one line, with the sum of their times. `× 40` is a
 number of repetitions; `⟳ × 40` is a sequence of calls that repeats.
@@ -90,6 +93,8 @@ const DIFF: &str = "\
 Examples:
   veneer trace diff before after
   veneer trace diff before after --rows 50
+  veneer trace diff before after --tree                     the calls below each other
+  veneer trace diff before after --flamegraph -o diff.html
   veneer trace diff before after --collapsed | difffolded.pl | flamegraph.pl > diff.svg
 
 Prints the first point at which each pair of threads differs, and the methods whose total time
@@ -190,6 +195,9 @@ pub struct TraceShowArguments {
     /// Show calls of at least this many seconds.
     #[arg(long, value_name = "SECONDS", value_parser = super::call_seconds)]
     pub longer: Option<f64>,
+    /// Print text on a terminal too, instead of a tree to expand and collapse.
+    #[arg(long)]
+    pub text: bool,
     /// Print one JSON object per thread; times are in nanoseconds.
     #[arg(long)]
     pub json: bool,
@@ -234,12 +242,21 @@ pub struct TraceDiffArguments {
     /// The second trace directory.
     #[arg(value_name = "B")]
     pub b: PathBuf,
-    /// Maximum number of methods and of threads in the tables.
+    /// Maximum number of methods, of threads or of contexts in the tables.
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub rows: usize,
+    /// Print the trees of both traces beside each other instead, the largest differences first.
+    #[arg(long, group = "form")]
+    pub tree: bool,
+    /// Write a differential flame graph instead: one HTML file, red for more time in B, blue for less.
+    #[arg(long, group = "form")]
+    pub flamegraph: bool,
     /// Print differential collapsed stacks instead: frames, and the own nanoseconds in A and in B.
-    #[arg(long)]
+    #[arg(long, group = "form")]
     pub collapsed: bool,
+    /// Write to this file [default: standard output].
+    #[arg(short = 'o', long = "output", value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

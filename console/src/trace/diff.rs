@@ -1,16 +1,19 @@
-//! `veneer trace diff`: the first difference of each thread, and the methods that differ most.
+//! `veneer trace diff`: the first difference of each thread, and the methods that differ most, or the
+//! trees of both traces.
 
 use std::io::{self, BufWriter, Write};
 
 use anyhow::Result;
 use veneer_traces::Trace;
 use veneer_traces::analysis::{
-    CallContexts, Difference, DifferenceSide, MethodComparison, compare_methods,
+    CallContexts, Difference, DifferenceSide, MethodComparison, align_contexts, compare_methods,
     differential_stacks, first_difference,
 };
 
 use super::text::{clean, duration};
+use super::tree_difference;
 use crate::cli::TraceDiffArguments;
+use crate::export::Output;
 use crate::output::Style;
 use crate::table;
 
@@ -22,11 +25,22 @@ const SIGNIFICANT: f64 = 0.05;
 /// Prints the differences and returns the exit code.
 pub fn run(arguments: &TraceDiffArguments) -> Result<u8> {
     let (a, b) = (Trace::open(&arguments.a)?, Trace::open(&arguments.b)?);
-    let mut to = BufWriter::new(io::stdout().lock());
+    let mut to = BufWriter::new(Output::open(arguments.output.as_deref(), false)?);
     let differences = first_difference(&a, &b)?;
-    if arguments.collapsed {
-        let (a, b) = (CallContexts::of_trace(&a)?, CallContexts::of_trace(&b)?);
-        write!(to, "{}", differential_stacks(&a, &b))?;
+    let contexts =
+        || -> Result<_> { Ok((CallContexts::of_trace(&a)?, CallContexts::of_trace(&b)?)) };
+    if arguments.collapsed || arguments.flamegraph {
+        let (a, b) = contexts()?;
+        let stacks = differential_stacks(&a, &b);
+        let text = match arguments.flamegraph {
+            true => veneer_flames::render_difference(&stacks, &title(arguments), "ns")?,
+            false => stacks,
+        };
+        to.write_all(text.as_bytes())?;
+    } else if arguments.tree {
+        let (a, b) = contexts()?;
+        let all = align_contexts(&a, &b);
+        tree_difference::write(&mut to, &all, arguments.rows, Style::of_stdout())?;
     } else {
         for difference in differences.iter().take(arguments.rows) {
             write_difference(&mut to, difference)?;
@@ -46,6 +60,11 @@ pub fn run(arguments: &TraceDiffArguments) -> Result<u8> {
         true => 0,
         false => EXIT_DIFFERENT,
     })
+}
+
+/// The name of the comparison for readers.
+fn title(arguments: &TraceDiffArguments) -> String {
+    format!("A: {}, B: {}", arguments.a.display(), arguments.b.display())
 }
 
 fn write_difference(to: &mut impl Write, difference: &Difference) -> io::Result<()> {

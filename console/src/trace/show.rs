@@ -1,6 +1,6 @@
-//! `veneer trace show`: the folded tree of each thread, as text or JSON.
+//! `veneer trace show`: the folded tree of each thread, in a browser for terminals, as text, or as JSON.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 
 use anyhow::{Context, Result, bail};
 use veneer_traces::Trace;
@@ -9,6 +9,7 @@ use veneer_traces::analysis::{
 };
 
 use super::text::{clean, duration, findings};
+use super::tree_browser::{self, BrowserNode};
 use super::tree_json::thread_json;
 use crate::cli::TraceShowArguments;
 use crate::output::Style;
@@ -26,8 +27,10 @@ pub fn run(arguments: &TraceShowArguments) -> Result<u8> {
         min_ns,
         ..FoldingOptions::default()
     };
+    let browses = !arguments.text && !arguments.json && is_terminal();
     let style = Style::of_stdout();
     let mut to = BufWriter::new(io::stdout().lock());
+    let mut browsed = Vec::new();
     let mut shown = 0;
     for thread in &trace.threads {
         let name = trace.names.thread_name(thread.number);
@@ -44,17 +47,21 @@ pub fn run(arguments: &TraceShowArguments) -> Result<u8> {
             writeln!(to, "{}", thread_json(thread.thread, &name, found, &tree))?;
             continue;
         }
-        if shown > 1 {
-            writeln!(to)?;
-        }
         let title = format!(
             "{} ({}), {}",
             clean(&name),
             thread.thread,
             duration(tree.wall_ns)
         );
-        writeln!(to, "{}", style.bold(&title))?;
         let unseen = findings(&thread.index.findings);
+        if browses {
+            browsed.push(thread_node(title, &unseen, &tree));
+            continue;
+        }
+        if shown > 1 {
+            writeln!(to)?;
+        }
+        writeln!(to, "{}", style.bold(&title))?;
         if !unseen.is_empty() {
             writeln!(to, "  {unseen}")?;
         }
@@ -64,7 +71,62 @@ pub fn run(arguments: &TraceShowArguments) -> Result<u8> {
         bail!("the trace has no thread {}", arguments.thread.join(", "));
     }
     to.flush()?;
+    if browses && shown > 0 {
+        drop(to);
+        tree_browser::run(browsed)?;
+    }
     Ok(0)
+}
+
+/// Whether a person reads the output and can press keys.
+fn is_terminal() -> bool {
+    io::stdout().is_terminal() && io::stdin().is_terminal()
+}
+
+/// The line of a thread in the browser, with its calls below.
+fn thread_node(title: String, unseen: &str, tree: &FoldedNode) -> BrowserNode {
+    let separator = if unseen.is_empty() { "" } else { "; " };
+    BrowserNode {
+        text: format!("{title}{separator}{unseen}"),
+        wall_ns: tree.wall_ns,
+        children: browser_nodes(tree),
+    }
+}
+
+fn browser_nodes(node: &FoldedNode) -> Vec<BrowserNode> {
+    let mut nodes: Vec<BrowserNode> = node.items.iter().map(browser_node).collect();
+    if node.left_out > 0 {
+        nodes.push(BrowserNode {
+            text: left_out(node),
+            ..BrowserNode::default()
+        });
+    }
+    nodes
+}
+
+fn browser_node(item: &FoldedItem) -> BrowserNode {
+    let children = match &item.node {
+        Some(node) => browser_nodes(node),
+        None => item.block.iter().map(browser_node).collect(),
+    };
+    let of_children = || {
+        children
+            .iter()
+            .map(|child: &BrowserNode| child.wall_ns)
+            .sum()
+    };
+    BrowserNode {
+        text: item_text(item),
+        wall_ns: item
+            .node
+            .as_ref()
+            .map_or_else(of_children, |node| node.wall_ns),
+        children,
+    }
+}
+
+fn left_out(node: &FoldedNode) -> String {
+    format!("… {} left out by the limits", node.left_out)
 }
 
 fn write_items(to: &mut impl Write, node: &FoldedNode, level: usize) -> io::Result<()> {
@@ -73,38 +135,42 @@ fn write_items(to: &mut impl Write, node: &FoldedNode, level: usize) -> io::Resu
     }
     if node.left_out > 0 {
         let indent = "  ".repeat(level);
-        writeln!(to, "{indent}… {} left out by the limits", node.left_out)?;
+        writeln!(to, "{indent}{}", left_out(node))?;
     }
     Ok(())
 }
 
 fn write_item(to: &mut impl Write, item: &FoldedItem, level: usize) -> io::Result<()> {
-    let indent = "  ".repeat(level);
+    writeln!(to, "{}{}", "  ".repeat(level), item_text(item))?;
     match &item.node {
-        Some(node) => {
-            write!(to, "{indent}{}", clean(&node.text))?;
-            if item.count > 1 {
-                write!(to, "  × {}", item.count)?;
-            }
-            write!(to, "  {}", duration(node.wall_ns))?;
-            if !node.items.is_empty() {
-                write!(to, ", self {}", duration(node.self_ns))?;
-            }
-            if let Some(cpu) = node.cpu_ns {
-                write!(to, ", cpu {}", duration(cpu))?;
-            }
-            if let Some(corrected) = shown_correction(node) {
-                write_correction(to, node, corrected)?;
-            }
-            writeln!(to)?;
-            write_items(to, node, level + 1)
-        }
+        Some(node) => write_items(to, node, level + 1),
         None => {
-            writeln!(to, "{indent}⟳ × {}", item.count)?;
             let mut inner = item.block.iter();
             inner.try_for_each(|inner| write_item(to, inner, level + 1))
         }
     }
+}
+
+/// The line of a call, of equal calls, or of a sequence that repeats.
+fn item_text(item: &FoldedItem) -> String {
+    let Some(node) = &item.node else {
+        return format!("⟳ × {}", item.count);
+    };
+    let mut text = clean(&node.text);
+    if item.count > 1 {
+        text += &format!("  × {}", item.count);
+    }
+    text += &format!("  {}", duration(node.wall_ns));
+    if !node.items.is_empty() {
+        text += &format!(", self {}", duration(node.self_ns));
+    }
+    if let Some(cpu) = node.cpu_ns {
+        text += &format!(", cpu {}", duration(cpu));
+    }
+    if let Some(corrected) = shown_correction(node) {
+        text += &correction(node, corrected);
+    }
+    text
 }
 
 /// The corrected times of a node, if they differ enough from the raw ones.
@@ -117,16 +183,13 @@ fn shown_correction(node: &FoldedNode) -> Option<CorrectedTimes> {
     node.corrected.filter(is_shown)
 }
 
-fn write_correction(
-    to: &mut impl Write,
-    node: &FoldedNode,
-    times: CorrectedTimes,
-) -> io::Result<()> {
-    write!(to, "; corrected {}", duration(times.wall_ns))?;
-    if !node.items.is_empty() {
-        write!(to, ", self {}", duration(times.self_ns))?;
-    }
-    write!(to, "; unexplained {}", duration(times.unexplained_ns))
+fn correction(node: &FoldedNode, times: CorrectedTimes) -> String {
+    let own = match node.items.is_empty() {
+        true => String::new(),
+        false => format!(", self {}", duration(times.self_ns)),
+    };
+    let (wall, unexplained) = (duration(times.wall_ns), duration(times.unexplained_ns));
+    format!("; corrected {wall}{own}; unexplained {unexplained}")
 }
 
 #[cfg(test)]

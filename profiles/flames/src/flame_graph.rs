@@ -9,6 +9,8 @@
 //!                      1 b 4
 //! ```
 //!
+//! A comparison has two own weights for each node, that of A and that of B.
+//!
 //! Stacks that are sorted frame by frame are the preorder of their tree. Each stack therefore adds
 //! only the frames that the stack before it does not have, and no tree is built.
 //!
@@ -29,7 +31,7 @@ const DATA_MARK: &str = "{{data}}";
 
 /// A line that is no collapsed stack.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("line {line} is no collapsed stack: frames joined by `;`, a space and a weight")]
+#[error("line {line} is no collapsed stack: frames joined by `;`, a space and a weight (or two)")]
 pub struct MalformedStack {
     /// The number of the line, from 1.
     pub line: usize,
@@ -42,9 +44,14 @@ struct PageData<'a> {
     unit: &'a str,
     /// Each different name once.
     names: Vec<&'a str>,
-    /// Three numbers for each node, in preorder: depth, index of the name, own weight.
+    /// Whether each node has the weights of A and of B.
+    compares: bool,
+    /// The numbers of each node, in preorder: depth, index of the name, and own weight, or both own weights.
     nodes: Vec<u64>,
 }
+
+/// The frames of a stack, and its weights. The second one is 0 without a comparison.
+type Stack<'a> = (Vec<&'a str>, [u64; 2]);
 
 /// Returns the page that shows collapsed stacks as a flame graph.
 ///
@@ -53,36 +60,70 @@ struct PageData<'a> {
 /// durations, and any other unit after the number. The script of the page calculates with 64-bit
 /// floating-point numbers, so it rounds weights beyond 2⁵³.
 pub fn render(collapsed: &str, title: &str, unit: &str) -> Result<String, MalformedStack> {
+    page(collapsed, title, unit, false)
+}
+
+/// Returns the page that compares two profiles, A and B.
+///
+/// A line of `differential` has frames joined by `;`, a space, the weight in A, a space and the weight in
+/// B, as `difffolded.pl` prints it. The width of a frame is the sum of both weights, so nothing is left
+/// out. A frame is red if its weight is larger in B, and blue if it is smaller.
+pub fn render_difference(
+    differential: &str,
+    title: &str,
+    unit: &str,
+) -> Result<String, MalformedStack> {
+    page(differential, title, unit, true)
+}
+
+fn page(text: &str, title: &str, unit: &str, compares: bool) -> Result<String, MalformedStack> {
     let mut stacks = Vec::new();
-    for (index, line) in collapsed.lines().enumerate() {
-        let stack = parse_stack(line).ok_or(MalformedStack { line: index + 1 })?;
-        stacks.push(stack);
+    for (index, line) in text.lines().enumerate() {
+        let stack = match compares {
+            true => parse_difference(line),
+            false => parse_stack(line),
+        };
+        stacks.push(stack.ok_or(MalformedStack { line: index + 1 })?);
     }
-    stacks.retain(|(_, weight)| *weight > 0);
+    stacks.retain(|(_, weights)| *weights != [0, 0]);
     stacks.sort_unstable();
-    let data = page_data(&stacks, title, unit);
+    let data = page_data(&stacks, title, unit, compares);
     // Texts and numbers always have a JSON form.
     let json = serde_json::to_string(&data).unwrap_or_default();
     Ok(TEMPLATE.replacen(DATA_MARK, &json.replace('<', "\\u003c"), 1))
 }
 
 /// The frames and the weight of a line.
-fn parse_stack(line: &str) -> Option<(Vec<&str>, u64)> {
+fn parse_stack(line: &str) -> Option<Stack<'_>> {
     let (frames, weight) = line.rsplit_once(' ')?;
-    Some((frames.split(';').collect(), weight.parse().ok()?))
+    Some((frames.split(';').collect(), [weight.parse().ok()?, 0]))
+}
+
+/// The frames and both weights of a line.
+fn parse_difference(line: &str) -> Option<Stack<'_>> {
+    let (line, b) = line.rsplit_once(' ')?;
+    let (frames, [a, _]) = parse_stack(line)?;
+    Some((frames, [a, b.parse().ok()?]))
 }
 
 /// Converts sorted stacks to nodes in preorder.
-fn page_data<'a>(stacks: &[(Vec<&'a str>, u64)], title: &'a str, unit: &'a str) -> PageData<'a> {
+fn page_data<'a>(
+    stacks: &[Stack<'a>],
+    title: &'a str,
+    unit: &'a str,
+    compares: bool,
+) -> PageData<'a> {
+    let weights = if compares { 2 } else { 1 };
     let mut indices: HashMap<&str, u64> = HashMap::new();
     let mut data = PageData {
         title,
         unit,
+        compares,
         names: Vec::new(),
         nodes: Vec::new(),
     };
     let mut before: &[&str] = &[];
-    for (frames, weight) in stacks {
+    for (frames, own) in stacks {
         let common = before.iter().zip(frames).take_while(|(a, b)| a == b);
         let common = common.count();
         for (depth, name) in (0_u64..).zip(frames).skip(common) {
@@ -90,11 +131,13 @@ fn page_data<'a>(stacks: &[(Vec<&'a str>, u64)], title: &'a str, unit: &'a str) 
                 data.names.push(name);
                 data.names.len() as u64 - 1
             });
-            data.nodes.extend([depth, index, 0]);
+            data.nodes.extend([depth, index]);
+            data.nodes.extend(&[0, 0][..weights]);
         }
         // The last node is the innermost frame, also if the stack equals the one before it.
-        if let Some(own) = data.nodes.last_mut() {
-            *own = own.saturating_add(*weight);
+        let first = data.nodes.len().saturating_sub(weights);
+        for (sum, weight) in data.nodes[first..].iter_mut().zip(own) {
+            *sum = sum.saturating_add(*weight);
         }
         before = frames;
     }
@@ -165,6 +208,22 @@ mod tests {
             (&"shop.calls".into(), &"calls".into())
         );
         assert_eq!(data["names"].as_array().unwrap().len(), 4);
+    }
+
+    #[test]
+    fn a_comparison_has_both_weights_of_each_stack() {
+        let text = "main;find 7 0\nmain;serve 2 9\nmain 0 0\nmain;find 1 1\n";
+        let page = render_difference(text, "a and b", "ns").unwrap();
+        let data = parsed(&page);
+        let expected = serde_json::json!([0, 0, 0, 0, 1, 1, 8, 1, 1, 2, 2, 9]);
+        assert_eq!(
+            (&data["nodes"], &data["compares"]),
+            (&expected, &true.into())
+        );
+        for line in ["main 1", "main 1 x", "main x 1", "1 2", "main 1 -1"] {
+            let error = render_difference(line, "", "");
+            assert_eq!(error, Err(MalformedStack { line: 1 }), "{line}");
+        }
     }
 
     #[test]

@@ -15,4 +15,4 @@
 
 mod flame_graph;
 
-pub use flame_graph::{MalformedStack, render};
+pub use flame_graph::{MalformedStack, render, render_difference};

@@ -1,6 +1,7 @@
 //! Views of whole traces: filters, call contexts, folded trees, the comparison of two traces, and the
 //! cost of probes.
 
+mod aligned_contexts;
 mod call_contexts;
 mod filter;
 mod first_difference;
@@ -9,6 +10,7 @@ mod probe_cost;
 mod significance;
 mod timeline;
 
+pub use aligned_contexts::{AlignedContext, ContextSums, align_contexts};
 pub use call_contexts::{CallContext, CallContexts, differential_stacks};
 pub use filter::{FilterError, FilterRule, TraceFilter};
 pub use first_difference::{Difference, DifferenceSide, first_difference};
