@@ -120,6 +120,8 @@ pub struct Agent {
     /// To the thread that emits resume bodies for running activations; the messages are method
     /// ids.
     pub requests: Mutex<Sender<MethodId>>,
+    /// Carries nothing. The thread that drains events ends when this sender is dropped.
+    pub drain_end: Mutex<Sender<()>>,
     /// To the thread that runs plans.
     pub jobs: Mutex<Sender<PlanJob>>,
     /// The destinations of the lines that plans print.
@@ -214,6 +216,7 @@ impl Agent {
             clock: CounterClock::new(),
             // These senders have no receiver until `agent_threads::start_all` replaces them.
             requests: Mutex::new(channel().0),
+            drain_end: Mutex::new(channel().0),
             jobs: Mutex::new(channel().0),
             output: OutputRouter::default(),
             loads: PlanInstances::default(),
@@ -255,8 +258,10 @@ impl Agent {
         class.is_some_and(|class| env.is_instance(thread, class))
     }
 
-    /// Ends the agent's threads that wait for messages, by dropping the senders of their channels.
+    /// Ends the agent's threads, which all wait for messages, by dropping the senders of their channels.
     pub fn stop_threads(&self) {
+        let (disconnected, _) = channel();
+        *self.drain_end.lock() = disconnected;
         let (disconnected, _) = channel();
         *self.requests.lock() = disconnected;
         let (disconnected, _) = channel();

@@ -84,6 +84,8 @@ unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
         } else {
             data_directory::remove(&agent.config.data_dir);
         }
+        // The JVM would wait for them, because they are in native code.
+        agent.stop_threads();
     });
 }
 

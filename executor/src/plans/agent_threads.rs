@@ -2,7 +2,8 @@
 //! running activations, and `veneer-events` drains events.
 //!
 //! All three are JVMTI agent threads. Such threads are daemons and are not listed among the threads
-//! of the application. They end when the agent leaves the JVM. A panic in one round of a thread is
+//! of the application. They end when the agent leaves the JVM, and when the JVM ends: HotSpot waits up to
+//! 300 ms for daemon threads in native code (`VM_Exit::wait_for_threads_in_native_to_block`). A panic in one round of a thread is
 //! reported as a problem, and the thread continues with the next round.
 
 use crate::agent::Agent;
@@ -12,7 +13,7 @@ use crate::plans::jobs::PlanJob;
 use crate::plans::plan_loop::PlanLoop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 /// The time between two drains of the ring buffers. A ring has room for 5,300 events of one number
@@ -29,11 +30,13 @@ pub fn start_all(agent: &'static Agent, env: Env) -> Result<(), StartThreadError
     let (jobs, job_queue) = channel();
     *agent.requests.lock() = requests;
     *agent.jobs.lock() = jobs;
+    let (drain_end, drains) = channel();
+    *agent.drain_end.lock() = drain_end;
     let run: Run = Box::new(move |env| create_requested_versions(agent, env, request_queue));
     threads::start(agent.tool, env, "veneer-requests", run)?;
     let run: Run = Box::new(move |env| PlanLoop::run(agent, env, job_queue));
     threads::start(agent.tool, env, "veneer-plans", run)?;
-    let run: Run = Box::new(move |env| drain_events(agent, env));
+    let run: Run = Box::new(move |env| drain_events(agent, env, drains));
     threads::start(agent.tool, env, "veneer-events", run)
 }
 
@@ -58,11 +61,11 @@ fn create_requested_versions(
 
 /// Drains the ring buffers until the agent leaves the JVM. Only the first panic of a series is
 /// reported, because a damaged ring would cause one in every round.
-fn drain_events(agent: &'static Agent, env: Env) {
+fn drain_events(agent: &'static Agent, env: Env, end: Receiver<()>) {
     let mut is_failing = false;
     for round in 0u64.. {
-        std::thread::sleep(DRAIN_INTERVAL);
-        if agent.left.load(Ordering::SeqCst) {
+        let is_over = end.recv_timeout(DRAIN_INTERVAL) != Err(RecvTimeoutError::Timeout);
+        if is_over || agent.left.load(Ordering::SeqCst) {
             return;
         }
         let done = catch_unwind(AssertUnwindSafe(|| drain_round(agent, env, round)));

@@ -123,6 +123,7 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
         }
     }
     record.part.tables.push(table);
+    whole_runs(&mut record, jdk, groups)?;
     if let (Some(mean), Some(busy)) = (geometric_mean(&armed), geometric_mean(&processor)) {
         record.part.words.push(format!(
             "Geometric mean over the programs, armed: {mean:.3} of the plain time, {busy:.3} of the plain processor time."
@@ -137,6 +138,39 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     ));
     record.part = record.part.with_duration_since(begun);
     Ok(record)
+}
+
+/// Measures the whole run of the program of one line: the start of the JVM, its end, and what is around
+/// them.
+fn whole_runs(record: &mut Record, jdk: &Jdk, groups: usize) -> Result<(), TrustError> {
+    let Some(program) = programs(jdk, true)?.into_iter().next() else {
+        return Ok(());
+    };
+    let mut times: Vec<Vec<f64>> = vec![Vec::new(); MODES.len()];
+    for group in 0..groups {
+        for turn in 0..MODES.len() {
+            let mode = (group + turn) % MODES.len();
+            let process = command_of(jdk, &program, MODES[mode])?;
+            let begin = Instant::now();
+            if process.run().is_ok_and(|output| output.code == 0) {
+                times[mode].push(begin.elapsed().as_secs_f64() * 1e3);
+            }
+        }
+    }
+    let title = "The whole run of one line, from the start of the process to its end";
+    let mut table = Table::new(title, &["how", "time, ms", "ratio of medians"]);
+    let plain = times.first().and_then(|times| median(times));
+    for (mode, times) in MODES.iter().zip(&times) {
+        record.figure("whole run of one line", program.name, mode, "ms", times);
+        let ratio = median(times).zip(plain).map(|(time, plain)| time / plain);
+        table.rows.push(vec![
+            (*mode).to_string(),
+            shown(times, 0),
+            ratio.map_or_else(|| "–".into(), |ratio| format!("{ratio:.2}")),
+        ]);
+    }
+    record.part.tables.push(table);
+    Ok(())
 }
 
 /// The results of each mode: one run for each group, `None` if it failed, and the first error.
