@@ -78,10 +78,7 @@ fn show(arguments: &CallsShowArguments) -> Result<u8> {
             out.flush()?;
         }
         Some(path) => {
-            let style = Style {
-                colour: false,
-                width: None,
-            };
+            let style = Style::of_output(Some(path));
             replace_file(path, |out| write(&profile, &query, arguments, style, out))?;
         }
     }

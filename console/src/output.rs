@@ -2,6 +2,7 @@
 
 use std::env;
 use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 
 use rustix::termios::tcgetwinsize;
 
@@ -65,6 +66,17 @@ impl Style {
         Style {
             colour: terminal && wants_colour(),
             width: terminal.then(terminal_width),
+        }
+    }
+
+    /// The style of a file, or that of standard output if there is none or it is `-`.
+    pub fn of_output(path: Option<&Path>) -> Style {
+        match path {
+            Some(path) if path.as_os_str() != "-" => Style {
+                colour: false,
+                width: None,
+            },
+            _ => Style::of_stdout(),
         }
     }
 

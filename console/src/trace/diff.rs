@@ -26,6 +26,7 @@ const SIGNIFICANT: f64 = 0.05;
 pub fn run(arguments: &TraceDiffArguments) -> Result<u8> {
     let (a, b) = (Trace::open(&arguments.a)?, Trace::open(&arguments.b)?);
     let mut to = BufWriter::new(Output::open(arguments.output.as_deref(), false)?);
+    let style = Style::of_output(arguments.output.as_deref());
     let differences = first_difference(&a, &b)?;
     let contexts =
         || -> Result<_> { Ok((CallContexts::of_trace(&a)?, CallContexts::of_trace(&b)?)) };
@@ -40,7 +41,7 @@ pub fn run(arguments: &TraceDiffArguments) -> Result<u8> {
     } else if arguments.tree {
         let (a, b) = contexts()?;
         let all = align_contexts(&a, &b);
-        tree_difference::write(&mut to, &all, arguments.rows, Style::of_stdout())?;
+        tree_difference::write(&mut to, &all, arguments.rows, style)?;
     } else {
         for difference in differences.iter().take(arguments.rows) {
             write_difference(&mut to, difference)?;
@@ -53,7 +54,7 @@ pub fn run(arguments: &TraceDiffArguments) -> Result<u8> {
             _ => {}
         }
         writeln!(to)?;
-        write_methods(&mut to, &compare_methods(&a, &b)?, arguments.rows)?;
+        write_methods(&mut to, &compare_methods(&a, &b)?, arguments.rows, style)?;
     }
     to.flush()?;
     Ok(match differences.is_empty() {
@@ -82,7 +83,12 @@ fn write_difference(to: &mut impl Write, difference: &Difference) -> io::Result<
     writeln!(to, "{indent}B {}", side(&difference.b))
 }
 
-fn write_methods(to: &mut impl Write, all: &[MethodComparison], rows: usize) -> io::Result<()> {
+fn write_methods(
+    to: &mut impl Write,
+    all: &[MethodComparison],
+    rows: usize,
+    style: Style,
+) -> io::Result<()> {
     let row = |m: &MethodComparison| {
         let (ratio, interval) = match m.ratio {
             Some((ratio, low, high)) => (format!("{ratio:.3}"), format!("{low:.3} to {high:.3}")),
@@ -115,5 +121,5 @@ fn write_methods(to: &mut impl Write, all: &[MethodComparison], rows: usize) -> 
         "95 % interval",
         "error",
     ];
-    table::write(to, titles, &shown, Style::of_stdout())
+    table::write(to, titles, &shown, style)
 }

@@ -57,7 +57,8 @@ pub fn run(arguments: &TraceQueryArguments) -> Result<u8> {
     });
     written?;
     if arguments.format == RowFormat::Table {
-        write_table(&mut to, &columns, &rows, Style::of_stdout())?;
+        let style = Style::of_output(arguments.output.as_deref());
+        write_table(&mut to, &columns, &rows, style)?;
     }
     to.flush()?;
     report(&found?);
