@@ -131,7 +131,7 @@ pub fn run(arguments: RunArguments) -> Result<u8> {
     }
     if let (Some(recording), false) = (not_taken.first(), config.keep_data) {
         print_error(&format_args!(
-            "another command was recording, and has not taken its files: {}",
+            "a plan or another command has left an event trace; `veneer trace show {}` reads it",
             recording.display()
         ));
         let _ = directory.keep();
