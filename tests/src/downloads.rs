@@ -126,29 +126,23 @@ pub fn debian(package: &str) -> Download<PathBuf> {
 
 /// `python3` with the packages of `tests/python.txt` on its path.
 pub fn python() -> Download<Process> {
-    let packages = packages("python", include_str!("../python.txt"))?;
-    let with = |packages: PathBuf| {
-        let path = packages.display().to_string();
-        Process::new("python3")
-            .env("PYTHONPATH", &path)
-            .env("PYTHONUNBUFFERED", "1")
-    };
-    Ok(packages.map(with))
+    let python = python_with("python", include_str!("../python.txt"))?;
+    Ok(python.map(|python| python.env("PYTHONUNBUFFERED", "1")))
 }
 
 /// `python3` with the Python SDK of the Model Context Protocol on its path.
 pub fn python_with_mcp() -> Download<Process> {
-    let packages = packages("mcp", include_str!("../mcp.txt"))?;
-    let with = |packages: PathBuf| {
-        let path = packages.display().to_string();
-        Process::new("python3").env("PYTHONPATH", &path)
-    };
-    Ok(packages.map(with))
+    python_with("mcp", include_str!("../mcp.txt"))
 }
 
 /// `python3` with DuckDB on its path.
 pub fn python_with_duckdb() -> Download<Process> {
-    let packages = packages("duckdb", include_str!("../duckdb.txt"))?;
+    python_with("duckdb", include_str!("../duckdb.txt"))
+}
+
+/// `python3` with the packages of a list on its path, in a folder of this name below `target`.
+fn python_with(folder: &str, list: &str) -> Download<Process> {
+    let packages = packages(folder, list)?;
     let with = |packages: PathBuf| {
         let path = packages.display().to_string();
         Process::new("python3").env("PYTHONPATH", &path)

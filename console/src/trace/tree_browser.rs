@@ -54,16 +54,12 @@ pub fn run(nodes: Vec<BrowserNode>) -> Result<()> {
         screen
             .draw(|frame| browser.draw(frame))
             .context("the terminal cannot be written to")?;
-        while event::poll(KEY_TIMEOUT).context("the terminal cannot be read")? {
-            if let Event::Key(key) = event::read().context("the terminal cannot be read")?
-                && key.kind != KeyEventKind::Release
-                && !browser.press(key)
-            {
-                return Ok(());
-            }
-            screen
-                .draw(|frame| browser.draw(frame))
-                .context("the terminal cannot be written to")?;
+        if event::poll(KEY_TIMEOUT).context("the terminal cannot be read")?
+            && let Event::Key(key) = event::read().context("the terminal cannot be read")?
+            && key.kind != KeyEventKind::Release
+            && !browser.press(key)
+        {
+            return Ok(());
         }
     }
     Ok(())
