@@ -51,7 +51,10 @@ code=0
 # Files of several packages may have one name.
 log=$out/$(basename "$2")-$1.log
 (cd "$2" && CARGO_MANIFEST_DIR=$2 "$3") >"$log" 2>&1 || code=$?
-[ "$code" = 0 ] || echo "$1" >>"$out/failed"
+if [ "$code" != 0 ]; then
+    echo "$1" >>"$out/failed"
+    echo "$log" >>"$out/failed-logs"
+fi
 took=$(($(date +%s) - begun))
 flock "$out/print" sh -c 'cat "$1"; printf "test: %s: exit code %s, %s s\n" "$2" "$3" "$4" >&2' \
     print "$log" "$1" "$code" "$took"
@@ -66,6 +69,13 @@ is_long=$(echo "$long" | tr ' ' '|')
 } | xargs -P "$jobs" -n 3 sh "$out/run.sh"
 grep -E "^($is_alone) " "$out/files" | xargs -n 3 sh "$out/run.sh"
 
+# Repeats the messages of the failures, because the output of a file may be thousands of lines above.
+if [ -e "$out/failed-logs" ]; then
+    while read -r log; do
+        say "failures in $(basename "$log" .log)"
+        sed -n '/^---- .* stdout ----$/,/^stack backtrace:$/p' "$log" | cut -c 1-2000 | head -n 60 >&2
+    done <"$out/failed-logs"
+fi
 if [ -e "$out/failed" ]; then
     say "failed: $(paste -sd ' ' "$out/failed")"
     exit 1

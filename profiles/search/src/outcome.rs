@@ -275,7 +275,8 @@ impl Search {
     /// The time of a method is its own if no method that it calls is a finding. A callee, line or cause
     /// that is probably one, but undecided still, has its time for itself: the method would otherwise
     /// be reported with the time of all its callees beside the right finding. If then nothing is
-    /// specific, only findings explain others.
+    /// specific, only findings explain others. A method that only starts the work of threads is not
+    /// reported for that reason: `Thread.run` with all the time is no answer.
     fn specific(&self, held: &[&Candidate]) -> BTreeSet<Hypothesis> {
         let is_held = |m: MethodId| held.iter().any(|c| c.hypothesis == Hypothesis::method(m));
         let is_probable = |m: MethodId| {
@@ -300,7 +301,9 @@ impl Search {
         let own = self.tally.innermost(|m| is_held(m) || is_probable(m));
         let specific = among(&probable, &own);
         if specific.is_empty() {
-            among(&[], &self.tally.innermost(is_held))
+            let mut general = among(&[], &self.tally.innermost(is_held));
+            general.retain(|h| !self.tally.only_starts_work(h.place.method()));
+            general
         } else {
             specific
         }

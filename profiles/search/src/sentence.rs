@@ -134,7 +134,9 @@ pub fn sentences(outcome: &Outcome) -> Vec<String> {
         all.push(finding(f, outcome.seconds));
         all.extend(f.evidence.iter().map(|e| format!("  {}", e.text)));
     }
-    if specific.is_empty() {
+    if specific.is_empty() && !outcome.findings.is_empty() {
+        all.push("No place is decided yet. A longer search decides more.".to_string());
+    } else if specific.is_empty() {
         all.push(format!(
             "No place was found that takes more than {} % of the active time.",
             percent(outcome.threshold)

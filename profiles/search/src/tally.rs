@@ -159,6 +159,15 @@ impl SampleTally {
         all
     }
 
+    /// Returns whether a method only starts the work of threads: it is the outermost method of each stack
+    /// that contains it, and never the innermost one.
+    pub fn only_starts_work(&self, method: MethodId) -> bool {
+        let mut with_it = self.stacks.keys().filter(|stack| stack.contains(&method));
+        let starts =
+            |stack: &Vec<MethodId>| stack.first() == Some(&method) && stack.last() != Some(&method);
+        with_it.next().is_some_and(starts) && with_it.all(starts)
+    }
+
     /// Returns the number of samples that support a cause of a place or any cause below it.
     pub fn samples_of(&self, place: Place, cause: Cause) -> u64 {
         let hypothesis = Hypothesis {
