@@ -332,6 +332,8 @@ fn has_data(file: &File, from: u64, length: u64) -> bool {
 /// The event counts and the events of log points.
 #[derive(Default)]
 struct Logs {
+    /// Number of events that the agent drained and counted, by point.
+    counted: HashMap<LogPoint, u64>,
     /// Number of events that were written, by point.
     written: HashMap<LogPoint, u64>,
     /// Number of events that were dropped, by point. An event is dropped if its ring is full or its
@@ -380,6 +382,7 @@ impl Logs {
                 let (written, dropped) = (word(words, 0), word(words, 8));
                 if written + dropped > 0 {
                     let point = LogPoint(point as u32);
+                    logs.counted.insert(point, written);
                     logs.written.insert(point, written);
                     logs.dropped.insert(point, dropped);
                 }
@@ -408,6 +411,8 @@ impl Logs {
     fn add_ring(&mut self, ring: &[u8], end: u64) {
         let head = word(ring, RingLayout::HEAD as usize);
         let counted = word(ring, RingLayout::COUNTED_POSITION as usize);
+        let counting = word(ring, RingLayout::COUNTING_POSITION as usize);
+        let number = word(ring, RingLayout::COUNTING_NUMBER as usize);
         let mut at = word(ring, RingLayout::TAIL as usize);
         // A distance larger than the data area would be damage: the writer never gets further ahead
         // of the reader than that.
@@ -427,7 +432,9 @@ impl Logs {
             let Some(event) = ring.get(start..start + length).map(data::decode_event) else {
                 return;
             };
-            if at > counted {
+            let is_counted =
+                at <= counted || at == counting && self.counted.get(&event.point) == Some(&number);
+            if !is_counted {
                 *self.written.entry(event.point).or_default() += 1;
             }
             if at > end {
@@ -470,4 +477,47 @@ fn word(bytes: &[u8], at: usize) -> u64 {
     bytes
         .and_then(|b| b.try_into().ok())
         .map_or(0, u64::from_ne_bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns a ring with two events of one log point: the agent counted the first one, and was killed
+    /// while it counted the second one.
+    fn ring_of_a_killed_process(point: u32, number: u64) -> Vec<u8> {
+        let mut ring = vec![0; RingLayout::STRIDE as usize];
+        let mut set = |at: u64, bytes: &[u8]| {
+            let at = at as usize;
+            ring[at..at + bytes.len()].copy_from_slice(bytes);
+        };
+        let header = [
+            (RingLayout::HEAD, 64),
+            (RingLayout::COUNTED_POSITION, 32),
+            (RingLayout::COUNTING_POSITION, 64),
+            (RingLayout::COUNTING_NUMBER, number),
+        ];
+        for (at, value) in header {
+            set(at, &u64::to_ne_bytes(value));
+        }
+        for event in [0, 32] {
+            set(RingLayout::HEADER + event, &u32::to_ne_bytes(32));
+            set(RingLayout::HEADER + event + 4, &point.to_ne_bytes());
+        }
+        ring
+    }
+
+    #[test]
+    fn an_event_is_counted_once_wherever_the_kill_falls() {
+        let point = LogPoint(3);
+        // The number of the point before and after the agent has counted the second event.
+        for counted in [5, 6] {
+            let mut logs = Logs::default();
+            logs.counted.insert(point, counted);
+            logs.written.insert(point, counted);
+            logs.add_ring(&ring_of_a_killed_process(point.0, 6), 0);
+            assert_eq!(logs.event_counts(point), (6, 0), "{counted} were counted");
+            assert_eq!(logs.events.get(&point).map(Vec::len), Some(2));
+        }
+    }
 }

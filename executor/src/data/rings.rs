@@ -2,7 +2,7 @@
 //! thread of the agent drains them.
 //!
 //! ```text
-//!   ring    head | tail | unused | size | counted …   data
+//!   ring    head | tail | unused | size | counted | counting, number …   data
 //!   event   length(4) point(4) time(8) tid(8) unused(8)  value…      value: kind(8) word(8) [characters]
 //!   point   drained | dropped
 //! ```
@@ -15,11 +15,12 @@
 //! The order of the steps of a drain keeps the files readable if the process is killed:
 //!
 //! 1. the events are written to the event log on disk ([`EventLog`]);
-//! 2. each event is counted under its point, and `counted` moves behind it;
+//! 2. for each event, the number of its point with this event and the position after it are noted; it
+//!    is counted under its point, and `counted` moves behind it;
 //! 3. `tail` moves behind all of them.
 //!
 //! A reader of the files treats events behind these positions as not yet logged, counted or
-//! drained.
+//! drained, except for the one that was noted, if its point already has the noted number.
 //!
 //! The thread `veneer-events` drains regularly; plans and client threads drain before they read. A
 //! mutex orders them. **Invariant:** `tail ≤ counted ≤ head` in every ring between two drains.
@@ -245,14 +246,16 @@ impl Rings {
         }
         state.log.write(&batch);
         for event in events {
+            let header = |offset| self.file.word(ring * STRIDE + offset);
             if u64::from(event.point.0) < Layout::MAX_LOG_POINTS {
-                self.file
-                    .word(Self::metrics(event.point))
-                    .fetch_add(1, Ordering::Relaxed);
+                // The lock of `state` makes this the only thread that changes the number.
+                let number = self.file.word(Self::metrics(event.point));
+                let with_event = number.load(Ordering::Relaxed).wrapping_add(1);
+                header(Layout::COUNTING_NUMBER).store(with_event, Ordering::Relaxed);
+                header(Layout::COUNTING_POSITION).store(event.end as i64, Ordering::Release);
+                number.store(with_event, Ordering::Release);
             }
-            self.file
-                .word(ring * STRIDE + Layout::COUNTED_POSITION)
-                .store(event.end as i64, Ordering::Release);
+            header(Layout::COUNTED_POSITION).store(event.end as i64, Ordering::Release);
             let kept = state.kept.entry(event.point).or_default();
             if kept.len() == MAX_KEPT_EVENTS {
                 kept.pop_front();

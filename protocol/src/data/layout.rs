@@ -60,6 +60,12 @@ impl RingLayout {
     /// Header offset of the position up to which the agent has counted drained events under their
     /// log points.
     pub const COUNTED_POSITION: u64 = 32;
+    /// Header offset of the position after the event that the agent counts now, or counted last.
+    pub const COUNTING_POSITION: u64 = 40;
+    /// Header offset of the number of drained events of that event's log point, with that event. It is
+    /// valid if the position before it is beyond the counted one: then the event is counted already if
+    /// its log point has this number.
+    pub const COUNTING_NUMBER: u64 = 48;
     /// Number of log points that have their own metrics.
     pub const MAX_LOG_POINTS: u64 = 1 << 16;
     /// File offset of the log points' metrics, 16 bytes per log point.

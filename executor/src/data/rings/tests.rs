@@ -126,6 +126,9 @@ fn drained_events_have_their_values_and_are_counted_by_point() {
     ));
     let positions = [Layout::HEAD, Layout::TAIL, Layout::COUNTED_POSITION];
     assert_eq!(positions.map(|at| writer.word(at)), [96, 96, 96]);
+    // The last event belongs to point 2.
+    let noted = [Layout::COUNTING_POSITION, Layout::COUNTING_NUMBER];
+    assert_eq!(noted.map(|at| writer.word(at)), [96, 1]);
 }
 
 #[test]
