@@ -21,7 +21,8 @@ mkdir -p "$out"
 
 say() { printf 'test: %s\n' "$*" >&2; }
 
-# Tests of measured time need the processors for themselves.
+# Tests of measured time need the processors for themselves, so neither other files nor other tests of
+# the same file run meanwhile.
 alone="search search_runs what_if papers page_limits"
 # These files take longest, so they start first.
 long="hostile_loaders other_agents shipped ten_questions jdk_classes programs faults mcp corpora ask"
@@ -67,7 +68,7 @@ is_long=$(echo "$long" | tr ' ' '|')
     grep -E "^($is_long) " "$out/files"
     grep -vE "^($is_long|$is_alone) " "$out/files"
 } | xargs -P "$jobs" -n 3 sh "$out/run.sh"
-grep -E "^($is_alone) " "$out/files" | xargs -n 3 sh "$out/run.sh"
+grep -E "^($is_alone) " "$out/files" | RUST_TEST_THREADS=1 xargs -n 3 sh "$out/run.sh"
 
 # Repeats the messages of the failures, because the output of a file may be thousands of lines above.
 if [ -e "$out/failed-logs" ]; then

@@ -43,6 +43,11 @@ impl Calibration {
         self.source
     }
 
+    /// The clock of the recording.
+    pub fn clock(&self) -> TraceClock {
+        self.clock
+    }
+
     /// The cost of a call by the empty calls that are recorded. `None` if there are too few.
     pub fn read_cost(&self) -> Option<ProbeRecord> {
         let name = format!("call, processor time {}", self.source.name());

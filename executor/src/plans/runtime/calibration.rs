@@ -5,9 +5,9 @@
 
 use super::RuntimeHandle;
 use crate::agent::Agent;
-use crate::data::monotonic::monotonic;
 use crate::data::processor_clock::{ProcessorTime, thread_clock};
 use crate::data::recorder::calibration::Calibration;
+use crate::data::trace_clock::TraceClock;
 use crate::jvm::jni::Env;
 use crate::jvm::threads;
 use std::sync::mpsc::channel;
@@ -64,7 +64,7 @@ impl RuntimeHandle {
 fn measure(agent: &'static Agent, env: Env, calibration: &Calibration) -> Option<ProbeRecord> {
     let addresses = (agent.recorder.address(), agent.shards.address());
     let mark = agent.recorder.mark();
-    let compiled = reading_time() * MAX_READINGS;
+    let compiled = reading_time(calibration.clock()) * MAX_READINGS;
     let (begin, begin_cpu) = (Instant::now(), processor_time());
     let mut compiled_rounds = 0;
     loop {
@@ -101,12 +101,13 @@ fn processor_time() -> Duration {
     Duration::from_nanos(thread_clock())
 }
 
-/// The time that a reading of the clock takes.
-fn reading_time() -> Duration {
+/// The time that a reading of the recording's clock takes. The processor's counter takes half as long as
+/// the monotonic clock, and calls in code of C1 would pass for fast ones by the other clock.
+fn reading_time(clock: TraceClock) -> Duration {
     const READINGS: u32 = 1000;
     let begin = Instant::now();
     for _ in 0..READINGS {
-        std::hint::black_box(monotonic());
+        std::hint::black_box(clock.now());
     }
     begin.elapsed() / READINGS
 }
