@@ -178,3 +178,34 @@ impl SampleTally {
         self.groups(&hypothesis).iter().map(|(_, n)| n).sum()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observation::Frame;
+
+    #[test]
+    fn a_method_starts_work_if_it_is_always_outermost_and_never_innermost() {
+        let sample = |methods: &[u32]| StackSample {
+            group: GroupId(0),
+            frames: methods
+                .iter()
+                .map(|method| Frame {
+                    method: MethodId(*method),
+                    line: None,
+                    loop_line: None,
+                })
+                .collect(),
+            cause: Cause::Processor,
+            idle: false,
+        };
+        let mut tally = SampleTally::default();
+        tally.add(&sample(&[1, 2]));
+        tally.add(&sample(&[1, 3]));
+        assert!(tally.only_starts_work(MethodId(1)));
+        assert!(!tally.only_starts_work(MethodId(2)), "it is called");
+        assert!(!tally.only_starts_work(MethodId(9)), "it has no sample");
+        tally.add(&sample(&[1]));
+        assert!(!tally.only_starts_work(MethodId(1)), "it has own time");
+    }
+}
