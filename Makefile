@@ -2,7 +2,7 @@
 #
 #   make build        builds the optimised command and agent: target/release/{veneer,libveneer_agent.so}
 #   make package      builds the archives and the Debian packages: target/package
-#   make test         runs all tests, on the oldest and the newest JDK: a quarter of an hour
+#   make test         runs all tests, on the oldest or the newest JDK: build/test.sh has the choices
 #   make demo         runs javac under a plan that counts the basic blocks of javac's parser
 #   make fuzz         runs every fuzz target for ten minutes, two at a time: half an hour
 #   make miri         runs the agent's pure unsafe code under Miri: ten minutes

@@ -4,9 +4,10 @@
 #   TEST_JOBS          number of files of tests that run at once (the number of processors and one more)
 #   VENEER_EVERY_JDK   if set, each test of what the command does runs on the oldest and the newest JDK;
 #                      otherwise on one of them. Other tests choose their JDKs themselves; most run on both.
+#   VENEER_JDK_CHOICE  a word that chooses this one JDK for each test (the commit, so that it changes with time)
 #
-# Most files start JVMs and wait for them much of the time, so several files at a time keep the
-# processors busy. A failing file does not stop the others. The output of a file is printed when it
+# A file runs one test at a time, so as many tests run at once as files. A test starts JVMs and waits for them
+# much of the time. A failing file does not stop the others. The output of a file is printed when it
 # ends. The last line names the files that failed.
 #
 # The exit code is 1 if a test fails.
@@ -15,6 +16,8 @@ cd "$(dirname "$0")/.."
 
 # Tests wait a fifth of their time.
 jobs=${TEST_JOBS:-$(($(getconf _NPROCESSORS_ONLN) + 1))}
+VENEER_JDK_CHOICE=${VENEER_JDK_CHOICE:-$(git rev-parse --short HEAD 2>/dev/null || true)}
+export VENEER_JDK_CHOICE
 out=${CARGO_TARGET_DIR:-$PWD/target}/test-output
 rm -rf "$out"
 mkdir -p "$out"
@@ -61,13 +64,13 @@ flock "$out/print" sh -c 'cat "$1"; printf "test: %s: exit code %s, %s s\n" "$2"
     print "$log" "$1" "$code" "$took"
 RUN
 
-say "$(wc -l <"$out/files") files of tests, $jobs at once"
+say "$(wc -l <"$out/files") files of tests, $jobs at once, JDKs by the choice '$VENEER_JDK_CHOICE'"
 is_alone=$(echo "$alone" | tr ' ' '|')
 is_long=$(echo "$long" | tr ' ' '|')
 {
     grep -E "^($is_long) " "$out/files"
     grep -vE "^($is_long|$is_alone) " "$out/files"
-} | xargs -P "$jobs" -n 3 sh "$out/run.sh"
+} | RUST_TEST_THREADS=1 xargs -P "$jobs" -n 3 sh "$out/run.sh"
 grep -E "^($is_alone) " "$out/files" | RUST_TEST_THREADS=1 xargs -n 3 sh "$out/run.sh"
 
 # Repeats the messages of the failures, because the output of a file may be thousands of lines above.

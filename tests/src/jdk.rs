@@ -135,7 +135,8 @@ pub fn newest() -> Option<Jdk> {
 }
 
 /// The JDKs for a test of what the command does, which hardly depends on the JDK: the oldest or the newest
-/// one, chosen by the name of the test. If `VENEER_EVERY_JDK` is set, as in continuous integration, both.
+/// one, chosen by the name of the test and the variable `VENEER_JDK_CHOICE`. If `VENEER_EVERY_JDK` is set, both.
+/// In continuous integration, the variable is the commit, so both JDKs have each test after a few commits.
 pub fn for_this_test() -> Vec<Jdk> {
     let newest = newest();
     if std::env::var_os("VENEER_EVERY_JDK").is_some() {
@@ -143,6 +144,7 @@ pub fn for_this_test() -> Vec<Jdk> {
     }
     let thread = std::thread::current();
     let name = thread.name().unwrap_or_default();
-    let is_newest = crc32fast::hash(name.as_bytes()).is_multiple_of(2);
+    let choice = std::env::var("VENEER_JDK_CHOICE").unwrap_or_default();
+    let is_newest = crc32fast::hash(format!("{name}{choice}").as_bytes()).is_multiple_of(2);
     vec![newest.filter(|_| is_newest).unwrap_or_else(oldest)]
 }

@@ -1,23 +1,11 @@
 // Frame times in the browser: each frame changes the picture, and the time to the next frame is noted.
 
-/** The series of frames of which the calmest one counts, because other programs can only add time to frames. */
-const SERIES = 3;
-
 /**
  * Sends a wheel event of this kind, `zoom` or `pan`, to an element in each frame. Returns the summary of the times
- * between frames, in milliseconds, of the series with the lowest 99th percentile and median.
+ * between frames, in milliseconds.
  */
 export async function wheelFrames(page, selector, wheel, frames) {
-  const all = [];
-  for (let n = 0; n < SERIES; n += 1) {
-    all.push(summary(await series(page, selector, wheel, frames)));
-  }
-  all.sort((a, b) => a.p99 - b.p99 || a.median - b.median);
-  return all[0];
-}
-
-function series(page, selector, wheel, frames) {
-  return page.evaluate(
+  const times = await page.evaluate(
     ({ selector: wanted, wheel: text, frames: most }) =>
       new Promise((resolve, reject) => {
         const element = document.querySelector(wanted);
@@ -51,6 +39,7 @@ function series(page, selector, wheel, frames) {
       }),
     { selector, wheel, frames },
   );
+  return summary(times);
 }
 
 /** Median, 99th percentile and maximum of times, and the frames over 20, all in milliseconds. */

@@ -22,6 +22,7 @@ pub mod attach;
 pub mod call_graph;
 pub mod first;
 pub mod footprint;
+pub mod frames;
 mod graph_sizes;
 pub mod groups;
 pub mod growth;

@@ -2,8 +2,8 @@
 
 use super::record::Record;
 use super::{
-    ablation, arming, attach, call_graph, footprint, growth, large_trace, mass_attach, probes,
-    profile, searching, service, startup, steady, timer, tracing,
+    ablation, arming, attach, call_graph, footprint, frames, growth, large_trace, mass_attach,
+    probes, profile, searching, service, startup, steady, timer, tracing,
 };
 use crate::trust::part::{Scope, TrustError};
 
@@ -93,6 +93,11 @@ pub const PARTS: &[Entry] = &[
         name: "executor",
         run: ablation::run,
         quick: true,
+    },
+    Entry {
+        name: "page",
+        run: frames::run,
+        quick: false,
     },
     Entry {
         name: "growth",

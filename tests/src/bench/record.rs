@@ -71,6 +71,16 @@ impl Goal {
         }
     }
 
+    /// A goal that `figure` is in a range. All three are compared with the printed precision of two digits.
+    pub fn between(what: &str, least: f64, most: f64, figure: f64) -> Self {
+        Self {
+            what: what.to_string(),
+            goal: format!("{least:.2} to {most:.2}"),
+            figure: format!("{figure:.2}"),
+            met: least - 0.005 <= figure && figure < most + 0.005,
+        }
+    }
+
     /// A goal that a condition is true everywhere. `against` lists the cases in which it is false.
     pub fn everywhere(what: &str, goal: &str, against: &[String]) -> Self {
         Self {
@@ -164,6 +174,8 @@ mod tests {
     fn a_value_printed_equal_to_the_goal_meets_it() {
         assert!(Goal::at_most("armed", 1.01, "", 1.014).met);
         assert!(!Goal::at_most("armed", 1.01, "", 1.016).met);
+        assert!(Goal::between("cost", 0.5, 1.1, 1.104).met);
+        assert!(!Goal::between("cost", 0.5, 1.1, 0.49).met);
         assert_eq!(Goal::at_most("timer", 30.0, "ns", 28.5).figure, "28.50 ns");
     }
 

@@ -12,6 +12,9 @@ use super::prepare::Compiled;
 use super::record::{Goal, Record, shown};
 use super::workload::{CALLS, HOT_CALL};
 use crate::bench::statistics::median;
+use crate::java_programs::Programs;
+use crate::jdk::Jdk;
+use crate::observing_cost;
 use crate::process::Process;
 use crate::trace_rows::query;
 use crate::trust::part::Table;
@@ -23,6 +26,11 @@ const WITH_CPU: &str = "Veneer, wall and processor time";
 const ROUNDS: usize = 9;
 /// The goals for a call in nanoseconds: on a JDK of version 25 and newer, and on older ones.
 const GOALS: (u32, f64, f64) = (25, 40.0, 90.0);
+/// The recordings of which each calibrates the cost of a call.
+const RECORDINGS: usize = 5;
+/// The goal for the calibrated cost as a part of the fastest raw call, which has some 20 ns of work. A cost above 1
+/// is more than there was.
+const CORRECTION: (f64, f64) = (0.5, 1.1);
 
 /// Runs the part `tracing`.
 pub fn run(scope: &Scope) -> Result<Record, TrustError> {
@@ -64,6 +72,7 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     let groups = if scope.quick { 2 } else { 7 };
     let series = measure("tracing", groups, &variants);
     report(&mut record, jdk.major(), &series, &bytes);
+    correction(&mut record, jdk)?;
     record.part = record.part.with_duration_since(begun);
     Ok(record)
 }
@@ -115,6 +124,53 @@ fn check_trace(trace: &Path, calls: u64, bytes: &Cell<u64>) -> Result<(), CheckE
 fn nanoseconds(values: &[f64], plain: &[f64]) -> Vec<f64> {
     let pairs = values.iter().zip(plain);
     pairs.map(|(a, b)| (a - b) * 1e6 / CALLS as f64).collect()
+}
+
+/// Compares the calibrated cost of a call with the raw time of a call in a program that does almost nothing. Most
+/// of that time is the cost, and the rest is the work of the program, some 20 ns.
+fn correction(record: &mut Record, jdk: &Jdk) -> Result<(), TrustError> {
+    let failed = |error: Box<dyn std::error::Error>| TrustError::Failed {
+        what: "the cost of observing",
+        reason: error.to_string(),
+    };
+    let programs = Programs::compile_folder(jdk.clone(), observing_cost::PACKAGE)?;
+    let (mut costs, mut times, mut parts) = (Vec::new(), Vec::new(), Vec::new());
+    for n in 0..RECORDINGS {
+        let trace = programs.classes().join(&format!("costs-{n}"));
+        observing_cost::record(&programs, &trace, "processor_time none").map_err(failed)?;
+        let all = observing_cost::rounds(&trace).map_err(failed)?;
+        let of_a_call = |nanoseconds: u64| nanoseconds as f64 / observing_cost::CALLS as f64;
+        let cost = all.iter().map(|round| of_a_call(round.cost()));
+        let wall = all.iter().map(|round| of_a_call(round.wall));
+        let (cost, wall) = (cost.fold(f64::MAX, f64::min), wall.fold(f64::MAX, f64::min));
+        costs.push(cost);
+        times.push(wall);
+        parts.push(cost / wall);
+    }
+    let program = "observing.Calls";
+    record.figure(
+        "calibrated cost of a call",
+        program,
+        "recorder",
+        "ns",
+        &costs,
+    );
+    record.figure("fastest raw call", program, "recorder", "ns", &times);
+    let mut table = Table::new("The cost by which times are corrected", &["", "ns a call"]);
+    table.rows = vec![
+        vec!["calibrated cost".to_owned(), shown(&costs, 1)],
+        vec![
+            "fastest raw call of a method that does almost nothing".to_owned(),
+            shown(&times, 1),
+        ],
+    ];
+    record.part.tables.push(table);
+    if let Some(part) = record.figure("cost in a raw call", program, "recorder", "×", &parts) {
+        let what = "calibrated cost, as a part of a raw call that does almost nothing";
+        let (least, most) = CORRECTION;
+        record.goals.push(Goal::between(what, least, most, part));
+    }
+    Ok(())
 }
 
 fn report(record: &mut Record, jdk: u32, series: &[Series], bytes: &[RecordedBytes]) {

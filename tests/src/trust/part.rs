@@ -51,6 +51,9 @@ pub enum TrustError {
     /// A file name has the character that separates paths.
     #[error(transparent)]
     Paths(#[from] std::env::JoinPathsError),
+    /// A scenario in the browser, or a recording, failed.
+    #[error("{what}: {reason}")]
+    Failed { what: &'static str, reason: String },
     #[error("no JDK from 17 on: set VENEER_JDKS")]
     NoJdk,
     /// Only later JDKs have the tool.
