@@ -26,7 +26,7 @@ say() { printf 'test: %s\n' "$*" >&2; }
 
 # Tests of measured time need the processors for themselves, so neither other files nor other tests of
 # the same file run meanwhile.
-alone="search search_runs what_if papers page_limits trace_costs"
+alone="search search_runs what_if tune papers page_limits trace_costs"
 # These files take longest, so they start first.
 long="hostile_loaders other_agents shipped ten_questions jdk_classes programs faults mcp corpora ask"
 
