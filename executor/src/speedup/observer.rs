@@ -28,9 +28,9 @@ use veneer_instruments::{AttachError, SpeedupId, SpeedupSpec, SpeedupWindow};
 const INTERVAL: Range<u64> = 1_000_000..3_000_000;
 /// The part of one processor that observing may take.
 const MAX_COST: f64 = 0.1;
-/// The longest time in nanoseconds that an observation stands for. A longer one is a pause of the
-/// whole JVM.
-const MAX_STEP: u64 = 20_000_000;
+/// The longest time in nanoseconds that an observation may be late. The rest of a longer delay is a pause
+/// of the whole JVM.
+const MAX_LATENESS: u64 = 20_000_000;
 /// The shortest time in nanoseconds for which a thread is stopped.
 const MIN_STOP: f64 = 2e6;
 /// The most frames of a stack that are looked at.
@@ -111,6 +111,13 @@ struct SeenThread {
     observed: ObservedThread,
 }
 
+/// The time that an observation stands for, in nanoseconds. `passed` is the time since the last one, and
+/// `planned` the part of it that the observer itself has chosen: the last observation and the wait after it. An
+/// observation that is expensive is followed by a long wait, which is no pause of the JVM.
+fn counted_time(passed: u64, planned: u64) -> u64 {
+    passed.min(planned + MAX_LATENESS)
+}
+
 struct Observer {
     agent: &'static Agent,
     env: Env,
@@ -144,9 +151,10 @@ impl Observer {
         let end = begin.saturating_add(longest.as_nanos() as u64);
         let (mut last, mut cost) = (begin, 0);
         loop {
-            let is_over = running.wait(self.pause(cost));
+            let pause = self.pause(cost);
+            let is_over = running.wait(pause);
             let now = monotonic();
-            let step = (now - last).min(MAX_STEP);
+            let step = counted_time(now - last, cost + pause.as_nanos() as u64);
             last = now;
             if self.step(step as f64).is_err() {
                 return;
@@ -282,6 +290,17 @@ mod tests {
         JVMTI_THREAD_STATE_ALIVE, JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER,
         JVMTI_THREAD_STATE_PARKED, JVMTI_THREAD_STATE_WAITING,
     };
+
+    #[test]
+    fn a_wait_after_an_expensive_observation_is_counted_and_a_pause_of_the_jvm_is_not() {
+        let (expensive, wait) = (4_000_000, 40_000_000);
+        let all = expensive + wait + 1_000_000;
+        assert_eq!(counted_time(all, expensive + wait), all);
+        assert_eq!(
+            counted_time(900_000_000, 2_000_000),
+            2_000_000 + MAX_LATENESS
+        );
+    }
 
     #[test]
     fn a_thread_that_sleeps_or_is_in_native_code_is_away() {
