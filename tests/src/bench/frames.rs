@@ -55,10 +55,7 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
             .to_owned(),
     ];
     let jdk = scope.jdks.first().ok_or(TrustError::NoJdk)?;
-    let failed = |error: Box<dyn std::error::Error>| TrustError::Failed {
-        what: "the page",
-        reason: error.to_string(),
-    };
+    let failed = TrustError::failed("the page");
     let browser = Browser::find().map_err(|error| failed(error.into()))?;
     let browser = browser.map_err(|missing| failed(missing.to_string().into()))?;
     let programs = Programs::compile_folder(jdk.clone(), "page")?;
@@ -67,7 +64,7 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
         let mut shown = Vec::new();
         for _ in 0..series {
             let result = show(&programs, &browser, method.pairs, method.with_class);
-            shown.push(result.map_err(failed)?);
+            shown.push(result.map_err(&failed)?);
         }
         report(&mut record, method, &shown);
     }

@@ -129,16 +129,13 @@ fn nanoseconds(values: &[f64], plain: &[f64]) -> Vec<f64> {
 /// Compares the calibrated cost of a call with the raw time of a call in a program that does almost nothing. Most
 /// of that time is the cost, and the rest is the work of the program, some 20 ns.
 fn correction(record: &mut Record, jdk: &Jdk) -> Result<(), TrustError> {
-    let failed = |error: Box<dyn std::error::Error>| TrustError::Failed {
-        what: "the cost of observing",
-        reason: error.to_string(),
-    };
+    let failed = TrustError::failed("the cost of observing");
     let programs = Programs::compile_folder(jdk.clone(), observing_cost::PACKAGE)?;
     let (mut costs, mut times, mut parts) = (Vec::new(), Vec::new(), Vec::new());
     for n in 0..RECORDINGS {
         let trace = programs.classes().join(&format!("costs-{n}"));
-        observing_cost::record(&programs, &trace, "processor_time none").map_err(failed)?;
-        let all = observing_cost::rounds(&trace).map_err(failed)?;
+        observing_cost::record(&programs, &trace, "processor_time none").map_err(&failed)?;
+        let all = observing_cost::rounds(&trace).map_err(&failed)?;
         let of_a_call = |nanoseconds: u64| nanoseconds as f64 / observing_cost::CALLS as f64;
         let cost = all.iter().map(|round| of_a_call(round.cost()));
         let wall = all.iter().map(|round| of_a_call(round.wall));

@@ -103,6 +103,16 @@ pub enum TrustError {
     NotPrepared(String),
 }
 
+impl TrustError {
+    /// Turns the error of a scenario into [`TrustError::Failed`].
+    pub fn failed(what: &'static str) -> impl Fn(Box<dyn std::error::Error>) -> TrustError {
+        move |error| TrustError::Failed {
+            what,
+            reason: error.to_string(),
+        }
+    }
+}
+
 /// The results of a part.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Part {
