@@ -66,28 +66,14 @@ impl Programs {
     }
 }
 
-/// Runs a test of `tests/java/live` on the oldest and the newest JDK.
-pub fn on_each_jdk(test: impl Fn(&Programs) -> Outcome) -> Outcome {
-    on_each_jdk_with("live", test)
+/// Runs a test of `tests/java/live` on the JDKs for this test.
+pub fn on_a_jdk(test: impl Fn(&Programs) -> Outcome) -> Outcome {
+    on_a_jdk_with("live", test)
 }
 
-/// Runs a test of a folder of `tests/java` on the oldest and the newest JDK.
-pub fn on_each_jdk_with(folder: &str, test: impl Fn(&Programs) -> Outcome) -> Outcome {
-    let jdks = [Some(jdk::oldest()), jdk::newest()];
-    on_jdks(jdks.into_iter().flatten(), folder, test)
-}
-
-/// Runs a test of the command with a folder of `tests/java` on the JDKs for this test.
+/// Runs a test of a folder of `tests/java` on the JDKs for this test.
 pub fn on_a_jdk_with(folder: &str, test: impl Fn(&Programs) -> Outcome) -> Outcome {
-    on_jdks(jdk::for_this_test(), folder, test)
-}
-
-fn on_jdks(
-    jdks: impl IntoIterator<Item = Jdk>,
-    folder: &str,
-    test: impl Fn(&Programs) -> Outcome,
-) -> Outcome {
-    for jdk in jdks {
+    for jdk in jdk::for_this_test() {
         let name = jdk.to_string();
         test(&Programs::compile_folder(jdk, folder)?)
             .map_err(|error| format!("{name}: {error}"))?;

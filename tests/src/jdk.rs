@@ -134,9 +134,10 @@ pub fn newest() -> Option<Jdk> {
     (newest.major > jdks.first()?.major).then_some(newest)
 }
 
-/// The JDKs for a test of what the command does, which hardly depends on the JDK: the oldest or the newest
-/// one, chosen by the name of the test and the variable `VENEER_JDK_CHOICE`. If `VENEER_EVERY_JDK` is set, both.
-/// In continuous integration, the variable is the commit, so both JDKs have each test after a few commits.
+/// The JDKs for the test of this thread: the oldest or the newest one, chosen by the name of the test and the
+/// variable `VENEER_JDK_CHOICE`. If `VENEER_EVERY_JDK` is set, both. In continuous integration, the variable is
+/// the commit, so both JDKs have each test after a few commits. What depends on the JDK is in `make trust` too,
+/// which runs on both.
 pub fn for_this_test() -> Vec<Jdk> {
     let newest = newest();
     if std::env::var_os("VENEER_EVERY_JDK").is_some() {

@@ -18,10 +18,10 @@ fn text(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// Runs a test on the oldest and the newest JDK, with a folder that contains the compiled program
+/// Runs a test on the JDKs for this test, with a folder that contains the compiled program
 /// and the agent.
 fn on_each(test: impl Fn(&Jdk, &Folder) -> Outcome) -> Outcome {
-    for jdk in [Some(jdk::oldest()), jdk::newest()].into_iter().flatten() {
+    for jdk in jdk::for_this_test() {
         let folder = Folder::new("agents")?;
         let source = workspace().join("tests/java/agents");
         jdk.compile(&[source.join("Advised.java")], folder.path())?;

@@ -3,7 +3,7 @@
 
 use veneer_tests::command::{run, veneer};
 use veneer_tests::folder::Folder;
-use veneer_tests::java_programs::{Outcome, Programs, check_loop_result, on_each_jdk};
+use veneer_tests::java_programs::{Outcome, Programs, check_loop_result, on_a_jdk};
 use veneer_tests::jdk;
 use veneer_tests::process::{Process, end_group};
 use veneer_tests::report::Report;
@@ -116,7 +116,7 @@ fn a_failing_exec_leaves_nothing_behind() -> Outcome {
 
 #[test]
 fn damaged_classes_fail_as_without_veneer() -> Outcome {
-    on_each_jdk(|programs| {
+    on_a_jdk(|programs| {
         let java = programs.java("Damaged");
         let plain = java.run()?;
         let folder = Folder::new("damaged")?;

@@ -14,7 +14,7 @@ use veneer_tests::call_oracle::{
     Graph, Method, compile_library, differences, is_initialiser, is_lambda, oracle_option,
     read_counted, recorded, start_recording,
 };
-use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with};
+use veneer_tests::java_programs::{Outcome, Programs, on_a_jdk_with};
 use veneer_tests::live::{Live, until};
 use veneer_tests::process::Process;
 use veneer_tests::skip::{Need, skip};
@@ -81,7 +81,7 @@ fn recorded_calls_are_those_that_the_jvm_reports() -> Outcome {
     if Process::new("cc").arg("--version").run().is_err() {
         return Ok(skip(Need::Program("cc"))?);
     }
-    on_each_jdk_with("callgraph", |programs| {
+    on_a_jdk_with("callgraph", |programs| {
         let mut expected = oracle(programs)?;
         for (class, method, count) in UNRECORDED_CALLS {
             let method = (class.to_owned(), method.to_owned());

@@ -11,7 +11,7 @@ use std::time::Duration;
 use veneer_tests::command::run;
 use veneer_tests::comparison::compare;
 use veneer_tests::folder::{Folder, workspace};
-use veneer_tests::java_programs::{Outcome, on_each_jdk, on_each_jdk_with};
+use veneer_tests::java_programs::{Outcome, on_a_jdk, on_a_jdk_with};
 use veneer_tests::live::{Live, number, until};
 use veneer_tests::program::Program;
 use veneer_tests::report::Report;
@@ -34,7 +34,7 @@ fn nothing_unproved(report: &Report) -> Outcome {
 
 #[test]
 fn counts_are_exact_with_every_version_proved() -> Outcome {
-    on_each_jdk_with("counts", |programs| {
+    on_a_jdk_with("counts", |programs| {
         for name in COUNTED {
             let source = workspace().join(format!("tests/java/counts/{name}.java"));
             let program = Program::read(&source).map_err(|error| error.to_string())?;
@@ -77,7 +77,7 @@ const LIMITED: &str = r#"
 
 #[test]
 fn limited_instruments_are_proved_too() -> Outcome {
-    on_each_jdk_with("shipped", |programs| {
+    on_a_jdk_with("shipped", |programs| {
         let java = programs.java("Rounds").arg("once");
         let plain = java.run()?.succeeded("Rounds")?;
         let folder = Folder::new("check")?;
@@ -103,7 +103,7 @@ fn limited_instruments_are_proved_too() -> Outcome {
 
 #[test]
 fn a_proved_edit_reaches_a_running_loop_and_can_be_undone() -> Outcome {
-    on_each_jdk(|programs| {
+    on_a_jdk(|programs| {
         let folder = Folder::new("check")?;
         let report = folder.join("report.json");
         let to = report.to_string_lossy();

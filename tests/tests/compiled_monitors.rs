@@ -3,7 +3,7 @@
 
 use veneer_tests::command::run;
 use veneer_tests::folder::Folder;
-use veneer_tests::java_programs::{Outcome, on_each_jdk_with};
+use veneer_tests::java_programs::{Outcome, on_a_jdk_with};
 
 /// Counters on all blocks and edges, timers of methods and loops, a table, and a log.
 const PLAN: &str = r#"
@@ -21,7 +21,7 @@ const UNBALANCED: &str = "unbalanced monitors";
 
 #[test]
 fn versions_of_methods_with_monitors_are_compiled() -> Outcome {
-    on_each_jdk_with("compiled", |programs| {
+    on_a_jdk_with("compiled", |programs| {
         let folder = Folder::new("compiled-monitors")?;
         let plan = folder.join("plan.rhai");
         std::fs::write(&plan, PLAN)?;

@@ -8,7 +8,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use veneer_tests::command::{path, run, veneer};
 use veneer_tests::folder::Folder;
-use veneer_tests::java_programs::{Outcome, on_each_jdk_with};
+use veneer_tests::java_programs::{Outcome, on_a_jdk_with};
 use veneer_tests::live::{Live, event_timeout, until};
 use veneer_tests::process::{Output, Process};
 use veneer_tests::sample_service::handle_orders;
@@ -61,7 +61,7 @@ fn count(p) { methods(p).before(counter().named(global::NAME)) }";
 
 #[test]
 fn instruments_of_modules_count_exactly() -> Outcome {
-    on_each_jdk_with("control", |programs| {
+    on_a_jdk_with("control", |programs| {
         let of = |name: &str| {
             let which = "fn Which() { \"Desk::serve(..)\" }\n";
             format!("{which}{}", TALLIES.replace("NAME OF FILE", name))
@@ -127,7 +127,7 @@ fn orders(version: &str, end: &str) -> String {
 
 #[test]
 fn a_component_is_replaced_by_another_version_and_kept_if_that_fails() -> Outcome {
-    on_each_jdk_with("control", |programs| {
+    on_a_jdk_with("control", |programs| {
         let folder = files(&[
             ("old.rhai", &orders("1.0", "")),
             ("bad.rhai", &orders("1.1", "\nnothing();")),
@@ -216,7 +216,7 @@ fn a_component_is_replaced_by_another_version_and_kept_if_that_fails() -> Outcom
 
 #[test]
 fn a_component_is_detached_as_a_whole_and_can_still_be_queried() -> Outcome {
-    on_each_jdk_with("control", |programs| {
+    on_a_jdk_with("control", |programs| {
         let folder = files(&[
             ("c.rhai", &orders("1.0", "")),
             (
@@ -328,7 +328,7 @@ fn a_component_is_detached_as_a_whole_and_can_still_be_queried() -> Outcome {
 
 #[test]
 fn a_held_component_is_detached_with_its_client() -> Outcome {
-    on_each_jdk_with("control", |programs| {
+    on_a_jdk_with("control", |programs| {
         let mut live = Live::start(&run(&[], &programs.java("Desk")))?;
         handle_orders(&mut live, 1)?;
         let mut client = live.connect()?;
@@ -365,7 +365,7 @@ fn a_held_component_is_detached_with_its_client() -> Outcome {
 
 #[test]
 fn failing_imports_are_reported_with_their_positions() -> Outcome {
-    on_each_jdk_with("control", |programs| {
+    on_a_jdk_with("control", |programs| {
         let many: Vec<String> = (0..33)
             .map(|n| format!("import \"many/m{n}\" as m{n};"))
             .collect();
@@ -433,7 +433,7 @@ fn failing_imports_are_reported_with_their_positions() -> Outcome {
 
 #[test]
 fn a_typed_plan_imports_from_the_working_directory_of_the_command() -> Outcome {
-    on_each_jdk_with("control", |programs| {
+    on_a_jdk_with("control", |programs| {
         let folder = files(&[
             (
                 "here.rhai",
@@ -487,7 +487,7 @@ fn a_typed_plan_imports_from_the_working_directory_of_the_command() -> Outcome {
 
 #[test]
 fn hostile_modules_are_refused() -> Outcome {
-    on_each_jdk_with("control", |programs| {
+    on_a_jdk_with("control", |programs| {
         let mut live = Live::start(&run(&[], &programs.java("Desk")))?;
         let exec = |source: &str, modules: Value| -> Result<String, Box<dyn std::error::Error>> {
             let mut client = live.connect()?;

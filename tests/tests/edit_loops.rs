@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use veneer_tests::command::run;
-use veneer_tests::java_programs::{Outcome, on_each_jdk};
+use veneer_tests::java_programs::{Outcome, on_a_jdk};
 use veneer_tests::live::{Live, until};
 
 /// Waits until no activation runs code that is older than the current version.
@@ -89,7 +89,7 @@ fn check_under_policy(policy: &str, java: &veneer_tests::process::Process) -> Ou
 
 #[test]
 fn activations_in_the_loop_of_an_edit_return_to_the_original_code() -> Outcome {
-    on_each_jdk(|programs| {
+    on_a_jdk(|programs| {
         let java = programs.java("EditLoops");
         ["loop", "method"]
             .iter()

@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 
 use veneer_tests::command::run;
-use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk};
+use veneer_tests::java_programs::{Outcome, Programs, on_a_jdk};
 use veneer_tests::live::{Live, LiveError, until};
 
 fn start(programs: &Programs) -> Result<Live, LiveError> {
@@ -60,7 +60,7 @@ fn until_released(live: &mut Live, lines: &str) -> Outcome {
 
 #[test]
 fn traces_are_exact_while_attached_and_cost_nothing_more_after_detaching() -> Outcome {
-    on_each_jdk(|programs| {
+    on_a_jdk(|programs| {
         let mut live = start(programs)?;
         let (lines, none) = thrown(&mut live)?;
         assert_eq!(none, 0, "nothing was attached yet");
@@ -81,7 +81,7 @@ fn traces_are_exact_while_attached_and_cost_nothing_more_after_detaching() -> Ou
 
 #[test]
 fn an_activation_that_waits_in_a_version_has_its_lines_after_detaching() -> Outcome {
-    on_each_jdk(|programs| {
+    on_a_jdk(|programs| {
         let mut live = start(programs)?;
         let (lines, _) = thrown(&mut live)?;
         let plain = held(&mut live, &["1", "2", "3"])?;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use veneer_tests::command::{run, veneer};
 use veneer_tests::folder::Folder;
-use veneer_tests::java_programs::{Outcome, Programs, check_loop_result, on_each_jdk_with};
+use veneer_tests::java_programs::{Outcome, Programs, check_loop_result, on_a_jdk_with};
 use veneer_tests::jdk;
 use veneer_tests::live::{Live, number, until, user};
 use veneer_tests::process::{Process, end_group};
@@ -62,7 +62,7 @@ const PROGRESS: &str = "let m = methods(\"Progress::*(..)\");\n\
 
 #[test]
 fn counts_of_a_killed_jvm_can_be_read() -> Outcome {
-    on_each_jdk_with("faults", |programs| {
+    on_a_jdk_with("faults", |programs| {
         // The seed is arbitrary. It makes the moments the same in each run of the test.
         let mut seed = 0x5EED_2026 + u64::from(programs.jdk().major());
         for turn in 0..10 {
@@ -275,7 +275,7 @@ fn attached(live: &Live) -> Result<bool, veneer_tests::live::LiveError> {
 
 #[test]
 fn instruments_of_a_killed_command_are_detached() -> Outcome {
-    on_each_jdk_with("live", |programs| {
+    on_a_jdk_with("live", |programs| {
         let live = programs.armed("RunningLoop")?;
         let pid = live.pid().to_string();
         // When the command is killed, its connection ends. When it is stopped, it is silent for
@@ -341,7 +341,7 @@ const INSTRUMENTS_EVERYWHERE: &str = "let m = methods(\"Exhausted::*(..)\");\n\
 
 #[test]
 fn memory_and_stack_errors_occur_as_without_veneer() -> Outcome {
-    on_each_jdk_with("faults", |programs| {
+    on_a_jdk_with("faults", |programs| {
         let folder = Folder::new("exhausted")?;
         let plan = plan(&folder, INSTRUMENTS_EVERYWHERE)?;
         for end in ["", "heap", "stack"] {
@@ -384,7 +384,7 @@ fn a_small_heap_keeps_the_clock_of_timers_that_are_attached_late() -> Outcome {
     let trusted =
         std::fs::read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource");
     let is_counter = trusted.is_ok_and(|name| name.trim() == "tsc");
-    on_each_jdk_with("live", |programs| {
+    on_a_jdk_with("live", |programs| {
         if programs.jdk().major() < 22 {
             return Ok(());
         }
@@ -426,7 +426,7 @@ fn a_full_heap_causes_memory_errors_only_where_the_program_catches_them() -> Out
         "let h = ();\nevery(0.01, || {\n    if h == () { h = methods(\"Full::*(..)\").blocks().before(counter()); }\n    \
          else { h.detach(); h = (); }\n});\n",
     ];
-    on_each_jdk_with("faults", |programs| {
+    on_a_jdk_with("faults", |programs| {
         let folder = Folder::new("full")?;
         let java = programs
             .launcher()
@@ -559,7 +559,7 @@ fn failing_callbacks_are_reported_and_cancelled() -> Outcome {
 
 #[test]
 fn two_plans_on_one_method_count_independently() -> Outcome {
-    on_each_jdk_with("live", |programs| {
+    on_a_jdk_with("live", |programs| {
         let live = programs.armed("RunningLoop")?;
         let code = r#"methods("RunningLoop::step(..)").before(counter())"#;
         let (one, other) = (live.value(code)?, live.value(code)?);

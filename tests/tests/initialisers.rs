@@ -4,7 +4,7 @@
 
 use veneer_tests::command::run;
 use veneer_tests::folder::Folder;
-use veneer_tests::java_programs::{Outcome, on_each_jdk_with};
+use veneer_tests::java_programs::{Outcome, on_a_jdk_with};
 use veneer_tests::live::Live;
 use veneer_tests::process::Process;
 
@@ -32,7 +32,7 @@ fn use_all_classes(java: &Process) -> Result<(Vec<String>, String), Box<dyn std:
 
 #[test]
 fn initialisers_set_the_same_values_and_are_counted_once() -> Outcome {
-    on_each_jdk_with("initialisers", |programs| {
+    on_a_jdk_with("initialisers", |programs| {
         let java = programs.java("Initial");
         let (plain, _) = use_all_classes(&java)?;
         assert_eq!(plain[1].split(' ').next(), Some("45"), "{plain:?}");
@@ -74,7 +74,7 @@ fn initialisers_set_the_same_values_and_are_counted_once() -> Outcome {
 
 #[test]
 fn a_running_initialiser_is_reached_in_its_loop() -> Outcome {
-    on_each_jdk_with("initialisers", |programs| {
+    on_a_jdk_with("initialisers", |programs| {
         let java = programs.java("Initial");
         let mut live = Live::start(&run(&["--arm", "Initial*::<clinit>"], &java))?;
         live.say("slow")?;
@@ -111,7 +111,7 @@ fn a_running_initialiser_is_reached_in_its_loop() -> Outcome {
 
 #[test]
 fn initialisers_are_only_armed_if_named() -> Outcome {
-    on_each_jdk_with("initialisers", |programs| {
+    on_a_jdk_with("initialisers", |programs| {
         let java = programs.java("Initial");
         let mut live = Live::start(&run(&["--skip", "Initial$Finals"], &java))?;
         for line in ["finals", "chain"] {

@@ -2,7 +2,7 @@
 
 use veneer_tests::command::run;
 use veneer_tests::folder::Folder;
-use veneer_tests::java_programs::{Outcome, on_each_jdk_with};
+use veneer_tests::java_programs::{Outcome, on_a_jdk_with};
 
 /// Points in `Sites::work`, the instrument, and the expected hits; for probe code, the content of
 /// the table `t`.
@@ -84,7 +84,7 @@ const SITES: &[(&str, &str, &str)] = &[
 
 #[test]
 fn single_instructions_are_measured_exactly() -> Outcome {
-    on_each_jdk_with("instruments", |programs| {
+    on_a_jdk_with("instruments", |programs| {
         let java = programs.java("Sites");
         let plain = java.run()?.succeeded("Sites")?;
         let folder = Folder::new("sites")?;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use veneer_tests::command::run;
 use veneer_tests::folder::Folder;
-use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with};
+use veneer_tests::java_programs::{Outcome, Programs, on_a_jdk_with};
 use veneer_tests::jdk;
 use veneer_tests::live::{Live, until};
 use veneer_tests::process::Output;
@@ -227,7 +227,7 @@ fn plan_of(table: &[(&str, &str)]) -> String {
 
 #[test]
 fn every_kind_of_point_is_measured_exactly() -> Outcome {
-    on_each_jdk_with("instruments", |programs| {
+    on_a_jdk_with("instruments", |programs| {
         let expected = plain(programs, "Points", &[])?;
         // All instruments are attached at once, so none may disturb another.
         let (output, report) = planned(programs, "Points", &[], &plan_of(POINTS))?;
@@ -253,7 +253,7 @@ fn every_kind_of_point_is_measured_exactly() -> Outcome {
 /// a wrong unit.
 #[test]
 fn timers_agree_with_the_programs_clock_even_if_their_own_clock_changes() -> Outcome {
-    on_each_jdk_with("instruments", |programs| {
+    on_a_jdk_with("instruments", |programs| {
         let plan = "methods(\"Naps::longest(..)\").around(timer());\nmethods(\"Naps::nap(..)\").around(timer());\n";
         let (output, report) = planned(programs, "Naps", &[], plan)?;
         for line in output.out.lines() {
@@ -276,7 +276,7 @@ fn timers_agree_with_the_programs_clock_even_if_their_own_clock_changes() -> Out
 
 #[test]
 fn instruments_on_one_point_do_not_disturb_each_other() -> Outcome {
-    on_each_jdk_with("instruments", |programs| {
+    on_a_jdk_with("instruments", |programs| {
         let expected = plain(programs, "Points", &[])?;
         let twice: Vec<(&str, &str)> = POINTS.iter().flat_map(|one| [*one, *one]).collect();
         let (output, report) = planned(programs, "Points", &[], &plan_of(&twice))?;
@@ -381,7 +381,7 @@ fn without_hashes(text: &str) -> String {
 
 #[test]
 fn a_log_shows_the_values_of_each_type_in_order() -> Outcome {
-    on_each_jdk_with("instruments", |programs| {
+    on_a_jdk_with("instruments", |programs| {
         let expected = plain(programs, "Values", &[])?;
         let (output, report) = planned(programs, "Values", &[], &plan_of_logs())?;
         assert_eq!(output.out, expected.out);
@@ -405,7 +405,7 @@ fn a_log_shows_the_values_of_each_type_in_order() -> Outcome {
 
 #[test]
 fn impossible_instruments_are_rejected_with_the_available_points() -> Outcome {
-    on_each_jdk_with("instruments", |programs| {
+    on_a_jdk_with("instruments", |programs| {
         let mut live = Live::start(&run(&[], &programs.java("Session")))?;
         for (attach, words) in [
             (
@@ -446,7 +446,7 @@ fn impossible_instruments_are_rejected_with_the_available_points() -> Outcome {
 
 #[test]
 fn an_instrument_reaches_methods_that_ran_are_running_or_never_ran() -> Outcome {
-    on_each_jdk_with("instruments", |programs| {
+    on_a_jdk_with("instruments", |programs| {
         // The class is loaded and armed from the start, or armed by the plan that names its
         // methods.
         for mut live in [
@@ -485,7 +485,7 @@ fn an_instrument_reaches_methods_that_ran_are_running_or_never_ran() -> Outcome 
 
 #[test]
 fn counts_remain_after_detaching_and_the_next_instrument_starts_at_zero() -> Outcome {
-    on_each_jdk_with("instruments", |programs| {
+    on_a_jdk_with("instruments", |programs| {
         let mut live = Live::start(&run(&[], &programs.java("Session")))?;
         let call = |live: &mut Live, times: u32| -> Outcome {
             live.say(&format!("call {times}"))?;
@@ -561,7 +561,7 @@ fn check_thread_counts(programs: &Programs, kind: &str, threads: u64, calls: u64
 
 #[test]
 fn no_count_is_lost_among_platform_threads() -> Outcome {
-    on_each_jdk_with("instruments", |programs| {
+    on_a_jdk_with("instruments", |programs| {
         check_thread_counts(programs, "platform", 16, 5_000)?;
         // The number of threads exceeds the number of shards.
         check_thread_counts(programs, "platform", 400, 50)

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use veneer_tests::command::run;
 use veneer_tests::folder::Folder;
-use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with};
+use veneer_tests::java_programs::{Outcome, Programs, on_a_jdk_with};
 use veneer_tests::live::{Live, number};
 use veneer_tests::process::{Output, Process};
 use veneer_tests::trust::hostile::compiled::{difference, run_with_thread_dump};
@@ -57,7 +57,7 @@ fn compare(
 
 #[test]
 fn every_instrument_fits_the_classes_of_the_jdk() -> Outcome {
-    on_each_jdk_with("library", |programs| {
+    on_a_jdk_with("library", |programs| {
         let plain = run_plain(programs)?;
         for policy in ["loop", "block"] {
             let err = compare(programs, &plain, &["--policy", policy], EVERYTHING)?;
@@ -72,7 +72,7 @@ fn every_instrument_fits_the_classes_of_the_jdk() -> Outcome {
 
 #[test]
 fn a_storm_on_the_classes_of_the_jdk_changes_no_result() -> Outcome {
-    on_each_jdk_with("library", |programs| {
+    on_a_jdk_with("library", |programs| {
         let mut options = vec!["--policy", "loop"];
         ARMED
             .iter()
@@ -91,7 +91,7 @@ fn a_storm_on_the_classes_of_the_jdk_changes_no_result() -> Outcome {
 /// The agent's own threads call these methods too. Their calls are not counted.
 #[test]
 fn calls_of_the_jdk_are_counted_exactly() -> Outcome {
-    on_each_jdk_with("library", |programs| {
+    on_a_jdk_with("library", |programs| {
         let mut live = Live::start(&run(&[], &programs.java("Library")))?;
         for (command, pattern) in [
             (

@@ -5,7 +5,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use veneer_tests::command::run;
-use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk};
+use veneer_tests::java_programs::{Outcome, Programs, on_a_jdk};
 use veneer_tests::live::{Live, LiveError};
 
 /// A plan that prints the rows of a late timer: name, count, and total, minimum and maximum in
@@ -52,7 +52,7 @@ fn started(programs: &Programs, checked: bool) -> Result<Live, LiveError> {
 
 #[test]
 fn a_late_timer_measures_earlier_activations_from_its_attachment() -> Outcome {
-    on_each_jdk(|programs| {
+    on_a_jdk(|programs| {
         for kind in ["spin", "wait", "fail"] {
             let mut live = started(programs, kind == "spin")?;
             // Attach once before, so that the loading of classes for it is not measured.
@@ -90,7 +90,7 @@ fn a_late_timer_measures_earlier_activations_from_its_attachment() -> Outcome {
 
 #[test]
 fn activations_that_begin_after_the_timer_are_never_late() -> Outcome {
-    on_each_jdk(|programs| {
+    on_a_jdk(|programs| {
         let mut live = started(programs, true)?;
         live.exec(ATTACH)?.succeeded("attaching")?;
         say(&mut live, "quick 10", "done 10")?;
@@ -113,7 +113,7 @@ fn activations_that_begin_after_the_timer_are_never_late() -> Outcome {
 
 #[test]
 fn two_late_timers_start_independently() -> Outcome {
-    on_each_jdk(|programs| {
+    on_a_jdk(|programs| {
         let mut live = started(programs, false)?;
         say(&mut live, "spin", "begun")?;
         live.exec(&ATTACH.replace("`row ", "`row 1 "))?
@@ -137,7 +137,7 @@ fn two_late_timers_start_independently() -> Outcome {
 
 #[test]
 fn only_timers_of_whole_methods_can_be_late() -> Outcome {
-    on_each_jdk(|programs| {
+    on_a_jdk(|programs| {
         let live = started(programs, false)?;
         for (plan, said) in [
             (

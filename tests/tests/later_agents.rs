@@ -89,7 +89,7 @@ impl Program {
 }
 
 fn on_each(test: impl Fn(Program) -> Outcome) -> Outcome {
-    for jdk in [Some(jdk::oldest()), jdk::newest()].into_iter().flatten() {
+    for jdk in jdk::for_this_test() {
         let program = Program::start(&jdk)?;
         test(program).map_err(|error| format!("{jdk}: {error}"))?;
     }

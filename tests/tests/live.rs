@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use veneer_tests::java_programs::{Outcome, check_loop_result, on_each_jdk};
+use veneer_tests::java_programs::{Outcome, check_loop_result, on_a_jdk};
 use veneer_tests::live::{Live, LiveError, number, until};
 
 /// Returns the hits of an instrument once they do not change any more.
@@ -23,7 +23,7 @@ fn final_hits(live: &Live, id: &str) -> Result<u64, LiveError> {
 
 #[test]
 fn an_instrument_is_attached_to_and_detached_from_a_running_loop() -> Outcome {
-    on_each_jdk(|programs| {
+    on_a_jdk(|programs| {
         let live = programs.armed("RunningLoop")?;
         std::thread::sleep(Duration::from_millis(500));
         let id = live.value(r#"methods("RunningLoop::loop(..)").loops().before(counter())"#)?;
@@ -45,7 +45,7 @@ fn an_instrument_is_attached_to_and_detached_from_a_running_loop() -> Outcome {
 
 #[test]
 fn instruments_are_attached_and_detached_in_one_activation() -> Outcome {
-    on_each_jdk(|programs| {
+    on_a_jdk(|programs| {
         let live = programs.armed("RunningLoop")?;
         for round in 0..10 {
             let code = r#"methods("RunningLoop::loop(..)").blocks().before(counter())"#;
@@ -83,7 +83,7 @@ fn instruments_are_attached_and_detached_in_one_activation() -> Outcome {
 
 #[test]
 fn an_agent_attached_later_reaches_new_activations() -> Outcome {
-    on_each_jdk(|programs| {
+    on_a_jdk(|programs| {
         let live = Live::start(&programs.java("RunningLoop"))?;
         let step = r#"methods("RunningLoop::step(..)").before(counter())"#;
         let id = live.value(step)?;
@@ -124,7 +124,7 @@ fn growth(live: &mut Live) -> Result<[bool; 3], LiveError> {
 
 #[test]
 fn a_redirected_edge_changes_a_running_loop_and_undo_restores_it() -> Outcome {
-    on_each_jdk(|programs| {
+    on_a_jdk(|programs| {
         let mut live = programs.armed("EdgeRedirect")?;
         assert_eq!(growth(&mut live)?, [true, true, true], "as written");
         for (edit, expected) in [
@@ -158,7 +158,7 @@ fn a_redirected_edge_changes_a_running_loop_and_undo_restores_it() -> Outcome {
 
 #[test]
 fn no_iteration_of_a_redirected_loop_is_lost() -> Outcome {
-    on_each_jdk(|programs| {
+    on_a_jdk(|programs| {
         let mut live = programs.armed("EdgeRedirect")?;
         growth(&mut live)?;
         // The plan undoes its own edit while the loop runs.
@@ -188,7 +188,7 @@ fn no_iteration_of_a_redirected_loop_is_lost() -> Outcome {
 
 #[test]
 fn an_impossible_edit_is_refused_with_the_reason() -> Outcome {
-    on_each_jdk(|programs| {
+    on_a_jdk(|programs| {
         let live = programs.armed("EdgeRedirect")?;
         for (edit, word) in [
             ("redirect(0, 3, 2)", "extra"),
@@ -214,7 +214,7 @@ fn an_impossible_edit_is_refused_with_the_reason() -> Outcome {
 
 #[test]
 fn classes_loaded_later_are_counted_from_their_first_call() -> Outcome {
-    on_each_jdk(|programs| {
+    on_a_jdk(|programs| {
         let mut live = programs.armed("LateClasses")?;
         let code = r#"methods("LateClasses$Late::*(..)").blocks().before(counter())"#;
         let output = live.exec(code)?;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use veneer_tests::background::Background;
 use veneer_tests::command::{self, veneer};
 use veneer_tests::folder::{Folder, files};
-use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk, on_each_jdk_with};
+use veneer_tests::java_programs::{Outcome, Programs, on_a_jdk, on_a_jdk_with};
 use veneer_tests::live::Live;
 use veneer_tests::process::{Output, Process, ProcessError};
 
@@ -24,7 +24,7 @@ fn fragments(place: &str, words: &[&str]) -> Result<Output, ProcessError> {
 
 #[test]
 fn the_original_code_of_a_jvm_is_that_of_its_class_file() -> Outcome {
-    on_each_jdk(|programs| {
+    on_a_jdk(|programs| {
         let live = programs.armed("EdgeRedirect")?;
         let pid = live.pid().to_string();
         let path = class_file(programs).display().to_string();
@@ -64,7 +64,7 @@ fn the_original_code_of_a_jvm_is_that_of_its_class_file() -> Outcome {
 
 #[test]
 fn armed_bodies_and_versions_are_shown_and_written() -> Outcome {
-    on_each_jdk(|programs| {
+    on_a_jdk(|programs| {
         let live = programs.armed("EdgeRedirect")?;
         let pid = live.pid().to_string();
         live.value(&format!(
@@ -117,7 +117,7 @@ fn armed_bodies_and_versions_are_shown_and_written() -> Outcome {
 /// A round calls `Rounds.counted` ten times, and each call has seven iterations.
 #[test]
 fn blocks_and_edges_are_counted_for_some_seconds() -> Outcome {
-    on_each_jdk_with("shipped", |programs| {
+    on_a_jdk_with("shipped", |programs| {
         let mut live = Live::start(&programs.java("Rounds"))?;
         let pid = live.pid().to_string();
         let mut counted = |format: &str| -> Result<String, Box<dyn std::error::Error>> {
@@ -178,7 +178,7 @@ fn blocks_and_edges_are_counted_for_some_seconds() -> Outcome {
 
 #[test]
 fn edits_by_line_with_an_expected_hash_are_shown_and_read_back() -> Outcome {
-    on_each_jdk(|programs| {
+    on_a_jdk(|programs| {
         let path = class_file(programs).display().to_string();
         let listed = command::json(&["fragments", &path, LOOP, "--json"])?;
         let hash = listed[0]["hash"].as_str().ok_or("no hash")?.to_owned();

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use veneer_tests::command::run;
 use veneer_tests::folder::{Folder, files, workspace};
-use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with};
+use veneer_tests::java_programs::{Outcome, Programs, on_a_jdk_with};
 use veneer_tests::process::{Output, Process};
 use veneer_tests::report::Report;
 use veneer_tests::skip;
@@ -106,7 +106,7 @@ fn loaders(programs: &Programs, mode: &str) -> Process {
 
 #[test]
 fn classes_of_a_loader_that_delegates_only_java_are_counted() -> Outcome {
-    on_each_jdk_with("loaders", |programs| {
+    on_a_jdk_with("loaders", |programs| {
         let (output, report) =
             compare_with_plain_run(&loaders(programs, "strict"), "Guest*::*(..)")?;
         assert_eq!(output.err, "");
@@ -121,7 +121,7 @@ fn classes_of_a_loader_that_delegates_only_java_are_counted() -> Outcome {
 
 #[test]
 fn a_loader_that_denies_the_runtime_keeps_its_classes_as_they_are() -> Outcome {
-    on_each_jdk_with("loaders", |programs| {
+    on_a_jdk_with("loaders", |programs| {
         let (_, report) = compare_with_plain_run(&loaders(programs, "denied"), "Guest*::*(..)")?;
         assert_eq!(report.hits(), 0);
         assert_eq!(
@@ -137,7 +137,7 @@ fn a_loader_that_denies_the_runtime_keeps_its_classes_as_they_are() -> Outcome {
 
 #[test]
 fn classes_of_the_same_name_in_two_loaders_are_counted_separately() -> Outcome {
-    on_each_jdk_with("loaders", |programs| {
+    on_a_jdk_with("loaders", |programs| {
         let (_, report) = compare_with_plain_run(&loaders(programs, "twins"), "Guest*::*(..)")?;
         expect(&report, "Guest", "work", 2, &[15, 65, 50, 15]);
         let bodies: Vec<u64> = report
@@ -152,7 +152,7 @@ fn classes_of_the_same_name_in_two_loaders_are_counted_separately() -> Outcome {
 
 #[test]
 fn classes_of_two_hundred_loaders_are_counted_and_unloaded() -> Outcome {
-    on_each_jdk_with("loaders", |programs| {
+    on_a_jdk_with("loaders", |programs| {
         // Guest is loaded 200 times. Only those classes may exist that were loaded since the last
         // collections.
         let log = programs.classes().join("unloaded.log");
@@ -180,7 +180,7 @@ fn classes_of_two_hundred_loaders_are_counted_and_unloaded() -> Outcome {
 
 #[test]
 fn a_class_in_a_named_module_is_counted() -> Outcome {
-    on_each_jdk_with("loaders", |programs| {
+    on_a_jdk_with("loaders", |programs| {
         let into = programs.classes().join("modules");
         programs.jdk().compile(
             &files(&workspace().join("tests/java/module"), "java")?,
@@ -209,7 +209,7 @@ fn a_class_in_a_named_module_is_counted() -> Outcome {
 
 #[test]
 fn a_missing_class_fails_at_the_same_places_as_without_veneer() -> Outcome {
-    on_each_jdk_with("loaders", |programs| {
+    on_a_jdk_with("loaders", |programs| {
         for name in ["Gone.class", "GoneBase.class", "GoneError.class"] {
             std::fs::remove_file(programs.classes().join(name))?;
         }
@@ -273,7 +273,7 @@ fn an_agent_that_retransforms_everything_changes_nothing() -> Outcome {
         );
         return Ok(());
     }
-    on_each_jdk_with("loaders", |programs| {
+    on_a_jdk_with("loaders", |programs| {
         let jvm = programs
             .launcher()
             .arg(format!("-javaagent:{}=retransform", other_agent(programs)?))
@@ -291,7 +291,7 @@ fn an_agent_that_retransforms_everything_changes_nothing() -> Outcome {
 
 #[test]
 fn an_agent_that_redefines_a_counted_class_gets_its_new_definition() -> Outcome {
-    on_each_jdk_with("loaders", |programs| {
+    on_a_jdk_with("loaders", |programs| {
         let jvm = programs
             .launcher()
             .arg(format!("-javaagent:{}", other_agent(programs)?))

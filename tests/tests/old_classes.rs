@@ -68,7 +68,7 @@ fn verifying(jdk: &Jdk) -> Process {
 }
 
 fn on_each(test: impl Fn(Jdk) -> Outcome) -> Outcome {
-    for jdk in [Some(jdk::oldest()), jdk::newest()].into_iter().flatten() {
+    for jdk in jdk::for_this_test() {
         let name = jdk.to_string();
         test(jdk).map_err(|error| format!("{name}: {error}"))?;
     }

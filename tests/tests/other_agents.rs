@@ -7,15 +7,17 @@ use veneer_tests::jdk;
 use veneer_tests::trust::hostile::agents::{Agent, Order, ProgramWithAgent};
 use veneer_tests::trust::hostile::settings::{C1, DEFAULT};
 
-/// Starts the program once in each order, on the oldest and the newest JDK. In each order, one of the
+/// Starts the program once in each order, on the JDKs for this test. In each order, one of the
 /// JDKs uses all compilers, and the other one C1 only.
 fn run_with_other_agent(agent: Agent) -> Outcome {
     let mut failures = Vec::new();
-    for (jdk, [first, last]) in [
-        (Some(jdk::oldest()), [DEFAULT, C1]),
-        (jdk::newest(), [C1, DEFAULT]),
-    ] {
-        let Some(jdk) = jdk else { continue };
+    let oldest = jdk::oldest();
+    for jdk in jdk::for_this_test() {
+        let [first, last] = if jdk == oldest {
+            [DEFAULT, C1]
+        } else {
+            [C1, DEFAULT]
+        };
         let beside = ProgramWithAgent::prepare(&jdk, agent)?;
         for (seed, (order, setting)) in
             (12_345..).zip([(Order::VeneerFirst, first), (Order::VeneerLast, last)])

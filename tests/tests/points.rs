@@ -5,7 +5,7 @@
 
 use veneer_tests::command::{run, veneer};
 use veneer_tests::folder::{Folder, workspace};
-use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with};
+use veneer_tests::java_programs::{Outcome, Programs, on_a_jdk_with};
 use veneer_tests::live::{Live, LiveError};
 use veneer_tests::process::Output;
 
@@ -196,7 +196,7 @@ fn each_point_is_exact_before_the_run_and_in_a_running_loop() -> Outcome {
     // All marks together would make the method too large for HotSpot's compilers.
     let (code, measures): (Vec<_>, Vec<_>) = marks.iter().partition(|m| m.text.contains("|p|"));
     assert!(code.len() > 50 && measures.len() > 50);
-    on_each_jdk_with("points", |programs| {
+    on_a_jdk_with("points", |programs| {
         for some in [&measures, &code] {
             let wrong = find_differences(programs, some)?;
             assert!(wrong.is_empty(), "{}", wrong.join("\n"));

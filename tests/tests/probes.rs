@@ -5,7 +5,7 @@ use std::path::Path;
 
 use veneer_tests::command::run;
 use veneer_tests::folder::Folder;
-use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk_with};
+use veneer_tests::java_programs::{Outcome, Programs, on_a_jdk_with};
 use veneer_tests::live::Live;
 
 /// The table `t`, the instrument, and the content of the table at the end: keys, count, and for
@@ -378,7 +378,7 @@ fn planned(
 
 #[test]
 fn probes_read_values_and_fill_tables() -> Outcome {
-    on_each_jdk_with("instruments", |programs| {
+    on_a_jdk_with("instruments", |programs| {
         let plain = programs.java("Orders").run()?.succeeded("Orders")?;
         let mut plan = SHOW.to_string();
         append_all(&mut plan, "at_exit(|| print(`#${#N} ${shown(t)}`));");
@@ -395,7 +395,7 @@ fn probes_read_values_and_fill_tables() -> Outcome {
 
 #[test]
 fn probes_are_attached_to_a_running_program() -> Outcome {
-    on_each_jdk_with("instruments", |programs| {
+    on_a_jdk_with("instruments", |programs| {
         let mut live = Live::start(&run(&[], &programs.java("Orders").args(["live"])))?;
         let mut sums = Vec::new();
         let mut sum = |live: &mut Live| -> Outcome {

@@ -9,10 +9,10 @@ use veneer_tests::trust::hostile::compiled::{Compiled, difference, run_with_thre
 use veneer_tests::trust::hostile::references::Scenarios;
 use veneer_tests::trust::hostile::settings::{C1, DEFAULT, INTERPRETER, Setting};
 
-/// Runs the scenarios on the oldest and the newest JDK.
+/// Runs the scenarios on the JDKs for this test.
 fn collected(setting: Setting) -> Outcome {
     let mut failures = Vec::new();
-    for jdk in [Some(jdk::oldest()), jdk::newest()].into_iter().flatten() {
+    for jdk in jdk::for_this_test() {
         let scenarios = Scenarios::new(&jdk)?;
         let plain = scenarios.plain(setting)?;
         if !plain.kept.is_empty() || plain.dropped < 100 {
@@ -53,7 +53,7 @@ fn dropped_objects_are_collected_under_the_first_compiler() -> Outcome {
 #[test]
 fn a_dropped_array_frees_its_memory_for_another_one() -> Outcome {
     let mut failures = Vec::new();
-    for jdk in [Some(jdk::oldest()), jdk::newest()].into_iter().flatten() {
+    for jdk in jdk::for_this_test() {
         let compiled = Compiled::new(&jdk)?;
         let java = compiled.java(&["-Xmx100m"], "Pinned");
         let plain =

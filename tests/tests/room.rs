@@ -13,10 +13,10 @@ use veneer_tests::trust::hostile::settings::{
     C1, COMPILED_AT_ONCE, DEFAULT, INTERPRETER, PROFILED_C1, Setting,
 };
 
-/// Runs a test on the oldest and the newest JDK, and returns all failures as one error.
+/// Runs a test on the JDKs for this test, and returns all failures as one error.
 fn on_each(test: impl Fn(&Compiled) -> Outcome) -> Outcome {
     let mut failures = Vec::new();
-    for jdk in [Some(jdk::oldest()), jdk::newest()].into_iter().flatten() {
+    for jdk in jdk::for_this_test() {
         if let Err(error) = test(&Compiled::new(&jdk)?) {
             failures.push(format!("{jdk}: {error}"));
         }

@@ -3,7 +3,7 @@
 
 use std::os::unix::fs::MetadataExt;
 use veneer_tests::command::{run, veneer};
-use veneer_tests::java_programs::{Outcome, on_a_jdk_with, on_each_jdk_with};
+use veneer_tests::java_programs::{Outcome, on_a_jdk_with};
 use veneer_tests::live::Live;
 
 /// Makes 20 tables, each filled by code of its own, and drops them. All tables of a JVM together
@@ -57,7 +57,7 @@ fn a_jvm_has_room_for_any_number_of_tables_in_turn() -> Outcome {
 #[test]
 #[ignore = "the long form: 100,000 tables, minutes; cargo test --test table_room -- --ignored"]
 fn a_jvm_has_room_for_a_hundred_thousand_tables_in_turn() -> Outcome {
-    on_each_jdk_with("tables", |programs| {
+    on_a_jdk_with("tables", |programs| {
         let mut live = Live::start(&run(&[], &programs.java("Steps")))?;
         let in_turn = TABLES_IN_TURN.replace("0..20", "0..400");
         for round in 0..100_000 / 400 {

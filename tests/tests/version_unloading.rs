@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use veneer_tests::java_programs::{Outcome, Programs, on_each_jdk};
+use veneer_tests::java_programs::{Outcome, Programs, on_a_jdk};
 use veneer_tests::live::{Live, LiveError, until};
 use veneer_tests::process::Process;
 
@@ -33,7 +33,7 @@ fn order(live: &mut Live, number: &str) -> Result<(), LiveError> {
 
 #[test]
 fn versions_are_unloaded_after_detaching_and_a_parked_activation_returns() -> Outcome {
-    on_each_jdk(|programs| {
+    on_a_jdk(|programs| {
         let mut live = programs.armed("Waiting")?;
         let attach = r#"methods("Waiting::rounds(..)").blocks().before(counter())"#;
         order(&mut live, "1")?;
