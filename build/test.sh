@@ -2,8 +2,8 @@
 # Runs all tests: first the unit tests, then the files of tests, several at a time.
 #
 #   TEST_JOBS          number of files of tests that run at once (the number of processors and one more)
-#   VENEER_EVERY_JDK   if set, each test of what the command does runs on the oldest and the newest JDK;
-#                      otherwise on one of them. Other tests choose their JDKs themselves; most run on both.
+#   VENEER_EVERY_JDK   if set, most tests run on the oldest and the newest JDK;
+#                      otherwise on one of them. A few tests choose their JDKs themselves.
 #   VENEER_JDK_CHOICE  a word that chooses this one JDK for each test (the commit, so that it changes with time)
 #
 # A file runs one test at a time, so as many tests run at once as files. A test starts JVMs and waits for them
@@ -26,9 +26,9 @@ say() { printf 'test: %s\n' "$*" >&2; }
 
 # Tests of measured time need the processors for themselves, so neither other files nor other tests of
 # the same file run meanwhile.
-alone="search search_runs what_if tune papers page_limits trace_costs"
+alone="search search_runs what_if tune papers trace_costs"
 # These files take longest, so they start first.
-long="hostile_loaders other_agents shipped ten_questions jdk_classes programs faults mcp corpora ask"
+long="hostile_loaders other_agents shipped ten_questions jdk_classes programs faults mcp_faults corpora ask"
 
 # All calls of Cargo select the whole workspace. For another selection, Cargo would build the
 # dependencies again.

@@ -7,25 +7,15 @@ use std::path::Path;
 use veneer_tests::command::run;
 use veneer_tests::comparison::compare;
 use veneer_tests::folder::{Folder, files, workspace};
-use veneer_tests::java_programs::{Outcome, run_with_report};
+use veneer_tests::java_programs::run_with_report;
 use veneer_tests::jdk::{self, Jdk, VERIFICATION};
 use veneer_tests::process::{Output, Process};
 use veneer_tests::program::Program;
-use veneer_tests::skip::{Need, skip};
 use veneer_tests::workers;
 
 #[test]
-fn exact_counts_on_the_oldest_jdk() {
-    all_programs(&jdk::oldest());
-}
-
-#[test]
-fn exact_counts_on_the_newest_jdk() -> Outcome {
-    let Some(newest) = jdk::newest() else {
-        return Ok(skip(Need::SecondJdk)?);
-    };
-    all_programs(&newest);
-    Ok(())
+fn counts_are_exact() {
+    jdk::for_this_test().iter().for_each(all_programs);
 }
 
 fn programs() -> Vec<Program> {

@@ -10,23 +10,14 @@ use veneer_tests::generator::generate;
 use veneer_tests::jdk::{self, Jdk};
 use veneer_tests::process::Process;
 use veneer_tests::report::Report;
-use veneer_tests::skip::{Need, skip};
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
 const CLASSES: usize = 240;
 
 #[test]
-fn class_files_are_the_same_on_the_oldest_jdk() -> Outcome {
-    on(&jdk::oldest())
-}
-
-#[test]
-fn class_files_are_the_same_on_the_newest_jdk() -> Outcome {
-    match jdk::newest() {
-        Some(newest) => on(&newest),
-        None => Ok(skip(Need::SecondJdk)?),
-    }
+fn class_files_are_the_same() -> Outcome {
+    jdk::for_this_test().iter().try_for_each(on)
 }
 
 /// The process that runs the compiler through the `java` launcher.

@@ -1,5 +1,5 @@
-//! `veneer mcp`: the official Python SDK of the protocol calls the tools on a running service. The
-//! planted faults of `examples/shop` are found, and without `--allow-edits` nothing can be changed.
+//! `veneer mcp`: the official Python SDK of the protocol calls the tools on a running program. Without
+//! `--allow-edits`, nothing can be changed. `mcp_faults.rs` finds planted faults through the protocol.
 
 use std::io::Write;
 use std::sync::mpsc::channel;
@@ -9,19 +9,14 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use veneer_tests::command::{json as json_of, path};
 use veneer_tests::downloads::{python_with_mcp, receiver};
-use veneer_tests::folder::Folder;
 use veneer_tests::java_programs::{Outcome, on_a_jdk_with};
-use veneer_tests::jdk;
 use veneer_tests::live::{Live, LiveError, until};
 use veneer_tests::process::Process;
-use veneer_tests::sample_service::{handle_orders, shop_service, stop_and_check};
+use veneer_tests::sample_service::{handle_orders, stop_and_check};
 use veneer_tests::skip::skip;
 
 /// The most characters of an answer. They are fewer than 1,500 tokens, at three characters a token.
 const MAX_CHARACTERS: usize = 4_500;
-
-/// A planted fault: its name, the call that finds it, and what the answer shows.
-type Fault<'f> = (&'f str, (&'f str, Value), &'f [&'f str]);
 
 /// The answer to a call.
 #[derive(Debug)]
@@ -169,97 +164,4 @@ fn a_client_of_the_official_sdk_measures_and_changes_nothing() -> Outcome {
         end.send(())?;
         stop_and_check(orders.join().map_err(|_| "the orders ended")??)
     })
-}
-
-#[test]
-fn the_faults_of_the_shop_are_found_by_one_call_each() -> Outcome {
-    let python = match python_with_mcp()? {
-        Ok(python) => python,
-        Err(missing) => return Ok(skip(missing)?),
-    };
-    let jdk = jdk::newest().unwrap_or_else(jdk::oldest);
-    let classes = Folder::new("mcp")?;
-    let live = shop_service(&jdk, &classes)?;
-    let pid = live.pid();
-    let ask = |question: &str, pattern: &str, more: Value| {
-        let mut arguments = json!({"pid": pid, "question": question, "pattern": pattern});
-        if let (Some(all), Some(more)) = (arguments.as_object_mut(), more.as_object()) {
-            all.extend(more.clone());
-        }
-        ("ask", arguments)
-    };
-    let faults: [Fault; 7] = [
-        // Its share of the time depends on the machine, so a search need not name it. Its growth does not.
-        (
-            "a quadratic search for duplicates",
-            ask(
-                "time",
-                "shop.Desk::hasTwice(..)",
-                json!({"by": ["items.length"]}),
-            ),
-            &["2000"],
-        ),
-        (
-            "threads that wait for each other",
-            ("search", json!({"pid": pid, "seconds": 8})),
-            &["waiting for a monitor", "shop.Prices.discount"],
-        ),
-        (
-            "orders of one customer are slow",
-            ask(
-                "time",
-                "shop.Stock::left(..)",
-                json!({"by": ["order.customer"]}),
-            ),
-            &["eve"],
-        ),
-        (
-            "one query for each item",
-            (
-                "plan",
-                json!({"pid": pid, "name": "sql", "settings": ["methods=shop..*"]}),
-            ),
-            &["SELECT amount FROM stock"],
-        ),
-        (
-            "a lock that is held too long",
-            ask("time", "shop..*", json!({"at": "monitor_enters"})),
-            &["shop.Prices"],
-        ),
-        (
-            "an exception as a result",
-            ask(
-                "count",
-                "shop..*",
-                json!({"at": "handlers", "by": ["class_of(exception)"]}),
-            ),
-            &["NumberFormatException"],
-        ),
-        (
-            "a large array for each receipt",
-            ask("count", "shop..*", json!({"at": "allocations"})),
-            &["shop.Receipt", "new char[]"],
-        ),
-    ];
-    let mut missing: Vec<&Fault> = faults.iter().collect();
-    let asked = || {
-        let calls: Vec<(&str, Value)> = missing.iter().map(|(_, call, _)| call.clone()).collect();
-        let answers = match session(&python, &[], &calls) {
-            Ok((_, answers)) => answers,
-            Err(error) => return Err(std::io::Error::other(error.to_string()).into()),
-        };
-        let mut left = Vec::new();
-        for (fault, answer) in missing.iter().zip(&answers) {
-            assert!(answer.text.chars().count() <= MAX_CHARACTERS, "{answer:?}");
-            if !fault.2.iter().all(|words| answer.text.contains(words)) {
-                left.push(*fault);
-            }
-        }
-        missing = left;
-        Ok(missing.iter().map(|fault| fault.0).collect::<Vec<_>>())
-    };
-    // On a busy machine, the service may serve no order of the right kind during a call.
-    until("the faults", asked, Vec::is_empty)?;
-    live.stop()?.succeeded("the service")?;
-    Ok(())
 }

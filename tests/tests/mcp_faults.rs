@@ -69,7 +69,31 @@ const fn search(words: &'static [&'static str]) -> Step {
     )
 }
 
-const SHOP: [Fault; 5] = [
+const SHOP: [Fault; 7] = [
+    // Its share of the time depends on the machine, so a search need not name it. Its growth does not.
+    Fault {
+        name: "a quadratic search for duplicates in each order",
+        steps: &[
+            machines(&["shop.Service"]),
+            step(
+                "ask",
+                |known| json!({"pid": known.pid, "question": "time", "pattern": "shop.Desk::hasTwice(..)", "by": ["items.length"]}),
+                &["2000"],
+            ),
+        ],
+    },
+    Fault {
+        name: "threads that wait for each other",
+        steps: &[
+            machines(&["shop.Service"]),
+            // The dumps of a slow machine are so expensive that few of them fit into a shorter search.
+            step(
+                "search",
+                |known| json!({"pid": known.pid, "seconds": 20}),
+                &["waiting for a monitor", "shop.Prices.discount"],
+            ),
+        ],
+    },
     Fault {
         name: "orders of one customer are slow",
         steps: &[

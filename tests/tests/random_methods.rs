@@ -10,7 +10,6 @@ use veneer_tests::jdk::{self, Jdk};
 use veneer_tests::random::RandomClass;
 use veneer_tests::random::null_messages::unsafe_classes;
 use veneer_tests::random::run::{Batch, MODES, Mode, Runner};
-use veneer_tests::skip::{Need, skip};
 
 /// Number of classes with fixed seeds.
 const FIXED_SEEDS: u64 = 40;
@@ -58,16 +57,8 @@ fn on(jdk: Jdk) -> Outcome {
 }
 
 #[test]
-fn random_methods_on_the_oldest_jdk() -> Outcome {
-    on(jdk::oldest())
-}
-
-#[test]
-fn random_methods_on_the_newest_jdk() -> Outcome {
-    match jdk::newest() {
-        Some(newest) => on(newest),
-        None => Ok(skip(Need::SecondJdk)?),
-    }
+fn random_methods_run_as_without_veneer() -> Outcome {
+    jdk::for_this_test().into_iter().try_for_each(on)
 }
 
 /// A JVM must also accept the classes that the shrinker makes. Every third item of each method is

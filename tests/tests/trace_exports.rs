@@ -22,6 +22,9 @@ type AnyError = Box<dyn std::error::Error>;
 /// nanoseconds.
 type Calls = BTreeMap<(String, String), (u64, u64, u64)>;
 
+/// Fewer events than the default, because the readers are slow. Each thread still sleeps twice.
+const FEWER_TURNS: &str = "-Dtracing.turns=4001";
+
 /// A trace of `tracing.Main` with values and with the sleeps of its threads.
 struct Recorded {
     _programs: Programs,
@@ -38,8 +41,9 @@ impl Recorded {
         let java = programs
             .launcher()
             .arg("-cp")
-            .arg(programs.classes().path());
-        let mut live = Live::start(&run(&[], &java.arg("tracing.Main")))?;
+            .arg(programs.classes().path())
+            .args([FEWER_TURNS, "tracing.Main"]);
+        let mut live = Live::start(&run(&[], &java))?;
         let trace = programs.classes().join("trace");
         let options = ["--for", "4", "--value", "n", "--events", "sleep,contended"];
         let mut recording = start_recording(&live, "tracing..*", &options, &trace)?;
