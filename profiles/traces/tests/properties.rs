@@ -2,10 +2,13 @@
 
 mod support;
 
+use std::ops::ControlFlow;
+
 use proptest::prelude::*;
 use support::{Collected, write_names};
 use veneer_traces::format::names::ClockRecord;
 use veneer_traces::format::word::kind;
+use veneer_traces::query::{Readers, parse, run_with};
 use veneer_traces::reader::{Ending, Node, Trace};
 use veneer_traces::writer::{ArgumentValue, SegmentRing, ThreadWriter, WriterOptions};
 
@@ -229,6 +232,16 @@ const FRAMES: [(&str, &str); 5] = [
     ("a.C", "five"),
 ];
 
+/// Queries of each form whose rows are held: groups, quantiles, and the first rows in an order.
+const QUERIES: [&str; 6] = [
+    r#"calls().by("method").show("method", "count", "sum(wall)", "min(start)", "max(end)", "p50(wall)")"#,
+    r#"calls().by("caller", "depth").sort("-sum(self)").top(3)"#,
+    r#"calls().by("class").show("class", "count")"#,
+    r#"calls().sort("-wall").top(5)"#,
+    r#"calls("a.B::three(..)").under("a.A::one(..)").sort("wall").top(7)"#,
+    r#"events("wait").by("thread").show("count", "avg(wall)")"#,
+];
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
@@ -276,6 +289,26 @@ proptest! {
         }
         let entries: u64 = stored.index.segments.iter().flat_map(|s| &s.shares).map(|s| s.entries).sum();
         prop_assert_eq!(entries, expected.iter().filter(|n| n.kind == kind::ENTRY).count() as u64);
+        let rows = |count: usize, query: &str| {
+            let mut rows = Vec::new();
+            let readers = Readers { count, min_events: 1 };
+            let ended = run_with(readers, &parse(query).unwrap(), &trace, |row| {
+                rows.push(row);
+                ControlFlow::Continue(())
+            });
+            ended.unwrap();
+            rows
+        };
+        for query in QUERIES {
+            prop_assert_eq!(rows(1, query), rows(3, query), "{}", query);
+        }
+        let mut classes: Vec<String> = Vec::new();
+        for row in rows(3, r#"calls().by("class").show("class", "count")"#) {
+            classes.push(row[0].to_string());
+        }
+        let count = classes.len();
+        classes.dedup();
+        prop_assert_eq!(classes.len(), count, "a class has several rows");
         let events: u64 = stored.index.pyramid.between(0, u64::MAX, 1).iter().map(|b| b.events).sum();
         prop_assert_eq!(events, stored.index.segments.iter().map(|s| s.events).sum::<u64>());
     }

@@ -14,7 +14,7 @@
 //! is bounded by the limits of [`FoldingOptions`].
 
 use crate::query::method_text;
-use crate::reader::{Names, Node, OpenNode, ThreadTrace, Visitor};
+use crate::reader::{FrameSlot, Names, Node, OpenNode, ThreadTrace, Visitor};
 
 /// The longest sequence of siblings that is folded as a block.
 const MAX_BLOCK: usize = 8;
@@ -89,6 +89,27 @@ pub struct FoldedNode {
     pub left_out: u64,
     /// Identifies the tree: equal trees have equal shapes.
     pub shape: u64,
+    name: NodeName,
+}
+
+/// The parts of which the text of a node is made. Most nodes are folded into others before they need a text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct NodeName {
+    kind: u8,
+    slot: FrameSlot,
+    id: u64,
+}
+
+/// Gives their texts to these items and to those below them.
+fn name_items(items: &mut [FoldedItem], names: &Names) {
+    for item in items {
+        name_items(&mut item.block, names);
+        if let Some(node) = &mut item.node {
+            let NodeName { kind, slot, id } = node.name;
+            node.text = method_text(names, kind, slot, id);
+            name_items(&mut node.items, names);
+        }
+    }
 }
 
 /// A node or a block of nodes, and how often it repeats.
@@ -164,7 +185,8 @@ pub fn fold_thread(
         open: vec![Siblings::default()],
     };
     thread.read(names, &mut folder)?;
-    let top = folder.open.into_iter().next().unwrap_or_default();
+    let mut top = folder.open.into_iter().next().unwrap_or_default();
+    name_items(&mut top.items, names);
     let wall_ns = thread.index.range().map_or(0, |(first, last)| {
         names.clock.nanoseconds(last.saturating_sub(first))
     });
@@ -177,6 +199,7 @@ pub fn fold_thread(
         items: top.items,
         left_out: top.left_out,
         shape: 0,
+        name: NodeName::default(),
     })
 }
 
@@ -284,7 +307,7 @@ impl Folder<'_> {
             mix(mix(hash, item.shape()), item.count)
         });
         let folded = FoldedNode {
-            text: method_text(self.names, node.kind, node.slot, node.id),
+            text: String::new(),
             wall_ns,
             self_ns: clock.nanoseconds(node.self_ticks),
             cpu_ns: node.cpu_ns,
@@ -292,6 +315,11 @@ impl Folder<'_> {
             items: children.items,
             left_out: children.left_out,
             shape,
+            name: NodeName {
+                kind: node.kind,
+                slot: node.slot,
+                id: node.id,
+            },
         };
         around.push(FoldedItem::of_node(folded), self.options.max_siblings);
     }

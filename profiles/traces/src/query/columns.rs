@@ -232,7 +232,7 @@ impl RowView<'_> {
         Some(match column {
             Column::ThreadName => self.thread.into(),
             Column::Kind => self.node.kind.into(),
-            Column::Class => self.node.slot.into(),
+            Column::Class => self.names.class_number(self.node.slot).into(),
             Column::Method => method(self.node.kind, self.node.slot, self.node.id),
             Column::Caller => {
                 let caller = self.open.last()?;

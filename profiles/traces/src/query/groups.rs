@@ -1,6 +1,8 @@
 //! Groups of rows and their aggregates.
 
-use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use ahash::AHashMap;
 
 use super::columns::{Cell, Column, RowView};
 use super::quantiles::Quantiles;
@@ -22,6 +24,19 @@ struct Totals {
     quantiles: Option<Quantiles>,
 }
 
+impl Totals {
+    /// Adds the totals of other rows.
+    fn merge(&mut self, other: Totals) {
+        self.count += other.count;
+        self.sum += other.sum;
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+        if let (Some(quantiles), Some(others)) = (&mut self.quantiles, &other.quantiles) {
+            quantiles.merge(others);
+        }
+    }
+}
+
 /// A group: the cells of its keys, its rows and the totals of its columns.
 #[derive(Clone, Debug)]
 struct Group {
@@ -36,7 +51,7 @@ pub(super) struct Groups {
     keys: Vec<Column>,
     /// The columns that are aggregated, and whether their quantiles are needed.
     columns: Vec<(Column, bool)>,
-    groups: HashMap<GroupKey, Group>,
+    groups: AHashMap<GroupKey, Group>,
 }
 
 impl Groups {
@@ -58,7 +73,7 @@ impl Groups {
         Groups {
             keys: keys.to_vec(),
             columns,
-            groups: HashMap::new(),
+            groups: AHashMap::new(),
         }
     }
 
@@ -91,6 +106,24 @@ impl Groups {
             totals.max = totals.max.max(value);
             if let Some(quantiles) = &mut totals.quantiles {
                 quantiles.add(value);
+            }
+        }
+    }
+
+    /// Adds the groups of a later part of the trace.
+    pub(super) fn merge(&mut self, later: Groups) {
+        for (key, other) in later.groups {
+            match self.groups.entry(key) {
+                Entry::Vacant(vacant) => {
+                    vacant.insert(other);
+                }
+                Entry::Occupied(mut group) => {
+                    let group = group.get_mut();
+                    group.rows += other.rows;
+                    for (totals, others) in group.totals.iter_mut().zip(other.totals) {
+                        totals.merge(others);
+                    }
+                }
             }
         }
     }

@@ -11,7 +11,7 @@ const SUB_BUCKETS: u64 = 64;
 const SUB_BITS: u32 = 6;
 
 /// Numbers, and their quantiles.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Quantiles {
     exact: Vec<u64>,
     /// Buckets and their counts, by bucket.
@@ -28,18 +28,38 @@ impl Quantiles {
                 self.exact.push(value);
                 return;
             }
-            for value in std::mem::take(&mut self.exact) {
-                self.count_in_bucket(value);
-            }
+            self.begin_buckets();
         }
-        self.count_in_bucket(value);
+        self.add_to_bucket(bucket_of(value), 1);
     }
 
-    fn count_in_bucket(&mut self, value: u64) {
-        let bucket = bucket_of(value);
+    /// Adds the numbers of another set. The result is that of adding them one by one.
+    pub fn merge(&mut self, other: &Quantiles) {
+        self.count += other.count;
+        if self.count > EXACT_VALUES as u64 {
+            self.begin_buckets();
+            for value in &other.exact {
+                self.add_to_bucket(bucket_of(*value), 1);
+            }
+            for (bucket, count) in &other.buckets {
+                self.add_to_bucket(*bucket, *count);
+            }
+        } else {
+            self.exact.extend(&other.exact);
+        }
+    }
+
+    /// Moves the exact numbers into buckets.
+    fn begin_buckets(&mut self) {
+        for value in std::mem::take(&mut self.exact) {
+            self.add_to_bucket(bucket_of(value), 1);
+        }
+    }
+
+    fn add_to_bucket(&mut self, bucket: u16, count: u64) {
         match self.buckets.binary_search_by_key(&bucket, |b| b.0) {
-            Ok(at) => self.buckets[at].1 += 1,
-            Err(at) => self.buckets.insert(at, (bucket, 1)),
+            Ok(at) => self.buckets[at].1 += count,
+            Err(at) => self.buckets.insert(at, (bucket, count)),
         }
     }
 
@@ -112,6 +132,32 @@ mod tests {
             let (found, exact) = (numbers.quantile(part).unwrap_or(0), all[rank]);
             let error = found.abs_diff(exact) as f64 / exact as f64;
             assert!(error <= 0.008, "{part}: {found} for {exact}");
+        }
+    }
+
+    #[test]
+    fn merged_sets_are_equal_to_one_set() {
+        for (first, second) in [
+            (0, 10),
+            (100, 156),
+            (100, 157),
+            (256, 0),
+            (300, 5),
+            (5, 300),
+        ] {
+            let (mut one, mut merged, mut later) = (
+                Quantiles::default(),
+                Quantiles::default(),
+                Quantiles::default(),
+            );
+            for n in 0..first + second {
+                let value = n * n * 77 % 10_007;
+                one.add(value);
+                let part = if n < first { &mut merged } else { &mut later };
+                part.add(value);
+            }
+            merged.merge(&later);
+            assert_eq!(merged, one, "{first} and {second}");
         }
     }
 

@@ -3,6 +3,8 @@
 //! The index is built once, by reading all events. Its size is a small part of the events: a
 //! snapshot is stored only if the segments since the last one have eight times its size.
 
+use std::ops::Range;
+
 use super::byte_source::ByteSource;
 use super::events::EventReader;
 use super::findings::Findings;
@@ -117,6 +119,27 @@ impl ThreadIndex {
             .filter_map(|(n, s)| Some((n, s.snapshot.clone()?)))
             .next()
             .unwrap_or_default()
+    }
+
+    /// Divides the segments into at most `most` parts of similar length, which have at least `min_events`
+    /// events on average. Reading can begin at each part.
+    pub fn parts(&self, most: usize, min_events: u64) -> Vec<Range<usize>> {
+        let events: u64 = self.segments.iter().map(|segment| segment.events).sum();
+        let count = usize::try_from(events / min_events.max(1)).unwrap_or(usize::MAX);
+        let count = count.clamp(1, most.max(1));
+        let length = self.segments.len();
+        let mut begins = vec![0];
+        for part in 1..count {
+            let before = self.segments.get(..=part * length / count);
+            let begin = before.and_then(|some| some.iter().rposition(|s| s.snapshot.is_some()));
+            begins.extend(begin.filter(|begin| Some(begin) > begins.last()));
+        }
+        let ends = begins.iter().skip(1).copied().chain([length]);
+        begins
+            .iter()
+            .zip(ends)
+            .map(|(from, to)| *from..to)
+            .collect()
     }
 
     /// The first and the last time of the thread in ticks.

@@ -18,6 +18,27 @@ pub const UNKNOWN_FRAME: FrameSlot = 0;
 /// Ids up to this multiple of the number of frames are looked up in an array.
 const DENSE_FACTOR: usize = 8;
 
+/// The cost of a probe, in picoseconds. [`ProbeRecord`] explains the parts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProbeCost {
+    /// The cost between the two time stamps of a call.
+    pub inside_ps: u64,
+    /// The cost outside the two time stamps.
+    pub outside_ps: u64,
+    /// The uncertainty of the sum.
+    pub spread_ps: u64,
+}
+
+impl From<&ProbeRecord> for ProbeCost {
+    fn from(probe: &ProbeRecord) -> ProbeCost {
+        ProbeCost {
+            inside_ps: probe.inside_ps,
+            outside_ps: probe.outside_ps,
+            spread_ps: probe.spread_ps,
+        }
+    }
+}
+
 /// The content of a names file.
 #[derive(Debug)]
 pub struct Names {
@@ -44,6 +65,10 @@ pub struct Names {
     /// Lines that could not be read.
     pub damaged_lines: u64,
     texts: HashMap<u64, String>,
+    /// The costs of the probes of frames, by slot.
+    probe_costs: Vec<ProbeCost>,
+    /// A number for the class of each frame, by slot. Frames of one class have one number.
+    class_numbers: Vec<u32>,
     dense: Vec<FrameSlot>,
     sparse: HashMap<u64, FrameSlot>,
 }
@@ -96,6 +121,8 @@ impl Names {
             processor_time: "none".into(),
             damaged_lines: 0,
             texts: HashMap::new(),
+            probe_costs: Vec::new(),
+            class_numbers: Vec::new(),
             dense: Vec::new(),
             sparse: HashMap::new(),
         };
@@ -121,6 +148,12 @@ impl Names {
             }
         }
         names.make_dense();
+        let cost = |frame: &FrameRecord| {
+            let probe = names.probes.get(&frame.probe);
+            probe.map_or_else(ProbeCost::default, ProbeCost::from)
+        };
+        names.class_numbers = class_numbers(&names.frames);
+        names.probe_costs = names.frames.iter().map(cost).collect();
         Ok(names)
     }
 
@@ -185,9 +218,18 @@ impl Names {
         self.texts.get(&id).map(String::as_str)
     }
 
-    /// The probe form of a frame; `None` if its cost is unknown.
-    pub fn probe_of(&self, slot: FrameSlot) -> Option<&ProbeRecord> {
-        self.probes.get(&self.frame(slot).probe)
+    /// A number that all frames of a class have, and no other one.
+    #[inline]
+    pub fn class_number(&self, slot: FrameSlot) -> u32 {
+        let number = self.class_numbers.get(slot as usize);
+        number.copied().unwrap_or_default()
+    }
+
+    /// The cost of the probe of a frame; 0 if it is unknown.
+    #[inline]
+    pub fn probe_cost(&self, slot: FrameSlot) -> ProbeCost {
+        let cost = self.probe_costs.get(slot as usize);
+        cost.copied().unwrap_or_default()
     }
 
     /// The name of a thread; `thread 7` if the names file has none.
@@ -203,6 +245,17 @@ impl Names {
         let since = ticks.saturating_sub(self.clock.ticks);
         self.clock.nanoseconds(since)
     }
+}
+
+/// Numbers the classes of frames in the order of their first frames.
+fn class_numbers(frames: &[FrameRecord]) -> Vec<u32> {
+    let mut known: HashMap<&str, u32> = HashMap::new();
+    let mut numbers = Vec::with_capacity(frames.len());
+    for frame in frames {
+        let next = known.len() as u32;
+        numbers.push(*known.entry(&frame.class).or_insert(next));
+    }
+    numbers
 }
 
 fn unknown_frame() -> FrameRecord {

@@ -20,7 +20,7 @@
 use super::arguments::{Argument, arguments};
 use super::events::{EventReader, Step};
 use super::findings::Findings;
-use super::name_table::{FrameSlot, Names, UNKNOWN_FRAME};
+use super::name_table::{FrameSlot, Names, ProbeCost, UNKNOWN_FRAME};
 use crate::format::word::{
     FIRST_INSTANT, FIRST_LONG, FIRST_LONG_INSTANT, argument, is_value, kind, kind_of, long,
     value_of,
@@ -376,12 +376,10 @@ impl TreeBuilder {
             .zip(open.start_allocated)
             .map(|(end, start)| end.saturating_sub(start));
         let probe = match open.kind {
-            kind::ENTRY => names.probe_of(open.slot),
-            _ => None,
+            kind::ENTRY => names.probe_cost(open.slot),
+            _ => ProbeCost::default(),
         };
-        let (inside, outside, spread) =
-            probe.map_or((0, 0, 0), |p| (p.inside_ps, p.outside_ps, p.spread_ps));
-        let own = inside.saturating_add(open.omitted_ps);
+        let own = probe.inside_ps.saturating_add(open.omitted_ps);
         let mut node = Node {
             number: open.number,
             parent: self.open.last().map(|parent| parent.number),
@@ -400,7 +398,7 @@ impl TreeBuilder {
             omitted: open.omitted,
             cost_ps: own.saturating_add(open.below_ps),
             self_cost_ps: own.saturating_add(open.outside_ps),
-            spread_ps: spread.saturating_add(open.spread_ps),
+            spread_ps: probe.spread_ps.saturating_add(open.spread_ps),
             ending,
             words: open.words,
         };
@@ -410,9 +408,9 @@ impl TreeBuilder {
             parent.child_ticks = parent.child_ticks.saturating_add(ticks);
             parent.child_cpu = parent.child_cpu.saturating_add(cpu_ns.unwrap_or(0));
             parent.below = parent.below.saturating_add(open.below.saturating_add(1));
-            let cost = node.cost_ps.saturating_add(outside);
+            let cost = node.cost_ps.saturating_add(probe.outside_ps);
             parent.below_ps = parent.below_ps.saturating_add(cost);
-            parent.outside_ps = parent.outside_ps.saturating_add(outside);
+            parent.outside_ps = parent.outside_ps.saturating_add(probe.outside_ps);
             parent.spread_ps = parent.spread_ps.saturating_add(node.spread_ps);
         }
         visitor.leave(&node, &self.open);
