@@ -92,6 +92,22 @@ pub struct FoldedNode {
     name: NodeName,
 }
 
+impl FoldedNode {
+    /// Adds the times of a node of the same shape.
+    fn add(&mut self, other: &FoldedNode) {
+        self.wall_ns = self.wall_ns.saturating_add(other.wall_ns);
+        self.self_ns = self.self_ns.saturating_add(other.self_ns);
+        let cpu = self.cpu_ns.zip(other.cpu_ns);
+        self.cpu_ns = cpu.map(|(a, b)| a.saturating_add(b));
+        let corrected = self.corrected.zip(other.corrected);
+        self.corrected = corrected.map(|(a, b)| a.plus(b));
+        self.left_out = self.left_out.saturating_add(other.left_out);
+        for (mine, others) in self.items.iter_mut().zip(&other.items) {
+            mine.add(others);
+        }
+    }
+}
+
 /// The parts of which the text of a node is made. Most nodes are folded into others before they need a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct NodeName {
@@ -146,18 +162,7 @@ impl FoldedItem {
     /// Adds the times of an item of the same shape.
     fn add(&mut self, other: &FoldedItem) {
         if let (Some(mine), Some(others)) = (&mut self.node, &other.node) {
-            mine.wall_ns = mine.wall_ns.saturating_add(others.wall_ns);
-            mine.self_ns = mine.self_ns.saturating_add(others.self_ns);
-            mine.cpu_ns = mine
-                .cpu_ns
-                .zip(others.cpu_ns)
-                .map(|(a, b)| a.saturating_add(b));
-            let corrected = mine.corrected.zip(others.corrected);
-            mine.corrected = corrected.map(|(a, b)| a.plus(b));
-            mine.left_out = mine.left_out.saturating_add(others.left_out);
-            for (mine, others) in mine.items.iter_mut().zip(&others.items) {
-                mine.add(others);
-            }
+            mine.add(others);
         }
         for (mine, others) in self.block.iter_mut().zip(&other.block) {
             mine.add(others);
@@ -211,17 +216,26 @@ struct Siblings {
 }
 
 impl Siblings {
-    fn push(&mut self, item: FoldedItem, limit: usize) {
-        if self.items.len() >= limit
-            && self
-                .items
-                .last()
-                .is_none_or(|last| last.shape() != item.shape())
-        {
-            self.left_out += 1;
-            return;
+    #[inline]
+    fn push(&mut self, node: FoldedNode, limit: usize) {
+        match self.items.last_mut() {
+            Some(FoldedItem {
+                count,
+                node: Some(last),
+                ..
+            }) if last.shape == node.shape => {
+                last.add(&node);
+                *count += 1;
+            }
+            last => {
+                let repeats = last.is_some_and(|last| last.shape() == node.shape);
+                if self.items.len() >= limit && !repeats {
+                    self.left_out += 1;
+                    return;
+                }
+                self.items.push(FoldedItem::of_node(node));
+            }
         }
-        self.items.push(item);
         while self.fold() {}
     }
 
@@ -321,7 +335,7 @@ impl Folder<'_> {
                 id: node.id,
             },
         };
-        around.push(FoldedItem::of_node(folded), self.options.max_siblings);
+        around.push(folded, self.options.max_siblings);
     }
 }
 

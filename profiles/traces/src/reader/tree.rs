@@ -119,22 +119,26 @@ pub struct Node {
 
 impl Node {
     /// The duration in ticks.
+    #[inline]
     pub fn ticks(&self) -> u64 {
         self.end.saturating_sub(self.start)
     }
 
     /// The duration without the cost of observing, in nanoseconds. Not below 0.
+    #[inline]
     pub fn corrected_ns(&self, names: &Names) -> u64 {
         corrected(names.clock.nanoseconds(self.ticks()), self.cost_ps)
     }
 
     /// The time that no child has, without the cost of observing, in nanoseconds. Not below 0.
+    #[inline]
     pub fn corrected_self_ns(&self, names: &Names) -> u64 {
         corrected(names.clock.nanoseconds(self.self_ticks), self.self_cost_ps)
     }
 
     /// The part of the correction that is not certain, in nanoseconds: the uncertainty of the
     /// probes' costs, and the cost that exceeds the measured duration.
+    #[inline]
     pub fn unexplained_ns(&self, names: &Names) -> u64 {
         let raw = names.clock.nanoseconds(self.ticks());
         let excess = (self.cost_ps / 1000).saturating_sub(raw);
