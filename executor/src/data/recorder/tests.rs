@@ -8,6 +8,7 @@ use crate::data::scratch::ScratchDirectory;
 use veneer_instruments::VmEventKind;
 use veneer_probes::tree::EventPart;
 use veneer_traces::format::word::kind;
+use veneer_traces::reader::ProbeCost;
 use veneer_traces::{Node, Trace, Visitor};
 
 const INSTRUMENT: InstrumentId = InstrumentId(4);
@@ -418,8 +419,9 @@ fn empty_calls_give_the_recorded_methods_a_cost() {
     let trace = Trace::open(directory).expect("a trace");
     let names = &trace.names;
     assert_eq!(names.probes.get(&cost.id), Some(&cost));
-    assert_eq!(names.probe_of(names.slot(8)), None, "named before");
-    assert_eq!(names.probe_of(names.slot(9)), Some(&cost));
+    let cost_of = |frame: u64| names.probe_cost(names.slot(frame));
+    assert_eq!(cost_of(8), ProbeCost::default(), "named before");
+    assert_eq!(cost_of(9), ProbeCost::from(&cost));
     assert_eq!(ended(directory, 1), [(9, 0)]);
     assert_eq!(trace.threads.len(), 1);
 }

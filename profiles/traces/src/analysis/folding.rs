@@ -89,7 +89,8 @@ pub struct FoldedNode {
     pub left_out: u64,
     /// Identifies the tree: equal trees have equal shapes.
     pub shape: u64,
-    name: NodeName,
+    /// The parts of which the text is made.
+    pub name: NodeName,
 }
 
 impl FoldedNode {
@@ -110,10 +111,13 @@ impl FoldedNode {
 
 /// The parts of which the text of a node is made. Most nodes are folded into others before they need a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct NodeName {
-    kind: u8,
-    slot: FrameSlot,
-    id: u64,
+pub struct NodeName {
+    /// The kind of its event.
+    pub kind: u8,
+    /// The frame, if the kind has one.
+    pub slot: FrameSlot,
+    /// The id of its event.
+    pub id: u64,
 }
 
 /// Gives their texts to these items and to those below them.

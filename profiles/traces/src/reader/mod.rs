@@ -28,7 +28,7 @@ pub use context_tree::{ContextNode, ContextTree};
 pub use events::{EventReader, Step};
 pub use findings::Findings;
 pub use index::{FrameShare, SegmentSummary, ThreadIndex};
-pub use name_table::{FrameSlot, Names, UNKNOWN_FRAME};
+pub use name_table::{FrameSlot, Names, ProbeCost, UNKNOWN_FRAME};
 pub use pyramid::{ZoomBucket, ZoomPyramid};
 pub use segment_table::{SegmentPlace, SegmentTable};
 pub use thread_trace::ThreadTrace;
