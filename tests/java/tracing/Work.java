@@ -5,9 +5,6 @@ import java.util.function.IntUnaryOperator;
 
 /** Calls whose tree is the same in each run. */
 class Work {
-    /** The turns of the loop of each worker. With 12,000, there are more than 200,000 events. */
-    private static final int TURNS = Integer.getInteger("tracing.turns", 12_000);
-
     /** The number of calls of {@link #inVirtualThread}, if the JVM has virtual threads. */
     static final int VIRTUAL_CALLS = 30;
 
@@ -79,12 +76,16 @@ class Work {
         return Integer.compare(a, b);
     }
 
-    /** A loop that is so long that it and its callees are compiled, and segments are full. */
+    /**
+     * A loop that is so long that it and its callees are compiled, and segments are full: with 12,000 turns, there
+     * are more than 200,000 events. The number is no constant of the class, which has no initialiser to be recorded.
+     */
     static void run(int number) {
         Counter counter = number % 2 == 0 ? new Counter() : new Doubled();
         IntUnaryOperator next = n -> counter.add(n);
         int sum = 0;
-        for (int n = 0; n < TURNS; n++) {
+        int turns = Integer.getInteger("tracing.turns", 12_000);
+        for (int n = 0; n < turns; n++) {
             sum += next.applyAsInt(n) + middle(n);
             if (n % 1_000 == number) {
                 sum += caught(n % 5) + recursion(300) + new Plain(n).value();
