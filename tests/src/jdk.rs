@@ -136,8 +136,7 @@ pub fn newest() -> Option<Jdk> {
 
 /// The JDKs for the test of this thread: the oldest or the newest one, chosen by the name of the test and the
 /// variable `VENEER_JDK_CHOICE`. If `VENEER_EVERY_JDK` is set, both. In continuous integration, the variable is
-/// the commit, so both JDKs have each test after a few commits. What depends on the JDK is in `make trust` too,
-/// which runs on both.
+/// the commit, so both JDKs have each test after a few commits. `make trust` runs its parts on both.
 pub fn for_this_test() -> Vec<Jdk> {
     let newest = newest();
     if std::env::var_os("VENEER_EVERY_JDK").is_some() {

@@ -1,4 +1,4 @@
-//! Exact counts: every program of `tests/java/counts` runs on every JDK, plain, armed, and with
+//! Exact counts: every program of `tests/java/counts` runs plain, armed, and with
 //! counters on all blocks, entries and exits and a timer around all methods. Each mode also runs
 //! with full verification and with `-Xcheck:jni`. `VENEER_ONLY=Loops` selects one program.
 
