@@ -125,6 +125,44 @@ fn a_long_interval_is_summarised() {
 }
 
 #[test]
+fn a_call_that_ends_after_the_interval_is_not_merged() {
+    let scratch = tempfile::tempdir().unwrap();
+    write_names(scratch.path(), &FRAMES, ClockRecord::default());
+    let options = WriterOptions {
+        segment_bytes: 512,
+        ring: None,
+    };
+    let mut writer = ThreadWriter::create(scratch.path(), 1, options).unwrap();
+    writer.entry(1_900, 1);
+    writer.exit(1_950);
+    writer.entry(1_990, 2);
+    // The long call ends in a segment that no picture of the interval reads.
+    for n in 0..500 {
+        writer.entry(2_100 + 10 * n, 3);
+        writer.exit(2_105 + 10 * n);
+    }
+    writer.exit(9_000);
+    drop(writer);
+    let trace = Trace::open(scratch.path()).unwrap();
+    let thread = trace.thread(1).unwrap();
+    let view = TimelineView {
+        from: 1_000,
+        to: 2_000,
+        columns: 1,
+        max_depth: 5,
+        max_events: u64::MAX,
+    };
+    let Timeline::Calls(boxes) = timeline(&thread, &trace.names, &view).unwrap() else {
+        panic!("a summary of few events");
+    };
+    let seen: Vec<_> = boxes
+        .iter()
+        .map(|one| (one.start, one.calls, one.is_open))
+        .collect();
+    assert_eq!(seen, [(1_900, 1, false), (1_990, 1, true)]);
+}
+
+#[test]
 fn an_interval_without_events_is_empty() {
     let scratch = tempfile::tempdir().unwrap();
     write_names(scratch.path(), &FRAMES, ClockRecord::default());

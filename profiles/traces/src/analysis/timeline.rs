@@ -82,8 +82,8 @@ pub struct TimelineSummary {
 /// The content of a picture of one thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Timeline {
-    /// All calls that are at least a column wide, and the others merged by column and depth. Sorted by
-    /// depth and time.
+    /// All calls that are at least a column wide or have not ended, and the others merged by column and
+    /// depth. Sorted by depth and time.
     Calls(Vec<TimelineBox>),
     /// The interval has too many events.
     Summary(Vec<TimelineSummary>),
@@ -169,7 +169,9 @@ impl Boxes {
         }
         let ticks = node.end - node.start.min(node.end);
         let column = view.column(node.start);
-        let is_wide = ticks >= view.column_ticks();
+        // The end of an open node is not known, so the node is never merged with others. A depth has at
+        // most one of them.
+        let is_wide = node.is_open || ticks >= view.column_ticks();
         let Some(place) = self.merging.get_mut(depth) else {
             return;
         };
@@ -179,7 +181,6 @@ impl Boxes {
         {
             merged.shown.end = node.end;
             merged.shown.calls += 1;
-            merged.shown.is_open |= node.is_open;
             if ticks > merged.longest {
                 merged.longest = ticks;
                 let TimelineBox {
