@@ -84,16 +84,7 @@ fn main() -> ExitCode {
     };
     let mut failed = 0;
     if choice.run {
-        let mut fuzz_build = None;
-        for (n, entry) in choice.parts.iter().enumerate() {
-            // The build gets the processor time that the JVMs of `hostile` and `memory` leave.
-            let later = &choice.parts[n + 1..];
-            if entry.name == "hostile" && later.iter().any(|part| part.name == "fuzz") {
-                fuzz_build = fuzz::BackgroundBuild::start(&choice.scope);
-            }
-            failed += usize::from(!run(entry, &choice));
-        }
-        drop(fuzz_build);
+        failed = run_all(&choice);
     }
     if (choice.keep || !choice.run)
         && let Err(error) = write_page()
@@ -106,6 +97,41 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     }
     ExitCode::SUCCESS
+}
+
+/// Runs the chosen parts, and returns how many of them failed.
+fn run_all(choice: &Choice) -> usize {
+    let is_beside = |part: &&trust::Entry| {
+        let is_chosen = |name: &str| choice.parts.iter().any(|other| other.name == name);
+        part.beside.is_some_and(is_chosen)
+    };
+    let (beside, alone): (Vec<_>, Vec<_>) = choice.parts.iter().copied().partition(is_beside);
+    let mut failed = 0;
+    let mut fuzz_build = None;
+    for (n, entry) in alone.iter().enumerate() {
+        // The build gets the processor time that the JVMs of `hostile` leave.
+        let later = alone.get(n + 1..).unwrap_or_default();
+        if entry.name == "hostile" && later.iter().any(|part| part.name == "fuzz") {
+            fuzz_build = fuzz::BackgroundBuild::start(&choice.scope);
+        }
+        let passed = std::thread::scope(|threads| {
+            let others: Vec<_> = beside
+                .iter()
+                .filter(|other| other.beside == Some(entry.name))
+                .map(|other| threads.spawn(|| run(other, choice)))
+                .collect();
+            let mut passed = vec![run(entry, choice)];
+            passed.extend(
+                others
+                    .into_iter()
+                    .map(|other| other.join().unwrap_or(false)),
+            );
+            passed
+        });
+        failed += passed.into_iter().filter(|passed| !passed).count();
+    }
+    drop(fuzz_build);
+    failed
 }
 
 /// Runs a part, and returns whether it passed.

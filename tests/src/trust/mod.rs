@@ -27,6 +27,9 @@ pub struct Entry {
     /// The name on the command line and of the file in `docs/trust/`.
     pub name: &'static str,
     pub run: fn(&Scope) -> Result<Part, TrustError>,
+    /// The part during which this one also runs, because its JVMs wait most of the time. `None` if it
+    /// runs by itself.
+    pub beside: Option<&'static str>,
 }
 
 /// All parts, in the order of the page.
@@ -34,37 +37,46 @@ pub const PARTS: &[Entry] = &[
     Entry {
         name: "checker",
         run: mutants::run,
+        beside: None,
     },
     Entry {
         name: "corpora",
         run: corpora::run,
+        beside: None,
     },
     Entry {
         name: "programs",
         run: programs::run,
+        beside: None,
     },
     Entry {
         name: "suites",
         run: suites::run,
+        beside: None,
     },
     Entry {
         name: "threads",
         run: threads::run,
+        beside: None,
     },
     Entry {
         name: "hostile",
         run: hostile::run,
+        beside: None,
     },
     Entry {
         name: "memory",
         run: memory::run,
+        beside: Some("fuzz"),
     },
     Entry {
         name: "random",
         run: random::run,
+        beside: None,
     },
     Entry {
         name: "fuzz",
         run: fuzz::run,
+        beside: None,
     },
 ];
