@@ -24,6 +24,10 @@ pub struct Program {
     pub counted: &'static [&'static str],
     /// The arguments. [`Prepared::java`] explains the words in braces.
     pub arguments: &'static [&'static str],
+    /// The number of operations that storms do in the program, in one run or several. It is that of a
+    /// run at 150 operations a second on the machine of 28 November 2026, so it does not depend on the
+    /// speed of the machine.
+    pub storm_operations: u64,
 }
 
 pub const PROGRAMS: &[Program] = &[
@@ -34,6 +38,7 @@ pub const PROGRAMS: &[Program] = &[
         arm: &[],
         counted: &["org.h2..*", "Sql*"],
         arguments: &[],
+        storm_operations: 1_600,
     },
     Program {
         name: "Search",
@@ -42,6 +47,7 @@ pub const PROGRAMS: &[Program] = &[
         arm: &[],
         counted: &["org.apache.lucene..*", "Search*"],
         arguments: &[],
+        storm_operations: 1_650,
     },
     Program {
         name: "Ecj",
@@ -50,6 +56,7 @@ pub const PROGRAMS: &[Program] = &[
         arm: &[],
         counted: &["org.eclipse..*", "Ecj*"],
         arguments: &["{tree}", "{work}"],
+        storm_operations: 2_200,
     },
     Program {
         name: "Javac",
@@ -58,6 +65,7 @@ pub const PROGRAMS: &[Program] = &[
         arm: &["com.sun.tools.javac..*", "*"],
         counted: &["com.sun.tools.javac..*", "Javac*"],
         arguments: &["{tree}", "{work}"],
+        storm_operations: 2_250,
     },
     Program {
         name: "GroovyProgram",
@@ -74,6 +82,7 @@ pub const PROGRAMS: &[Program] = &[
             "Fast",
         ],
         arguments: &["{programs}"],
+        storm_operations: 1_900,
     },
     Program {
         name: "ClojureProgram",
@@ -82,6 +91,7 @@ pub const PROGRAMS: &[Program] = &[
         arm: &[],
         counted: &["clojure..*", "program*", "program..*"],
         arguments: &["{programs}"],
+        storm_operations: 1_100,
     },
     Program {
         name: "RhinoProgram",
@@ -90,6 +100,7 @@ pub const PROGRAMS: &[Program] = &[
         arm: &[],
         counted: &["org.mozilla..*", "RhinoProgram*"],
         arguments: &["{programs}"],
+        storm_operations: 1_600,
     },
     Program {
         name: "JythonProgram",
@@ -98,6 +109,7 @@ pub const PROGRAMS: &[Program] = &[
         arm: &[],
         counted: &["org.python..*", "JythonProgram*"],
         arguments: &["{programs}"],
+        storm_operations: 1_500,
     },
     Program {
         name: "JRubyProgram",
@@ -106,6 +118,7 @@ pub const PROGRAMS: &[Program] = &[
         arm: &[],
         counted: &["org.jruby..*", "JRubyProgram*", "rubyjit..*"],
         arguments: &["{programs}"],
+        storm_operations: 3_800,
     },
     Program {
         name: "BeanShellProgram",
@@ -114,6 +127,7 @@ pub const PROGRAMS: &[Program] = &[
         arm: &[],
         counted: &["bsh..*", "BeanShellProgram*", "Shape", "Square"],
         arguments: &["{programs}"],
+        storm_operations: 250,
     },
     Program {
         name: "Written",
@@ -127,6 +141,7 @@ pub const PROGRAMS: &[Program] = &[
             "Written*",
         ],
         arguments: &[],
+        storm_operations: 1_300,
     },
     Program {
         name: "Downgraded",
@@ -141,6 +156,7 @@ pub const PROGRAMS: &[Program] = &[
         arm: &[],
         counted: &["org.apache.commons..*", "Downgraded*"],
         arguments: &[],
+        storm_operations: 650,
     },
     Program {
         name: "Web",
@@ -149,6 +165,7 @@ pub const PROGRAMS: &[Program] = &[
         arm: &[],
         counted: &["org.apache..*", "Web*"],
         arguments: &["{work}"],
+        storm_operations: 1_150,
     },
     Program {
         name: "Transform",
@@ -157,6 +174,7 @@ pub const PROGRAMS: &[Program] = &[
         arm: &["com.sun.org.apache..*", "*"],
         counted: &["com.sun.org.apache..*", "Transform*"],
         arguments: &[],
+        storm_operations: 900,
     },
     Program {
         name: "Echo",
@@ -172,6 +190,7 @@ pub const PROGRAMS: &[Program] = &[
         arm: &[],
         counted: &["io.netty..*", "Echo*"],
         arguments: &[],
+        storm_operations: 900,
     },
     Program {
         name: "Json",
@@ -180,6 +199,7 @@ pub const PROGRAMS: &[Program] = &[
         arm: &[],
         counted: &["com.fasterxml..*", "Json*"],
         arguments: &[],
+        storm_operations: 1_250,
     },
     Program {
         name: "GuavaProgram",
@@ -188,6 +208,7 @@ pub const PROGRAMS: &[Program] = &[
         arm: &[],
         counted: &["com.google..*", "GuavaProgram*"],
         arguments: &[],
+        storm_operations: 700,
     },
     Program {
         name: "KotlinProgram",
@@ -196,6 +217,7 @@ pub const PROGRAMS: &[Program] = &[
         arm: &[],
         counted: &["kotlin..*", "KotlinProgram*"],
         arguments: &[],
+        storm_operations: 400,
     },
     Program {
         name: "Crypto",
@@ -214,6 +236,7 @@ pub const PROGRAMS: &[Program] = &[
             "Crypto*",
         ],
         arguments: &[],
+        storm_operations: 500,
     },
     Program {
         name: "Concurrent",
@@ -222,6 +245,7 @@ pub const PROGRAMS: &[Program] = &[
         arm: &["java.util.stream..*", "*"],
         counted: &["java.util.stream..*", "Concurrent*"],
         arguments: &[],
+        storm_operations: 450,
     },
 ];
 

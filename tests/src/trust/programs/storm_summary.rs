@@ -59,6 +59,20 @@ impl StormSummary {
         summary
     }
 
+    /// Adds the storm of another run of the same program.
+    pub fn add(&mut self, other: &StormSummary) {
+        self.seconds += other.seconds;
+        self.operations += other.operations;
+        self.attached += other.attached;
+        self.redirected += other.redirected;
+        self.detached += other.detached;
+        self.refused += other.refused;
+        self.hits += other.hits;
+        for (name, count) in &other.reasons {
+            *self.reasons.entry(name.clone()).or_default() += count;
+        }
+    }
+
     /// The rate in operations per second.
     pub fn rate(&self) -> f64 {
         self.operations as f64 / self.seconds.max(0.001)
@@ -80,5 +94,27 @@ mod tests {
         );
         assert_eq!(summary.reasons.get("HandlerEdited"), Some(&7));
         assert_eq!(StormSummary::read("nothing"), None);
+    }
+
+    #[test]
+    fn two_storms_are_added() {
+        let mut one = StormSummary {
+            seconds: 1.5,
+            operations: 300,
+            attached: 100,
+            redirected: 20,
+            detached: 110,
+            refused: 70,
+            hits: 5,
+            reasons: [("MonitorHeld".to_string(), 70)].into(),
+        };
+        let mut other = one.clone();
+        other.reasons.insert("BeforeSuper".into(), 1);
+        one.add(&other);
+        assert_eq!((one.seconds, one.operations, one.attached), (3.0, 600, 200));
+        assert_eq!((one.redirected, one.detached, one.refused), (40, 220, 140));
+        assert_eq!(one.hits, 10);
+        let reasons = [("BeforeSuper".to_string(), 1), ("MonitorHeld".into(), 140)];
+        assert_eq!(one.reasons, reasons.into());
     }
 }
