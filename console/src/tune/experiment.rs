@@ -30,8 +30,11 @@ use super::decisions::untried;
 use super::program::PROGRAM_NAME;
 use crate::held_plan::{HeldPlan, PlanEnd};
 
-/// The time for which the blocks are counted, in seconds.
+/// The time for which the blocks are counted at least, in seconds.
 const COUNT_SECONDS: f64 = 2.0;
+/// The most times that long. A call that runs already has no counters before it reaches the next point at
+/// which it can change to a version, and the first thread there links a class of many kilobytes.
+const MAX_COUNTS: u32 = 10;
 /// The time between two looks of the plan, in seconds.
 const TICK_SECONDS: f64 = 0.25;
 /// The looks between a switch and the begin of its window, in which the JIT compiler compiles the parts.
@@ -163,8 +166,12 @@ print(#{{ counts: counts.id() }}.to_json());
 let state = #{{ goal: (), patch: (), transformed: (), own_code: false, tick: 0, step: 0, hits: 0, begin: 0.0 }};
 let order = [false, true, true, false];
 let calls = m.calls().before(counter());
-after({COUNT_SECONDS:?}, || {{
+let counting = #{{ left: {MAX_COUNTS}, timer: () }};
+counting.timer = every({COUNT_SECONDS:?}, || {{
     let rows = calls.rows().filter(|r| r.hits > 0);
+    counting.left -= 1;
+    if rows.is_empty() && counting.left > 0 {{ return; }}
+    counting.timer.cancel();
     rows.sort(|a, b| b.hits - a.hits);
     let executed = counts.hits() > 0;
     calls.detach();
