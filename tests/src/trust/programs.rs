@@ -26,6 +26,9 @@ use crate::workers;
 /// The most runs of a program under the storm, until the storms have done the program's operations.
 const MAX_STORM_RUNS: u32 = 8;
 
+/// In quick scope, storms do one of this number of operations: other tests may run at the same time.
+const QUICK_STORM_PART: u64 = 5;
+
 /// The programs of the quick scope.
 const QUICK: [&str; 3] = ["Ecj", "KotlinProgram", "Concurrent"];
 
@@ -73,7 +76,7 @@ pub struct Series {
 
 impl Prepared {
     /// Runs the program in all of these modes. The first one must be plain.
-    fn series(&self, modes: &[Mode]) -> Result<Vec<Run>, TrustError> {
+    fn series(&self, modes: &[Mode], operations: u64) -> Result<Vec<Run>, TrustError> {
         let (plain, mut runs) = (self.run_once(Mode::Plain, 0)?, Vec::new());
         if plain.output.out.is_empty() || plain.output.code != 0 {
             return Err(TrustError::WrongPlainRun {
@@ -84,7 +87,7 @@ impl Prepared {
         runs.push(plain.run);
         for mode in modes.iter().filter(|mode| **mode != Mode::Plain) {
             let begun = Instant::now();
-            match self.checked_runs(*mode, &plain.output) {
+            match self.checked_runs(*mode, operations, &plain.output) {
                 Ok(run) => runs.push(run),
                 Err(error) => runs.push(Run {
                     mode: *mode,
@@ -100,11 +103,11 @@ impl Prepared {
     }
 
     /// Runs the program in a mode, and compares the run with the plain one. Under the storm it runs until
-    /// the storms have done enough, with other operations each time.
-    fn checked_runs(&self, mode: Mode, plain: &Output) -> Result<Run, TrustError> {
+    /// the storms have done this number of operations, others each time.
+    fn checked_runs(&self, mode: Mode, operations: u64, plain: &Output) -> Result<Run, TrustError> {
         let mut total = self.checked_run(mode, 0, plain)?;
         let wanted = match mode {
-            Mode::Storm(_) => self.program.storm_operations,
+            Mode::Storm(_) => operations,
             _ => 0,
         };
         for number in 1..MAX_STORM_RUNS {
@@ -278,11 +281,15 @@ pub fn all(scope: &Scope) -> Vec<Series> {
             (false, 0) => mode::ALL,
             (false, _) => mode::ON_OTHER_JDKS,
         };
+        let operations = match scope.quick {
+            true => program.storm_operations / QUICK_STORM_PART,
+            false => program.storm_operations,
+        };
         let jdk = &scope.jdks[*jdk];
         let begun = Instant::now();
         let result = program
             .prepare(jdk)
-            .and_then(|prepared| prepared.series(modes));
+            .and_then(|prepared| prepared.series(modes, operations));
         let (runs, error) = match result {
             Ok(runs) => (runs, None),
             Err(error) => (Vec::new(), Some(error.to_string())),
