@@ -31,6 +31,7 @@ struct Finding {
     absent: &'static str,
 }
 
+/// A finding whose output has no descriptor of the JVM (P9).
 const fn finding(
     number: &'static str,
     command: &'static [&'static str],
@@ -194,7 +195,7 @@ const VALUES: &[Finding] = &[
             "2",
         ],
         0,
-        &[&["elapsed = "]],
+        &[&["c = c7, elapsed = "]],
     ),
     finding(
         "P4",

@@ -88,7 +88,7 @@ pub fn run(
     seconds: f64,
     interrupted: &Arc<AtomicBool>,
 ) -> Result<Tried> {
-    let mut plan = HeldPlan::start(pid, PROGRAM_NAME, program(candidate), interrupted)?;
+    let mut plan = HeldPlan::start(pid, PROGRAM_NAME, program(candidate, seconds), interrupted)?;
     let end = Instant::now() + Duration::from_secs_f64(seconds);
     let mut decision = untried(candidate);
     let mut judge = Judge::new(Settings::default());
@@ -156,9 +156,10 @@ pub fn run(
     })
 }
 
-/// The plan of an experiment.
-fn program(candidate: &Candidate) -> String {
+/// The plan of an experiment of at most this many seconds.
+fn program(candidate: &Candidate, seconds: f64) -> String {
     let window = SETTLE_TICKS + WINDOW_TICKS;
+    let counts = (seconds / COUNT_SECONDS).clamp(1.0, f64::from(MAX_COUNTS)) as u32;
     format!(
         r#"let m = methods({pattern});
 let counts = m.blocks().before(counter());
@@ -166,7 +167,7 @@ print(#{{ counts: counts.id() }}.to_json());
 let state = #{{ goal: (), patch: (), transformed: (), own_code: false, tick: 0, step: 0, hits: 0, begin: 0.0 }};
 let order = [false, true, true, false];
 let calls = m.calls().before(counter());
-let counting = #{{ left: {MAX_COUNTS}, timer: () }};
+let counting = #{{ left: {counts}, timer: () }};
 counting.timer = every({COUNT_SECONDS:?}, || {{
     let rows = calls.rows().filter(|r| r.hits > 0);
     counting.left -= 1;

@@ -82,10 +82,7 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let mut failed = 0;
-    if choice.run {
-        failed = run_all(&choice);
-    }
+    let failed = if choice.run { run_all(&choice) } else { 0 };
     if (choice.keep || !choice.run)
         && let Err(error) = write_page()
     {
