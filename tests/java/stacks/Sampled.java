@@ -38,6 +38,7 @@ public class Sampled {
         Path file = Files.createTempFile("sampled", ".jfr");
         TreeMap<String, Integer> tops = new TreeMap<>();
         int other = 0;
+        String unnamed = "";
         int below = 0;
         try (Recording recording = new Recording()) {
             recording.enable("jdk.ExecutionSample").withPeriod(Duration.ofMillis(10));
@@ -68,6 +69,7 @@ public class Sampled {
                     if (!method.equals("busy") && !method.startsWith("busy$") || top.getLineNumber() < 20 || top.getLineNumber() > 30) {
                         if (!method.contains("main$")) {
                             other++;
+                            unnamed = type + "." + method + " line " + top.getLineNumber();
                         }
                         continue;
                     }
@@ -83,6 +85,9 @@ public class Sampled {
             tops.forEach((top, n) -> System.out.println("top " + top));
             System.out.println("samples " + (seen > 10 ? "many" : "few " + seen));
             System.out.println("unnamed " + other);
+            if (other > 0) {
+                System.out.println("for example " + unnamed);
+            }
             System.out.println("without the host " + (seen - below));
         } finally {
             Files.deleteIfExists(file);

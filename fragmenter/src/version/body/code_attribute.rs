@@ -148,7 +148,6 @@ fn initial_types(plan: &VersionPlan, bodies: Bodies) -> Vec<Type> {
 }
 
 /// The line table of the application's instructions, for tools that show the frames of versions.
-/// Woven instructions belong to the line before them.
 fn line_table(
     plan: &VersionPlan,
     out: &Assembled,
@@ -158,10 +157,7 @@ fn line_table(
     let found = copied
         .iter()
         .filter_map(|p| Some((out.at(p.start)?, plan.method.line(p.pc)?)));
-    let mut rows: Vec<(u16, u16)> = found.collect();
-    rows.sort_unstable();
-    rows.dedup_by_key(|row| row.0);
-    rows.dedup_by_key(|row| row.1);
+    let rows = line_rows(found.collect());
     if rows.is_empty() {
         return Ok(None);
     }
@@ -174,6 +170,19 @@ fn line_table(
         name: e.pool.add_utf8("LineNumberTable")?,
         info: info.into(),
     }))
+}
+
+/// The rows of a line table, as pairs of a pc and a line. Woven instructions belong to the line
+/// before them; those at the start of a body, to the first line. Without a row for pc 0, the Flight
+/// Recorder of JDK 17 reports the line -1 for a sample taken there.
+fn line_rows(mut rows: Vec<(u16, u16)>) -> Vec<(u16, u16)> {
+    rows.sort_unstable();
+    rows.dedup_by_key(|row| row.0);
+    rows.dedup_by_key(|row| row.1);
+    if let Some(first) = rows.first_mut() {
+        first.0 = 0;
+    }
+    rows
 }
 
 /// The exception table: the application's ranges over the copies of its instructions, then the
@@ -238,4 +247,16 @@ fn exception_table(
         });
     }
     Ok(rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::line_rows;
+
+    #[test]
+    fn every_pc_has_a_line() {
+        let rows = vec![(14, 3), (9, 7), (12, 7), (14, 3), (20, 7)];
+        assert_eq!(line_rows(rows), [(0, 7), (14, 3), (20, 7)]);
+        assert!(line_rows(Vec::new()).is_empty());
+    }
 }
