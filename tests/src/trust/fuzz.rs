@@ -80,6 +80,8 @@ const SOURCES: [&str; 13] = [
 
 /// Duration of each target in seconds, unless `FUZZ_SECONDS` is set.
 const SECONDS: u32 = 60;
+/// The longest time for building the targets: in a new checkout, on a slow machine, beside `memory`.
+const BUILD_LIMIT: Duration = Duration::from_secs(3600);
 
 /// The figures of one target.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -220,7 +222,7 @@ fn saved_corpora() -> Result<Table, TrustError> {
 
 /// Runs all targets, two at a time.
 fn fuzz(seconds: u32, part: &mut Part) -> Result<Vec<Run>, TrustError> {
-    let limit = Duration::from_secs(900 + 4 * u64::from(seconds));
+    let limit = BUILD_LIMIT + Duration::from_secs(10 * u64::from(seconds));
     // The JVMs of `memory`, which run at the same time, come first.
     let output = Process::new("nice")
         .args(["-n", "10", "sh", "build/fuzz.sh"])
