@@ -9,6 +9,7 @@ use veneer_protocol::{DetachReport, DetachTarget};
 
 use crate::cli::DetachArguments;
 use crate::output::{describe, print_error};
+use crate::quantity::{quantity, verb};
 use crate::targets;
 
 /// Exit code if something named does not exist, or if a class is still armed.
@@ -132,11 +133,14 @@ fn write_result(
     if *request != DetachTarget::Unload {
         return Ok(());
     }
+    let restored = detached.classes_restored as u64;
+    let left = detached.left.len() as u64;
     writeln!(
         to,
-        "process {pid}: {} classes have their own code again, {} are left armed; the agent is gone",
-        detached.classes_restored,
-        detached.left.len()
+        "process {pid}: {} {} again, {left} {} left armed; the agent is gone",
+        quantity(restored, "class"),
+        verb(restored, "has its own code", "have their own code"),
+        verb(left, "is", "are"),
     )?;
     for left in &detached.left {
         print_error(&format!(
@@ -144,11 +148,14 @@ fn write_result(
             left.class, left.reason
         ));
     }
-    if detached.running > 0 {
+    let running = detached.running as u64;
+    if running > 0 {
         writeln!(
             to,
-            "process {pid}: {} activations go on in versions without instruments until they return",
-            detached.running
+            "process {pid}: {} {} on in versions without instruments until {}",
+            quantity(running, "activation"),
+            verb(running, "goes", "go"),
+            verb(running, "it returns", "they return")
         )?;
     }
     Ok(())

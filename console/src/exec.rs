@@ -12,7 +12,7 @@ use veneer_protocol::{PlanSource, Reply, Request};
 
 use crate::cli::{ExecArguments, settings};
 use crate::interruption::Interruption;
-use crate::output::print_error;
+use crate::output::{print_error, print_note};
 use crate::remote::LEASE_MILLIS;
 use crate::{dry_run, modules, plans};
 
@@ -125,7 +125,7 @@ fn execute(mut client: Client, plan: PlanSource, hold: Option<&Hold>, json: bool
                 }
                 stdout.flush()?;
                 if let Some(hint) = hint.as_ref().filter(|_| is_silent && value.is_empty()) {
-                    eprintln!("{hint}");
+                    print_note(hint);
                 }
                 // The second reply answers `end`.
                 if hold.is_none() || held {

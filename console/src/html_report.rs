@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use veneer_gateway::page::{ReportContent, report};
 
+use crate::output::print_note;
+use crate::quantity::quantity;
 use crate::replaced_file::replace_file;
 
 /// Writes the report, and says on standard error how large it is.
@@ -18,14 +20,11 @@ pub fn write(output: &Path, recordings: Vec<PathBuf>) -> Result<()> {
     };
     let report = report(&content)?;
     replace_file(output, |out| Ok(out.write_all(&report.html)?))?;
-    let noun = match report.recordings {
-        1 => "1 recording".to_owned(),
-        count => format!("{count} recordings"),
-    };
-    eprintln!(
-        "{}: {noun}, {} kB; open it in a browser",
+    print_note(&format_args!(
+        "{}: {}, {} kB; open it in a browser",
         output.display(),
+        quantity(report.recordings as u64, "recording"),
         report.html.len().div_ceil(1000)
-    );
+    ));
     Ok(())
 }

@@ -61,6 +61,7 @@ mod patches;
 mod plans;
 mod post_mortem;
 mod ps;
+mod quantity;
 mod refusals;
 mod relay;
 mod remote;

@@ -8,6 +8,7 @@ use veneer_protocol::{Component, PatchStatus, Status};
 
 use crate::cli::PatchesArguments;
 use crate::output::{Style, describe, print_error};
+use crate::quantity::quantity;
 use crate::{status, table, targets};
 
 #[derive(Serialize)]
@@ -54,11 +55,11 @@ pub fn run(arguments: PatchesArguments) -> Result<u8> {
 fn write(to: &mut impl Write, pid: u32, agent: &Status, style: Style) -> io::Result<()> {
     writeln!(
         to,
-        "process {pid}: Veneer {} for {}, {} classes and {} methods armed; attached: {}",
+        "process {pid}: Veneer {} for {}, {} and {} armed; attached: {}",
         agent.version,
         status::format_age(agent.stay_millis()),
-        agent.classes_armed,
-        agent.methods_armed,
+        quantity(agent.classes_armed as u64, "class"),
+        quantity(agent.methods_armed as u64, "method"),
         status::format_attachments(agent)
     )?;
     for problem in &agent.problems {

@@ -161,9 +161,9 @@ fn read_plans(arguments: &RunArguments) -> Result<Vec<PlanSource>> {
 
 fn warn_about_archive(command: &[OsString]) {
     if archives_classes_at_exit(command, env::var_os(TOOL_OPTIONS).as_deref()) {
-        eprintln!(
-            "veneer: the command has -XX:ArchiveClassesAtExit: HotSpot writes no archive while an agent that changes classes is loaded, and \
-             ends with exit code 1; leave the option out"
+        print_error(
+            &"the command has -XX:ArchiveClassesAtExit: HotSpot writes no archive while an agent that changes classes is loaded, and \
+             ends with exit code 1; leave the option out",
         );
     }
 }
@@ -194,7 +194,12 @@ fn prepare_search(arguments: &RunArguments) -> Result<Option<RunSearch>> {
 /// Returns whether an option needs the agent. A search does not.
 fn needs_agent(arguments: &RunArguments) -> bool {
     let lists = [&arguments.arm, &arguments.skip, &arguments.calls];
-    let files = [&arguments.report, &arguments.data, &arguments.trace];
+    let files = [
+        &arguments.report,
+        &arguments.data,
+        &arguments.trace,
+        &arguments.call_graph,
+    ];
     !arguments.plans.is_empty()
         || lists.iter().any(|list| !list.is_empty())
         || files.iter().any(|file| file.is_some())

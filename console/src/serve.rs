@@ -9,7 +9,7 @@ use veneer_gateway::page::{Options, PlanFunction, serve};
 use veneer_scripts::{callables, help};
 
 use crate::cli::ServeArguments;
-use crate::output::print_error;
+use crate::output::{print_error, print_note};
 
 /// Serves the page until Ctrl-C. Returns the exit code.
 pub fn run(arguments: &ServeArguments) -> Result<u8> {
@@ -29,7 +29,7 @@ pub fn run(arguments: &ServeArguments) -> Result<u8> {
         let mut out = io::stdout().lock();
         // A reader that closed the pipe does not end the server.
         let _ = writeln!(out, "{address}").and_then(|()| out.flush());
-        eprintln!("Open this address in a browser of this machine. Ctrl-C ends the server.");
+        print_note(&"Open this address in a browser of this machine. Ctrl-C ends the server.");
         if arguments.open {
             open(address);
         }

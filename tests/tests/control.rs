@@ -9,8 +9,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 use veneer_tests::command::{json, veneer};
+use veneer_tests::folder::Folder;
 use veneer_tests::java_programs::{Outcome, on_a_jdk_with};
 use veneer_tests::live::{Live, event_timeout, private_directory, until, user};
+use veneer_tests::process::Process;
 use veneer_tests::sample_service::{handle_orders, stop_and_check};
 use veneer_tests::skip::{Need, skip};
 
@@ -200,6 +202,29 @@ fn each_client_owns_its_instruments_and_its_lease_ends_with_it() -> Outcome {
     })
 }
 
+/// A pipe without a reader fails each write to standard error. The recording and its exit code do not
+/// depend on that.
+#[test]
+fn a_recording_goes_on_when_nobody_reads_its_messages() -> Outcome {
+    on_a_jdk_with("control", |programs| {
+        let mut live = Live::start(&programs.java("Desk"))?;
+        let folder = Folder::new("unread-messages")?;
+        let calls = folder.join("c.calls");
+        let pid = live.pid().to_string();
+        let command = veneer()
+            .args(["calls", &pid, "Desk..*", "--for", "1", "-o"])
+            .arg(&calls);
+        let script =
+            format!("set -f; exec 3>&1; {{ {command} 2>&1 >/dev/null; echo $? >&3; }} | true");
+        let shell = Process::new("/bin/sh").args(["-c", &script]);
+        let out = shell.limit(event_timeout()).run()?;
+        assert_eq!(out.out.trim(), "0", "{}", out.err);
+        assert!(calls.exists());
+        handle_orders(&mut live, 10)?;
+        stop_and_check(live)
+    })
+}
+
 #[test]
 fn a_jvm_in_its_own_pid_namespace_is_found_by_its_outer_id() -> Outcome {
     on_a_jdk_with("control", |programs| {
@@ -236,7 +261,7 @@ fn a_jvm_in_its_own_pid_namespace_is_found_by_its_outer_id() -> Outcome {
         assert!(
             output
                 .out
-                .contains("1 classes have their own code again, 0 are left armed"),
+                .contains("1 class has its own code again, 0 are left armed"),
             "{}",
             output.out
         );

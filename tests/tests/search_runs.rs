@@ -124,6 +124,42 @@ fn a_program_is_searched_from_its_start_to_its_end() -> Outcome {
     })
 }
 
+/// A search does not need the agent, a call graph does. Both options together have both results.
+#[test]
+fn a_call_graph_is_recorded_beside_a_search() -> Outcome {
+    on_a_jdk_with("search", |programs| {
+        let folder = Folder::new("search-and-calls")?;
+        let (json, calls) = (folder.join("r.json"), folder.join("c.calls"));
+        let java = hostile(programs, &["work", "1500", "7"]);
+        let options = [
+            "--search",
+            &json.to_string_lossy(),
+            "--call-graph",
+            &calls.to_string_lossy(),
+        ];
+        let out = run(&options, &java).limit(LIMIT).run()?;
+        assert_eq!(
+            (out.code, out.out.as_str()),
+            (7, "begun\ndone\n"),
+            "{}",
+            out.err
+        );
+        result(&json)?;
+        let shown = veneer()
+            .args(["calls", "show", &calls.to_string_lossy(), "--json"])
+            .run()?
+            .succeeded("calls show")?;
+        let shown: Value = serde_json::from_str(&shown.out)?;
+        let methods = shown["methods"].as_array().ok_or("no methods")?;
+        let price = methods.iter().find(|method| method["method"] == "price");
+        assert!(
+            price.is_some_and(|method| method["entries"].as_u64() > Some(0)),
+            "{shown}"
+        );
+        Ok(())
+    })
+}
+
 /// A shell starts the JVM. A record of the search has the same result as the search.
 #[test]
 fn the_jvm_of_a_launcher_is_searched_and_recorded() -> Outcome {

@@ -144,12 +144,12 @@ pub fn run(arguments: &CallsRecordArguments) -> Result<u8> {
         hierarchy: Hierarchy::default(),
         asked: BTreeSet::new(),
     };
-    eprintln!(
-        "veneer: recording the calls of {} in process {} for {} s",
+    print_error(&format_args!(
+        "recording the calls of {} in process {} for {} s",
         patterns.join(", "),
         arguments.pid,
         arguments.seconds
-    );
+    ));
     let (readings, is_whole) = recording.record(Duration::from_secs_f64(arguments.seconds))?;
     if let Some(recorder) = recorder.filter(|_| is_whole) {
         // The trees are whole when the agent has detached their recorder.

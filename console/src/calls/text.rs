@@ -11,6 +11,7 @@ use veneer_text::replace_control_characters;
 
 use crate::cli::{CallsShowArguments, CallsView};
 use crate::output::Style;
+use crate::quantity::{quantity, verb};
 use crate::table;
 
 /// The number of rows unless the user names another one.
@@ -118,27 +119,30 @@ fn write_summary(profile: &CallProfile, out: &mut impl Write) -> Result<()> {
             values.join(", ")
         )?;
     }
-    let number = |count: usize| format_count(count as u64);
+    let number = |count: usize, noun| quantity(count as u64, noun);
     let calls = profile.edges().iter().map(|edge| edge.count);
     writeln!(
         out,
-        "{} methods, {} edges with {} calls, {} allocation sites, {} contexts of {} threads",
-        number(profile.methods().len()),
-        number(profile.edges().len()),
-        format_count(calls.fold(0, u64::saturating_add)),
-        number(profile.allocations().len()),
-        number(profile.contexts().len()),
-        number(profile.threads().len()),
+        "{}, {} with {}, {}, {} of {}",
+        number(profile.methods().len(), "method"),
+        number(profile.edges().len(), "edge"),
+        quantity(calls.fold(0, u64::saturating_add), "call"),
+        number(profile.allocations().len(), "allocation site"),
+        number(profile.contexts().len(), "context"),
+        number(profile.threads().len(), "thread"),
     )?;
     let never = profile.never_called();
     if !never.methods.is_empty() {
         writeln!(out, "{}", never_called_line(profile))?;
     }
-    if !profile.unseen().is_empty() {
+    let unseen = profile.unseen().len();
+    if unseen > 0 {
         writeln!(
             out,
-            "{} classes were not recorded; --view unseen lists them",
-            number(profile.unseen().len())
+            "{} {} not recorded; --view unseen lists {}",
+            number(unseen, "class"),
+            verb(unseen as u64, "was", "were"),
+            verb(unseen as u64, "it", "them")
         )?;
     }
     writeln!(out)?;

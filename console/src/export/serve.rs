@@ -63,10 +63,10 @@ pub fn run(
 ) -> Result<u8> {
     if let Some(address) = server.as_ref().and_then(|d| d.http.server_addr().to_ip()) {
         // If the user chose port 0, this line is the only place where the port is shown.
-        eprintln!(
-            "veneer: metrics of {} are at http://{address}/metrics",
+        print_error(&format_args!(
+            "metrics of {} are at http://{address}/metrics",
             session.pid()
-        );
+        ));
     }
     let end = arguments
         .seconds

@@ -16,7 +16,7 @@ use veneer_protocol::{Reply, Report, Request};
 use veneer_text::replace_control_characters;
 
 use crate::cli::{ExportArguments, settings};
-use crate::output::print_error;
+use crate::output::{print_error, print_note};
 use crate::plans;
 use crate::remote::{LEASE_MILLIS, RENEWAL_INTERVAL};
 
@@ -68,7 +68,7 @@ impl ExportSession {
             holding.keep_renewing(RENEWAL_INTERVAL)?;
             loop {
                 match holding.receive()? {
-                    Reply::Print(text) => eprintln!("{text}"),
+                    Reply::Print(text) => print_note(&text),
                     Reply::Done { .. } => break,
                     Reply::Failed { message } => {
                         print_error(&message);
@@ -81,7 +81,7 @@ impl ExportSession {
             thread::spawn(move || {
                 while let Ok(reply) = holding.receive() {
                     match reply {
-                        Reply::Print(text) => eprintln!("{text}"),
+                        Reply::Print(text) => print_note(&text),
                         Reply::Failed { message } => print_error(&message),
                         _ => {}
                     }

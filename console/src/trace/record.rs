@@ -121,11 +121,11 @@ pub fn run(arguments: &TraceRecordArguments) -> Result<u8> {
         Some(condition) => format!("until {condition}"),
         None => format!("for {} s", arguments.seconds.unwrap_or(DEFAULT_SECONDS)),
     };
-    eprintln!(
-        "veneer: recording the calls of {} in process {} {until}",
+    print_error(&format_args!(
+        "recording the calls of {} in process {} {until}",
         patterns.join(", "),
         arguments.pid
-    );
+    ));
     let closer = holder.closer()?;
     let (has_fired, outcome) = end.wait_and_detach(holder, client, &attached.id)?;
     closer.close();

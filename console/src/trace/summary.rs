@@ -9,6 +9,7 @@ use veneer_traces::format::names::ProbeRecord;
 use veneer_traces::{Names, Trace};
 
 use super::text::{clean, duration};
+use crate::quantity::{plural, quantity};
 
 /// The most methods of each list in the summary.
 const MAX_LISTED: usize = 10;
@@ -45,11 +46,12 @@ pub fn write(to: &mut impl Write, directory: &Path, left_out: &LeftOut) -> Resul
     let findings = trace.findings(&threads);
     writeln!(
         to,
-        "{}: {calls} calls in {} threads, {} ({} instrumented)",
+        "{}: {calls} {} in {}, {} ({} instrumented)",
         directory.display(),
-        threads.len(),
+        plural(calls, "call"),
+        quantity(threads.len() as u64, "thread"),
         duration(ns),
-        methods(trace.names.frames.len().saturating_sub(1) as u64)
+        quantity(trace.names.frames.len().saturating_sub(1) as u64, "method")
     )?;
     for (name, count) in findings.list() {
         if count > 0 {
@@ -87,7 +89,7 @@ fn write_costs(to: &mut impl Write, names: &Names) -> io::Result<()> {
 
 fn write_left_out(to: &mut impl Write, left_out: &LeftOut) -> io::Result<()> {
     if left_out.excluded_methods > 0 {
-        let what = methods(left_out.excluded_methods);
+        let what = quantity(left_out.excluded_methods, "method");
         writeln!(to, "  not recorded: {what}, by the filter")?;
     }
     for warning in &left_out.warnings {
@@ -123,13 +125,6 @@ fn write_left_out(to: &mut impl Write, left_out: &LeftOut) -> io::Result<()> {
     match &left_out.problem {
         Some(problem) => writeln!(to, "  incomplete: {}", clean(problem)),
         None => Ok(()),
-    }
-}
-
-fn methods(count: u64) -> String {
-    match count {
-        1 => "1 method".into(),
-        _ => format!("{count} methods"),
     }
 }
 

@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use veneer_calls::{CallProfile, file};
 use veneer_instruments::MethodPattern;
+use veneer_instruments::table::format_count;
 use veneer_protocol::data::{class_facts_path, directories_with_class_facts, read_class_facts};
 use veneer_protocol::{PlanSource, Report, path_of_process};
 
@@ -29,6 +30,7 @@ use super::hierarchy::Hierarchy;
 use super::instruments::InstrumentNames;
 use crate::output::print_error;
 use crate::post_mortem::{DataDirectory, ProcessState};
+use crate::quantity::{quantity, verb};
 use crate::replaced_file::replace_file;
 
 /// The name of the plan in messages.
@@ -215,23 +217,25 @@ fn read_report(path: &Path, pid: u32) -> Option<Report> {
 
 fn summarise(to: &mut impl Write, place: &Path, profile: &CallProfile) -> io::Result<()> {
     let called = profile.methods().iter().filter(|one| one.entries > Some(0));
-    let calls = profile.edges().iter().map(|edge| u128::from(edge.count));
+    let called = called.count() as u64;
+    let calls = profile.edges().iter().map(|edge| edge.count);
     writeln!(
         to,
-        "veneer: {}: {} methods were called, {} calls on {} edges, {} classes or methods unseen",
+        "veneer: {}: {} {} called, {} on {}, {} classes or methods unseen",
         place.display(),
-        called.count(),
-        calls.sum::<u128>(),
-        profile.edges().len(),
-        profile.unseen().len()
+        quantity(called, "method"),
+        verb(called, "was", "were"),
+        quantity(calls.fold(0, u64::saturating_add), "call"),
+        quantity(profile.edges().len() as u64, "edge"),
+        format_count(profile.unseen().len() as u64)
     )?;
     if !profile.contexts().is_empty() {
         writeln!(
             to,
-            "veneer: {}: {} contexts in {} threads",
+            "veneer: {}: {} in {}",
             place.display(),
-            profile.contexts().len(),
-            profile.threads().len()
+            quantity(profile.contexts().len() as u64, "context"),
+            quantity(profile.threads().len() as u64, "thread")
         )?;
     }
     Ok(())
