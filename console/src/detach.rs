@@ -133,7 +133,7 @@ fn write_result(
     if *request != DetachTarget::Unload {
         return Ok(());
     }
-    let restored = detached.classes_restored as u64;
+    let restored = detached.classes_restored;
     let left = detached.left.len() as u64;
     writeln!(
         to,
@@ -148,7 +148,7 @@ fn write_result(
             left.class, left.reason
         ));
     }
-    let running = detached.running as u64;
+    let running = detached.running;
     if running > 0 {
         writeln!(
             to,

@@ -58,8 +58,8 @@ fn write(to: &mut impl Write, pid: u32, agent: &Status, style: Style) -> io::Res
         "process {pid}: Veneer {} for {}, {} and {} armed; attached: {}",
         agent.version,
         status::format_age(agent.stay_millis()),
-        quantity(agent.classes_armed as u64, "class"),
-        quantity(agent.methods_armed as u64, "method"),
+        quantity(agent.classes_armed, "class"),
+        quantity(agent.methods_armed, "method"),
         status::format_attachments(agent)
     )?;
     for problem in &agent.problems {

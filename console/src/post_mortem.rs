@@ -199,11 +199,15 @@ fn derived_count(point: &RecordedPoint, solved: &mut SolvedFlow, counters: &Coun
         let counts = flow.solve(|counter| counters.sum(CounterSlot(counter)), &[]);
         *solved = Some((flow.clone(), counts));
     }
-    match (solved, point.at.fragment, point.at.to) {
-        (Some((_, counts)), Some(from), Some(to)) => {
+    let Some((_, counts)) = solved else {
+        return 0;
+    };
+    match (point.at.node, point.at.fragment, point.at.to) {
+        (Some(node), ..) => counts.node_count(node),
+        (None, Some(from), Some(to)) => {
             counts.edge_count(Endpoint::Node(from.0), Endpoint::Node(to.0))
         }
-        (Some((_, counts)), Some(f), None) => counts.node_count(f.0),
+        (None, Some(f), None) => counts.node_count(f.0),
         _ => 0,
     }
 }

@@ -37,8 +37,7 @@ fn the_most_called_methods_are_first() {
     let shown = text(&mut show("whole", &[]));
     let mut lines = shown.lines();
     assert_eq!(lines.next(), Some("command: java shop.Main"));
-    let summary =
-        "5 methods, 4 edges with 3,017 calls, 1 allocation sites, 6 contexts of 2 threads";
+    let summary = "5 methods, 4 edges with 3,017 calls, 1 allocation site, 6 contexts of 2 threads";
     assert_eq!(lines.next(), Some(summary));
     let row = |line: &str| {
         line.split_whitespace()

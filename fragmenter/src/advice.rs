@@ -13,7 +13,7 @@
 //! | `LateStop`          | like `Stop`, for activations with a `t` from `LateStart`    | `t`                |
 //! | `Limited`           | `Count` or `Log`, until its shared cell has reached a limit |                    |
 //! | `CountBuffered`     | `Count`, or `c += 1` in a loop that calls nothing           |                    |
-//! | `CountExternalEdge` | `shard[slot] += 1` or `-= 1`, at external entries and exits | current fragment   |
+//! | `CountExternalEdge` | `shard[slot] += 1` or `-= 1`, at external entries and exits | current node       |
 //! | `Log`               | copies chosen live variables into the thread's ring buffer  |                    |
 //! | `RunProbe`          | calls a compiled probe with the live values that it reads   |                    |
 //! | `TraceEntry`        | writes a call's entry to a trace; `t` = the open call       | `t`                |
@@ -24,6 +24,7 @@
 //! of the application. A compiled probe calls methods of the application only if its plan asks for
 //! it.
 
+use crate::counted_steps::CountedSteps;
 use crate::flowgraph::FragmentId;
 use crate::types::Type;
 use std::fmt;
@@ -167,6 +168,8 @@ pub enum ProbeAction {
         arrivals: CounterSlot,
         /// The first counter of exits.
         departures: CounterSlot,
+        /// The instructions at which a node begins inside a fragment.
+        steps: Arc<CountedSteps>,
     },
     /// Writes a log event to the ring buffer of the thread.
     Log {

@@ -24,6 +24,7 @@ pub mod cell_path;
 pub mod check;
 pub mod classfile;
 pub mod code_hash;
+pub mod counted_steps;
 pub mod counting;
 pub mod descriptor;
 pub mod edit_points;

@@ -46,6 +46,9 @@ pub enum PointSelector {
     Line(Vec<u16>),
     /// Single instructions of the selected kind.
     Instructions(InstructionKind),
+    /// For a counter: the entry, every call and every allocation. For code: every call whose callee
+    /// depends on the receiver; nothing is counted there.
+    CallGraph,
 }
 
 /// A selector of instructions by their effect.
@@ -129,6 +132,7 @@ impl fmt::Display for PointSelector {
             PointSelector::Edges => f.write_str("edges"),
             PointSelector::Edge(edges) => f.write_str(&join(edges, |(a, b)| format!("f{a}->f{b}"))),
             PointSelector::Instructions(which) => write!(f, "{which}"),
+            PointSelector::CallGraph => f.write_str("call graph"),
             PointSelector::Line(lines) => write!(f, "line {}", join(lines, u16::to_string)),
         }
     }

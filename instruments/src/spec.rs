@@ -112,10 +112,13 @@ impl InstrumentSpec {
         }
     }
 
-    /// Whether the instrument counts every fragment or every edge of a method. Most of its counts
-    /// can then be derived from the others.
+    /// Whether the instrument counts every fragment, every edge, or every call of a method. Most of
+    /// its counts can then be derived from the others.
     pub fn has_derived_counts(&self) -> bool {
-        let all = matches!(self.place, PointSelector::Blocks | PointSelector::Edges);
+        let all = matches!(
+            self.place,
+            PointSelector::Blocks | PointSelector::Edges | PointSelector::CallGraph
+        );
         let plain = self.kind == InstrumentKind::Counter && self.when == AdviceKind::Before;
         all && plain && !self.each && self.times.is_none()
     }

@@ -21,7 +21,7 @@ use veneer_fragmenter::advice::{Probe, ProbeAction, Site};
 use veneer_fragmenter::arming::{self, Armed, ArmedCode, Request};
 use veneer_fragmenter::cell_path::on_cell_path;
 use veneer_fragmenter::classfile::ClassFile;
-use veneer_fragmenter::counting::CounterPlan;
+use veneer_fragmenter::counting::{CounterPlan, calls_and_allocations};
 use veneer_fragmenter::hotspot::null_message::NullMessageAnalysis;
 use veneer_fragmenter::inference::upgrade_class_file;
 use veneer_fragmenter::method::Method;
@@ -494,8 +494,14 @@ fn prepare<'f>(file: &'f ClassFile<'f>, policy: &Policy) -> Vec<Prepared<'f>> {
                 });
             let direct = each.collect();
             let counting = CounterPlan::place_counters(&method, &armed.points);
-            let derived = counting.probes(CounterSlot(slots + 1));
+            let mut derived = counting.probes(CounterSlot(slots + 1));
             slots += counting.flow.counter_count();
+            let calls = calls_and_allocations(&method, &armed.points);
+            let counting = CounterPlan::place_at_instructions(&method, &armed.points, &calls);
+            if let Some(counting) = counting {
+                derived.extend(counting.probes(CounterSlot(slots + 1)));
+                slots += counting.flow.counter_count();
+            }
             Prepared {
                 method,
                 armed,

@@ -1,7 +1,7 @@
 //! The readings of points, including the counts that are derived from a counter block.
 //!
 //! ```text
-//!   counters of the block  +  fragments with running activations  ─▶ Flow::counts ─▶ count of each fragment and edge
+//!   counters of the block  +  nodes with running activations      ─▶ Flow::counts ─▶ count of each fragment and edge
 //! ```
 //!
 //! The plan thread and the threads that answer clients call this module. No lock of the agent is
@@ -18,7 +18,7 @@ use std::time::Duration;
 use veneer_fragmenter::version::method_id;
 use veneer_frequency::{EdgeProfile, Endpoint};
 use veneer_instruments::Measurement;
-use veneer_names::{CounterSlot, FragmentId};
+use veneer_names::CounterSlot;
 
 /// The time between two looks at the stacks while activations leave superseded versions.
 const POLL_INTERVAL: Duration = Duration::from_millis(1);
@@ -42,7 +42,7 @@ pub fn read_points(agent: &Agent, points: &[InstalledPoint]) -> Vec<Measurement>
             return *last;
         }
         let counts = live_block(point).and_then(|block| counts.get(&block.first));
-        let derived = counts.map_or(0, |counts| derived_count(counts, point.fragment, point.to));
+        let derived = counts.map_or(0, |counts| derived_count(counts, point));
         match read_own_counters(&agent.shards, &agent.rings, point) {
             Measurement::Count { hits } => Measurement::Count {
                 hits: hits + derived,
@@ -71,11 +71,11 @@ fn read_blocks(
     let mut before = activations_in(agent, env, &blocks);
     for _ in 0..MAX_READS {
         for block in &blocks {
-            let occupied = block.occupied_fragments(env, &before);
+            let occupied = block.occupied_nodes(env, &before);
             solved.insert(block.first, solve(block, &occupied));
         }
         let after = activations_in(agent, env, &blocks);
-        let count = |block: &CounterBlock, all| block.occupied_fragments(env, all).len();
+        let count = |block: &CounterBlock, all| block.occupied_nodes(env, all).len();
         blocks.retain(|block| count(block, &before) != count(block, &after));
         if blocks.is_empty() {
             break;
@@ -85,15 +85,15 @@ fn read_blocks(
     solved
 }
 
-/// The count of an edge or of a fragment. A point of a whole method has no derived count.
-fn derived_count(
-    counts: &EdgeProfile,
-    fragment: Option<FragmentId>,
-    to: Option<FragmentId>,
-) -> u64 {
-    match (fragment, to) {
-        (Some(from), Some(to)) => counts.edge_count(Endpoint::Node(from.0), Endpoint::Node(to.0)),
-        (Some(fragment), None) => counts.node_count(fragment.0),
+/// The count of a node, an edge or a fragment. A point of a whole method without a node has no derived
+/// count.
+fn derived_count(counts: &EdgeProfile, point: &InstalledPoint) -> u64 {
+    match (point.node, point.fragment, point.to) {
+        (Some(node), ..) => counts.node_count(node),
+        (None, Some(from), Some(to)) => {
+            counts.edge_count(Endpoint::Node(from.0), Endpoint::Node(to.0))
+        }
+        (None, Some(fragment), None) => counts.node_count(fragment.0),
         _ => 0,
     }
 }

@@ -46,6 +46,9 @@ pub struct InstalledPoint {
     pub fragment: Option<FragmentId>,
     /// For an edge, the fragment to which the edge leads.
     pub to: Option<FragmentId>,
+    /// The node of the counter block that has the count of the point, if the point is neither a
+    /// fragment nor an edge.
+    pub node: Option<u32>,
     /// For an instruction, a description of its effect.
     pub what: Option<Arc<str>>,
     /// The source line.

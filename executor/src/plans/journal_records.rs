@@ -26,6 +26,7 @@ pub fn installed(id: InstrumentId, class: &str, method: &str, points: &[Installe
     let point = |p: &InstalledPoint| PointRecord {
         fragment: p.fragment,
         to: p.to,
+        node: p.node,
         what: p.what.as_deref().map(str::to_string),
         line: p.line,
         slot: p.slot.into(),

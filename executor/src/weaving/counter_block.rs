@@ -19,6 +19,7 @@
 use crate::jvm::jni::{Env, Global, WeakGlobal};
 use parking_lot::{Mutex, MutexGuard};
 use std::sync::Arc;
+use veneer_fragmenter::counted_steps::CountedSteps;
 use veneer_fragmenter::counting::CounterPlan;
 use veneer_fragmenter::version::Span;
 use veneer_frequency::CountedGraph;
@@ -30,6 +31,8 @@ pub struct CounterBlock {
     method: MethodId,
     /// The flow graph with the numbers of the counters of this block.
     pub flow: CountedGraph,
+    /// The nodes of the graph that begin inside a fragment.
+    steps: Arc<CountedSteps>,
     /// The first counter.
     pub first: CounterSlot,
     /// The number of counters.
@@ -70,6 +73,7 @@ impl CounterBlock {
         CounterBlock {
             method,
             flow: counting.flow.with_counter_offset(first.0),
+            steps: counting.steps.clone(),
             first,
             width: counting.flow.counter_count(),
             versions: Mutex::default(),
@@ -105,12 +109,12 @@ impl CounterBlock {
         self.versions().iter().any(may_be)
     }
 
-    /// The fragments that contain those of the activations that count in the block. The same
-    /// fragment appears once for each activation.
-    pub fn occupied_fragments(&self, env: Env, activations: &[VersionActivation]) -> Vec<u32> {
+    /// The nodes that contain those of the activations that count in the block. The same node appears
+    /// once for each activation.
+    pub fn occupied_nodes(&self, env: Env, activations: &[VersionActivation]) -> Vec<u32> {
         let spans = self.occupied_spans(env, activations);
-        let fragments = spans.iter().filter_map(|s| s.fragment);
-        fragments.map(|f| f.0).collect()
+        let node = |span: &Span| Some(self.steps.node_at(span.fragment?, span.original_pc));
+        spans.iter().filter_map(node).collect()
     }
 
     /// The spans that contain those of the activations that count in the block.
@@ -138,6 +142,7 @@ impl CounterBlock {
         CounterBlock {
             method,
             flow: flow.with_counter_offset(first.0),
+            steps: Arc::default(),
             first,
             width: flow.counter_count(),
             versions: Mutex::default(),
@@ -156,6 +161,7 @@ mod tests {
         let span = |pc, fragment: Option<u32>| Span {
             pc,
             fragment: fragment.map(FragmentId),
+            original_pc: 0,
             gathers: false,
         };
         let spans = [span(4, Some(0)), span(10, None), span(12, Some(2))];

@@ -33,7 +33,9 @@ use std::fmt;
 use veneer_fragmenter::Refusal;
 use veneer_fragmenter::advice::Site;
 use veneer_fragmenter::arming::ArmedCode;
-use veneer_fragmenter::bytecode::opcode::{INVOKESPECIAL, is_return};
+use veneer_fragmenter::bytecode::opcode::{
+    INVOKEINTERFACE, INVOKESPECIAL, INVOKEVIRTUAL, is_return,
+};
 use veneer_fragmenter::flowgraph::{Fragment, FragmentId};
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::points::reachable;
@@ -131,6 +133,7 @@ impl<'a> Planner<'a> {
                 loop_exits::plan(spec, self.method, &self.reachable, self.compile)?
             }
             PointSelector::Instructions(which) => self.instruction_points(which)?,
+            PointSelector::CallGraph => self.call_graph_points()?,
             PointSelector::Exits => self.exit_points()?,
             PointSelector::Loops => self.fragment_points(self.whole(self.loop_headers()))?,
             PointSelector::Blocks => self.fragment_points(self.whole(self.reachable.clone()))?,
@@ -281,6 +284,58 @@ impl<'a> Planner<'a> {
         for (fragment, index) in indices {
             if let Some(found) = instruction_site(which, method, index) {
                 points.extend(self.instruction_point(fragment, index, found)?);
+            }
+        }
+        Ok(points)
+    }
+
+    /// The points of a call graph. Instructions before `super(…)` or `this(…)` have none, because they
+    /// are in no version.
+    fn call_graph_points(&mut self) -> Points {
+        let method = self.method;
+        let (calls, allocations) = (
+            InstructionKind::CallSites(None),
+            InstructionKind::Allocations,
+        );
+        let is_counter = match (&self.spec.kind, self.spec.when) {
+            (InstrumentKind::Counter, AdviceKind::Before) => true,
+            (InstrumentKind::Code(_), AdviceKind::Before) => false,
+            _ => {
+                return Err(unsupported(
+                    "anything but a counter or code before the calls of a call graph",
+                    "use .call_graph().before(counter()), or .call_sites() for other instruments",
+                ));
+            }
+        };
+        let first = self.armed.points.first().map_or(0, |p| p.instruction);
+        let start = self.armed.points.first().map(|p| p.fragment);
+        let mut points = Vec::new();
+        if is_counter {
+            points.extend(self.method_points()?);
+            points.extend(self.constructor_call(&calls));
+        }
+        for fragment in self.reachable.clone() {
+            let Some(instructions) = method.flow.get(fragment).map(|f| f.instructions.clone())
+            else {
+                continue;
+            };
+            for index in instructions.filter(|index| start != Some(fragment) || *index >= first) {
+                let is_virtual = matches!(
+                    method.instructions[index].1.op(),
+                    INVOKEVIRTUAL | INVOKEINTERFACE
+                );
+                let call = instruction_site(&calls, method, index);
+                let call = call.filter(|_| is_counter || is_virtual);
+                let allocation = || instruction_site(&allocations, method, index);
+                let found = call.or_else(|| allocation().filter(|_| is_counter));
+                if let Some(found) = found {
+                    points.extend(self.instruction_point(fragment, index, found)?);
+                }
+            }
+        }
+        if !is_counter {
+            for (_, action) in points.iter_mut().flat_map(|point| &mut point.sites) {
+                *action = PlannedAction::CodeOnly;
             }
         }
         Ok(points)

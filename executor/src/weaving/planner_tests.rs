@@ -259,6 +259,57 @@ fn fragments_before_the_constructor_call_are_refused() {
 }
 
 #[test]
+fn a_call_graph_has_the_entry_and_each_call_and_allocation() {
+    let whats = |points: Points| -> Vec<String> {
+        let points = points.expect("the spec has points").into_iter();
+        let mut whats: Vec<String> = points.filter_map(|point| point.what).collect();
+        whats.sort();
+        whats
+    };
+    let which = |kind| PointSelector::Instructions(kind);
+    for label in [SITES, "<init>(Z)V", "<init>(I)V", LOOP] {
+        let calls = whats(counter(label, which(InstructionKind::CallSites(None))));
+        let allocations = whats(counter(label, which(InstructionKind::Allocations)));
+        let mut expected = [calls, allocations].concat();
+        expected.sort();
+        // The call of `this(…)` has a second point, which no version reaches.
+        expected.dedup();
+        let graph = counter(label, PointSelector::CallGraph);
+        let entries = graph.as_ref().map_or(0, |points| {
+            let entries = points.iter().filter(|point| point.what.is_none());
+            entries.count()
+        });
+        assert_eq!((whats(graph), entries), (expected, 1), "{label}");
+    }
+}
+
+#[test]
+fn code_in_a_call_graph_runs_before_virtual_calls_and_counts_nothing() {
+    let points = planned(
+        SITES,
+        &spec(PointSelector::CallGraph, AdviceKind::Before, code()),
+    );
+    let points = points.expect("code at virtual calls");
+    let mnemonics = points.iter().filter_map(|point| {
+        let what = point.what.as_deref()?;
+        what.split(' ').next()
+    });
+    let mnemonics: Vec<&str> = mnemonics.collect();
+    assert_eq!(
+        mnemonics,
+        ["invokevirtual", "invokeinterface", "invokevirtual"]
+    );
+    let actions = points.iter().flat_map(|point| &point.sites);
+    let is_code_only = |(_, action): &(Site, PlannedAction)| *action == PlannedAction::CodeOnly;
+    assert!(actions.into_iter().all(is_code_only));
+    let after = planned(
+        SITES,
+        &spec(PointSelector::CallGraph, AdviceKind::After, code()),
+    );
+    assert!(matches!(error(after), AttachError::Unsupported { .. }));
+}
+
+#[test]
 fn loops_are_counted_and_timed_at_their_headers() {
     assert_eq!(
         shown(&counter(LOOP, PointSelector::Loops)),

@@ -43,8 +43,10 @@ use crate::weaving::target_switch::SwitchBatch;
 use crate::weaving::woven_methods::Probes;
 use std::sync::Arc;
 use veneer_fragmenter::Refusal;
+use veneer_fragmenter::advice::Site;
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::counting::CounterPlan;
+use veneer_fragmenter::method::Method;
 use veneer_fragmenter::points::reachable;
 use veneer_instruments::{AttachError, ClassMetadata, InstrumentId, InstrumentSpec, PointSelector};
 use veneer_names::{LogPoint, MethodId, PointSlot, internal_form};
@@ -231,7 +233,12 @@ enum ErrorReporting {
 impl ErrorReporting {
     fn for_error(error: &AttachError, place: &PointSelector) -> ErrorReporting {
         match error {
-            AttachError::NotCompiled { .. } if matches!(place, PointSelector::Instructions(_)) => {
+            AttachError::NotCompiled { .. }
+                if matches!(
+                    place,
+                    PointSelector::Instructions(_) | PointSelector::CallGraph
+                ) =>
+            {
                 ErrorReporting::IfNothingIsPlaced
             }
             AttachError::NotCompiled { .. } | AttachError::TooManyPoints { .. } => {
@@ -450,8 +457,11 @@ impl ClassWeaver<'_> {
         }
         let is_derived =
             task.spec.has_derived_counts() && planned.len() > 1 && !agent.methods.counts_each();
-        let counting = is_derived.then(|| CounterPlan::place_counters(method, &armed.points));
-        self.allocate(task, &planned, counting)
+        let counting = match is_derived {
+            true => counter_plan(&task.spec.place, &analysed, &planned),
+            false => None,
+        };
+        self.allocate((task, method), &planned, counting)
             .map_err(NotPlaced::Refused)
     }
 
@@ -552,17 +562,19 @@ impl ClassWeaver<'_> {
     /// If the memory for counters, log points or limits is exhausted.
     fn allocate(
         &self,
-        task: &Task,
+        (task, method): (&Task, &Method),
         planned: &[PlannedProbe],
         counting: Option<CounterPlan>,
     ) -> Result<Placement, Refused> {
         let agent = self.agent;
         let mut placement = Placement::default();
-        if let Some(counting) = counting
-            && let Some(block) = allocate_block(&agent.table, &agent.shards, task.method, &counting)
+        if let Some(counting) = &counting
+            && let Some(block) = allocate_block(&agent.table, &agent.shards, task.method, counting)
         {
             placement.probes.derived = Some((counting.probes(block.first), block));
         }
+        let has_nodes = task.spec.place == PointSelector::CallGraph;
+        let nodes = counting.filter(|_| has_nodes && placement.probes.derived.is_some());
         let block = placement.probes.derived.as_ref();
         let block = block.map(|(_, block)| block.clone());
         let late_cell = {
@@ -592,6 +604,7 @@ impl ClassWeaver<'_> {
                 method: label.clone(),
                 fragment: one.fragment,
                 to: one.to,
+                node: nodes.as_ref().and_then(|nodes| nodes.node(method, site)),
                 what: one.what.as_deref().map(Into::into),
                 line: one.line,
                 slot,
@@ -663,6 +676,28 @@ impl ClassWeaver<'_> {
         let most = times.most;
         Ok(i.cells.last().map(|cell| HitLimit { cell: *cell, most }))
     }
+}
+
+/// The counters from which the counts of planned points are derived. `None` if a counter at each point
+/// is expected to cost less.
+fn counter_plan(
+    place: &PointSelector,
+    analysed: &AnalysedMethod,
+    planned: &[PlannedProbe],
+) -> Option<CounterPlan> {
+    let (method, points) = (&analysed.method, &analysed.armed.points);
+    if *place != PointSelector::CallGraph {
+        return Some(CounterPlan::place_counters(method, points));
+    }
+    let index = |point: &PlannedProbe| match point.sites.first()?.0 {
+        Site::At(pc) => {
+            let found = method.instructions.binary_search_by_key(&pc, |one| one.0);
+            found.ok()
+        }
+        _ => None,
+    };
+    let instructions: Vec<usize> = planned.iter().filter_map(index).collect();
+    CounterPlan::place_at_instructions(method, points, &instructions)
 }
 
 /// The values of a point's counters when the point is made. Readings subtract them, because

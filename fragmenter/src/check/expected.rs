@@ -2,7 +2,6 @@
 
 use crate::advice::{Probe, ProbeAction};
 use crate::counting::ExternalEdges;
-use crate::flowgraph::FragmentId;
 use crate::patch::{self, Edit};
 use crate::points::Point;
 use crate::version::VersionPlan;
@@ -93,18 +92,18 @@ fn steps(plan: &VersionPlan) -> Vec<ProbeStep> {
 fn counters(plan: &VersionPlan) -> Vec<CounterSlot> {
     let mut all = Vec::new();
     for p in plan.probes {
-        match p.action {
+        match &p.action {
             ProbeAction::CountExternalEdge {
                 arrivals,
                 departures,
+                steps,
             } => {
-                let external_edges =
-                    ExternalEdges::entries_and_exits(plan.method, &plan.armed.points);
-                let row = |first: CounterSlot, of: &[FragmentId]| first.block(of.len() as u32);
-                all.extend(row(arrivals, &external_edges.arrivals));
-                all.extend(row(departures, &external_edges.departures));
+                let edges =
+                    ExternalEdges::entries_and_exits(plan.method, &plan.armed.points, steps);
+                all.extend(arrivals.block(edges.arrivals.len() as u32));
+                all.extend(departures.block(edges.departures.len() as u32));
             }
-            ref action => all.extend(action.counter()),
+            action => all.extend(action.counter()),
         }
     }
     all

@@ -38,7 +38,7 @@ use crate::refusal::Refusal;
 use crate::runtime;
 use crate::types::{State, Type};
 use indexmap::IndexMap;
-use slots::{Slots, external_counters};
+use slots::{ExternalCounters, Slots, external_counters};
 use std::collections::HashMap;
 use veneer_names::CounterSlot;
 
@@ -66,6 +66,14 @@ struct ExitStub {
     /// The index of the point with whose frame the activation leaves.
     point: usize,
     label: Label,
+}
+
+/// A [`Span`] before the pcs of the body are known.
+struct LabelledSpan {
+    label: Label,
+    fragment: Option<FragmentId>,
+    original_pc: u16,
+    gathers: bool,
 }
 
 /// An emitted body with its mapping to the armed body.
@@ -117,8 +125,9 @@ pub(super) struct BodyEmitter<'b, 'e> {
     handlers: IndexMap<FragmentId, Label>,
     /// Timers around fragments and instructions, which an exception must stop.
     open_timers: Vec<CounterSlot>,
-    external_edges: ExternalEdges,
-    spans: Vec<(Label, Option<FragmentId>, bool)>,
+    /// The external entries and exits of each placement of spanning-tree counters.
+    external: Vec<(ExternalCounters<'b>, ExternalEdges)>,
+    spans: Vec<LabelledSpan>,
     /// Whether positions are recorded by instruction.
     exact: bool,
 }
@@ -164,17 +173,19 @@ pub(super) fn emit(
         })
         .filter_map(|p| p.action.timer())
         .collect();
-    let external_edges = match external_counters(plan).next() {
-        Some(_) => ExternalEdges::entries_and_exits(plan.method, &plan.armed.points),
-        None => ExternalEdges::default(),
-    };
+    let external = external_counters(plan).map(|external| {
+        let points = &plan.armed.points;
+        let edges = ExternalEdges::entries_and_exits(plan.method, points, external.steps);
+        (external, edges)
+    });
+    let external = external.collect();
     let body = BodyEmitter {
         e,
         plan,
         patched,
         bodies,
         slots,
-        external_edges,
+        external,
         spans: Vec::new(),
         points,
         a,
@@ -264,7 +275,7 @@ impl BodyEmitter<'_, '_> {
                 self.emit_node(FragmentId(i as u32))?;
             }
         }
-        self.begin_span(None);
+        self.begin_span(None, 0);
         if self.bodies == Bodies::Resume {
             self.return_only_code()?;
         }
@@ -514,8 +525,8 @@ impl BodyEmitter<'_, '_> {
         // The position in the local `position`, if it is known. It is known from the first store to
         // the end of the fragment.
         let mut known_position: Option<i32> = None;
-        let mut exit_counter_set = false;
-        self.begin_span(Some(code));
+        let mut are_exit_counters_set = false;
+        self.begin_span(Some(code), method.instructions[first].0);
         for i in first..=last {
             let (pc, instruction) = &method.instructions[i];
             let op = instruction.op();
@@ -562,8 +573,14 @@ impl BodyEmitter<'_, '_> {
                 }
                 known_position = Some(place);
             }
-            if may_throw(op) && !std::mem::replace(&mut exit_counter_set, true) {
-                self.select_exit_counter(code)?;
+            let begins_node = self.begins_node(*pc);
+            if begins_node {
+                self.begin_span(Some(code), *pc);
+            }
+            let is_first = may_throw(op) && !are_exit_counters_set;
+            if is_first || begins_node {
+                self.select_exit_counters(code, *pc, is_first)?;
+                are_exit_counters_set |= is_first;
             }
             if op == NEW {
                 let label = self.a.fresh();
@@ -761,23 +778,40 @@ impl BodyEmitter<'_, '_> {
         )
     }
 
-    /// Records that activations are in this fragment from the current pc on, if the method counts
-    /// external entries and exits.
-    fn begin_span(&mut self, fragment: Option<FragmentId>) {
-        if external_counters(self.plan).next().is_some() {
-            let here = self.a.fresh();
-            self.a.place(here);
+    /// Records that activations are in this fragment from the current pc on, and have reached the
+    /// instruction at `original_pc`, if the method counts external entries and exits.
+    fn begin_span(&mut self, fragment: Option<FragmentId>, original_pc: u16) {
+        if !self.external.is_empty() {
+            let label = self.here();
             let gathers = fragment.is_some_and(|f| self.counts_in_locals(f));
-            self.spans.push((here, fragment, gathers));
+            self.spans.push(LabelledSpan {
+                label,
+                fragment,
+                original_pc,
+                gathers,
+            });
         }
     }
 
-    /// Emits code that selects the counter for an exception that leaves fragment `f`.
-    fn select_exit_counter(&mut self, f: FragmentId) -> Result<(), Refusal> {
-        let place = self.external_edges.departures.iter().position(|d| *d == f);
-        for (departures, local) in self.slots.exit_counters.clone() {
-            if let Some(place) = place {
-                let counter = departures.plus(place as u32);
+    /// Whether a node of a placement begins inside a fragment at this instruction.
+    fn begins_node(&self, pc: u16) -> bool {
+        let mut all = self.external.iter();
+        all.any(|(external, _)| external.steps.begins_at(pc))
+    }
+
+    /// Emits code that selects the counters for an exception that leaves fragment `f` from the
+    /// instruction at `pc` on: those of all placements, or only of those with a node that begins there.
+    fn select_exit_counters(&mut self, f: FragmentId, pc: u16, all: bool) -> Result<(), Refusal> {
+        for n in 0..self.external.len() {
+            let (external, edges) = &self.external[n];
+            if !all && !external.steps.begins_at(pc) {
+                continue;
+            }
+            let node = external.steps.node_at(f, pc);
+            let place = edges.departures.iter().position(|d| *d == node);
+            let counter = place.map(|place| external.departures.plus(place as u32));
+            let local = self.slots.exit_counters.get(&external.departures).copied();
+            if let (Some(counter), Some(local)) = (counter, local) {
                 self.e.push_int(&mut self.a, counter.byte_offset() as i32)?;
                 self.a.local(ISTORE, local);
             }
@@ -803,20 +837,30 @@ impl BodyEmitter<'_, '_> {
         f: FragmentId,
         change: CounterChange,
     ) -> Result<(), Refusal> {
-        let place = self.external_edges.arrivals.iter().position(|a| *a == f);
-        for (arrivals, _) in external_counters(self.plan).filter(|_| place.is_some()) {
-            let slot = arrivals.plus(place.unwrap_or(0) as u32);
-            self.e.count(&mut self.a, &self.slots, slot, change)?;
-        }
-        Ok(())
+        let counters = self.external.iter().filter_map(|(external, edges)| {
+            let place = edges.arrivals.iter().position(|a| *a == f)?;
+            Some(external.arrivals.plus(place as u32))
+        });
+        self.count_all(counters.collect(), change)
     }
 
-    /// Counts an external exit from `f`, or takes one back.
+    /// Counts an external exit from the end of `f`, or takes one back.
     fn count_external_exit(&mut self, f: FragmentId, change: CounterChange) -> Result<(), Refusal> {
-        let place = self.external_edges.departures.iter().position(|d| *d == f);
-        for (_, departures) in external_counters(self.plan).filter(|_| place.is_some()) {
-            let slot = departures.plus(place.unwrap_or(0) as u32);
-            self.e.count(&mut self.a, &self.slots, slot, change)?;
+        let counters = self.external.iter().filter_map(|(external, edges)| {
+            let node = external.steps.last_node(f);
+            let place = edges.departures.iter().position(|d| *d == node)?;
+            Some(external.departures.plus(place as u32))
+        });
+        self.count_all(counters.collect(), change)
+    }
+
+    fn count_all(
+        &mut self,
+        counters: Vec<CounterSlot>,
+        change: CounterChange,
+    ) -> Result<(), Refusal> {
+        for counter in counters {
+            self.e.count(&mut self.a, &self.slots, counter, change)?;
         }
         Ok(())
     }

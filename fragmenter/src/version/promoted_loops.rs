@@ -65,6 +65,7 @@ pub(super) fn promoted_loops(
                     found.contains(f) && !next.is_empty() && next.iter().all(|n| found.contains(*n))
                 }
                 Site::Edge(a, b) => found.contains(a) && found.contains(b),
+                Site::At(pc) => found.contains(plan.method.flow.fragment_containing(pc)),
                 _ => false,
             };
             if inside {

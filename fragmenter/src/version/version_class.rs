@@ -68,6 +68,9 @@ pub struct Span {
     pub pc: u16,
     /// The fragment into which the activation was counted, if any.
     pub fragment: Option<FragmentId>,
+    /// The pc, in the method's own code, of the instruction at which the range begins. Without a
+    /// fragment 0.
+    pub original_pc: u16,
     /// Whether the counters of the surrounding loop are locals here, so that the counters in memory
     /// are behind. Such code calls nothing.
     pub gathers: bool,

@@ -18,7 +18,7 @@ use veneer_fragmenter::advice::{Probe, ProbeAction, Site};
 use veneer_fragmenter::arming::{self, ArmedCode, Request};
 use veneer_fragmenter::check::{self, Checked, Expected};
 use veneer_fragmenter::classfile::ClassFile;
-use veneer_fragmenter::counting::CounterPlan;
+use veneer_fragmenter::counting::{CounterPlan, calls_and_allocations};
 use veneer_fragmenter::flowgraph::FragmentId;
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::patch::{self, Edit};
@@ -191,6 +191,12 @@ fn emit(class: &[u8], policy: &Policy, choices: &mut Choices, verifies: bool) {
             let counting = CounterPlan::place_counters(&method, &armed.points);
             probes.extend(counting.probes(CounterSlot(slots + 4)));
             slots += 4 + counting.flow.counter_count();
+            let calls = calls_and_allocations(&method, &armed.points);
+            let counting = CounterPlan::place_at_instructions(&method, &armed.points, &calls);
+            if let Some(counting) = counting {
+                probes.extend(counting.probes(CounterSlot(slots + 4)));
+                slots += 4 + counting.flow.counter_count();
+            }
         }
         methods.push(InstrumentedMethod {
             method,

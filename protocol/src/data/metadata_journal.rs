@@ -75,7 +75,7 @@ pub enum Record {
         /// The points of the method.
         points: Vec<PointRecord>,
         /// The flow graph from which the counts of the points are derived, if any. A point is a
-        /// node of the graph, or an edge if it has a `t`. A point also has its own counter, which
+        /// node of the graph (`n`, or else `f`), or an edge if it has a `t`. A point also has its own counter, which
         /// counts while the control-flow graph is edited; its count is added to the derived count.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         flow: Option<CountedGraph>,
@@ -129,6 +129,10 @@ pub struct PointRecord {
     /// For an edge, the fragment to which the edge leads.
     #[serde(rename = "t", default, skip_serializing_if = "Option::is_none")]
     pub to: Option<FragmentId>,
+    /// The node of the flow graph that has the count of the point, if the point is neither a fragment
+    /// nor an edge.
+    #[serde(rename = "n", default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<u32>,
     /// For an instruction, a description of its effect.
     #[serde(rename = "w", default, skip_serializing_if = "Option::is_none")]
     pub what: Option<String>,

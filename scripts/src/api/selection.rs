@@ -399,6 +399,7 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<PlanContext>) {
         ("loops", PointSelector::Loops),
         ("loop_exits", PointSelector::LoopExits),
         ("edges", PointSelector::Edges),
+        ("call_graph", PointSelector::CallGraph),
     ] {
         engine.register_fn(name, move |methods: &mut SelectedMethods| {
             methods.at(place.clone())

@@ -160,6 +160,12 @@ pub(super) const GROUPS: &[Group] = &[
                 description: "Method calls, all or those by one instruction, with the whole target in `what`: `invokevirtual a.B::m(I)V @17`. With a counter also the call of the superclass's constructor, counted when it has returned.",
             },
             Function {
+                name: "call_graph",
+                usage: "methods(…).call_graph()",
+                returns: "points",
+                description: "With `.before(counter())`: the entry, every call and every allocation, with the texts of `.call_sites()` and `.allocations()` in `what`. Most counts are derived, so this costs less than a counter at each of them. With `.before(code(…))`: the code runs before every call whose callee depends on the receiver, and its points count nothing.",
+            },
+            Function {
                 name: "reads",
                 usage: "methods(…).reads() or .reads(\"a.B.field\")",
                 returns: "points",

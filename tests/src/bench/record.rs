@@ -62,7 +62,7 @@ impl Goal {
     /// A goal that `figure` is at most `most`. Both are compared with the printed precision of two
     /// digits.
     pub fn at_most(what: &str, most: f64, unit: &str, figure: f64) -> Self {
-        let shown = |value: f64| format!("{value:.2} {unit}").trim_end().to_string();
+        let shown = |value: f64| format!("{} {unit}", number(value)).trim_end().to_string();
         Self {
             what: what.to_string(),
             goal: format!("≤ {}", shown(most)),
@@ -93,6 +93,22 @@ impl Goal {
             met: against.is_empty(),
         }
     }
+}
+
+/// A number with two digits behind the point; from 1,000 on a whole number with separators.
+fn number(value: f64) -> String {
+    if value.abs() < 1000.0 {
+        return format!("{value:.2}");
+    }
+    let digits = format!("{:.0}", value.abs());
+    let mut text = String::from(if value < 0.0 { "-" } else { "" });
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 /// A part with its figures, as saved in `docs/benchmarks/`.
@@ -177,6 +193,11 @@ mod tests {
         assert!(Goal::between("cost", 0.5, 1.1, 1.104).met);
         assert!(!Goal::between("cost", 0.5, 1.1, 0.49).met);
         assert_eq!(Goal::at_most("timer", 30.0, "ns", 28.5).figure, "28.50 ns");
+        let memory = Goal::at_most("memory", 3072.0, "bytes", 11_323.8);
+        assert_eq!(
+            (&*memory.goal, &*memory.figure),
+            ("≤ 3,072 bytes", "11,324 bytes")
+        );
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! Makes a call profile from the counts of the agent.
 //!
 //! ```text
-//!   entries      counter at each entry              ─▶ methods with entries
-//!   sites        counter before each call           ─┬▶ edges of static and special calls
+//!   entries      count of each entry                ─▶ methods with entries
+//!   sites        count of each call                 ─┬▶ edges of static and special calls
 //!   first        table (site_id, class)              ├▶ edges of virtual calls: all calls of the site but …
 //!   receivers    table (site_id, class) → count     ─┴▶ … those on other classes, one edge per method
-//!   allocations  counter before each `new`          ─▶ allocation sites
+//!   allocations  count of each `new`                ─▶ allocation sites
 //!   refusals                                        ─▶ classes whose calls are missing
 //! ```
 
@@ -34,11 +34,11 @@ const LOST_RECEIVERS: &str = "receivers that were lost when the JVM was killed";
 /// The counts of a recording, as the agent reported them.
 #[derive(Clone, Debug, Default)]
 pub struct Readings {
-    /// A counter at the entry of each method.
+    /// The entries of each method.
     pub entries: Vec<PointRow>,
-    /// A counter before each call.
+    /// The executions of each call.
     pub sites: Vec<PointRow>,
-    /// A counter before each allocation.
+    /// The executions of each allocation.
     pub allocations: Vec<PointRow>,
     /// Counts by `site_id()` and the class of the receiver, without calls on the class that the site
     /// met first. The class is null for calls on null, which enter no method.
@@ -53,6 +53,18 @@ pub struct Readings {
     pub contexts: Vec<PointRow>,
     /// All classes and methods that the agent left unchanged.
     pub refusals: Vec<RefusalRow>,
+}
+
+impl Readings {
+    /// Adds the count of an entry, of a call or of an allocation.
+    pub fn add_point(&mut self, row: PointRow) {
+        let rows = match row.what.as_deref() {
+            None => &mut self.entries,
+            Some(what) if AllocationSite::parse(what).is_some() => &mut self.allocations,
+            Some(_) => &mut self.sites,
+        };
+        rows.push(row);
+    }
 }
 
 /// The receivers of a call site.

@@ -13,9 +13,7 @@ const MAX_POINTS: u32 = 5_000_000;
 
 /// The names of the instruments of a recording. They distinguish the recordings of several commands.
 pub struct InstrumentNames {
-    entries: String,
-    sites: String,
-    allocations: String,
+    points: String,
     receivers: String,
     first_receivers: String,
     virtual_calls: String,
@@ -27,9 +25,7 @@ impl InstrumentNames {
     pub fn of_this_process() -> InstrumentNames {
         let name = |what| format!("veneer calls {}: {what}", process::id());
         InstrumentNames {
-            entries: name("entries"),
-            sites: name("calls"),
-            allocations: name("allocations"),
+            points: name("counts"),
             receivers: name("receivers"),
             first_receivers: name("first receivers"),
             virtual_calls: name("virtual calls"),
@@ -45,36 +41,19 @@ impl InstrumentNames {
     /// the rest of the site's calls.
     pub fn plan(&self, patterns: &[String], max_receivers: u32) -> String {
         let patterns: Vec<String> = patterns.iter().map(|pattern| literal(pattern)).collect();
-        let receivers = |mnemonic| {
-            format!(
-                "m.call_sites(\"{mnemonic}\").before(code(|p| {{ let c = inline_cache(p.receiver); \
-                 if c == 2 {{ t.count(site_id(), class_of(p.receiver)) }} \
-                 else if c == 1 {{ first.count(site_id(), class_of(p.receiver)) }} }}).named({}));\n",
-                literal(&self.virtual_calls)
-            )
-        };
-        let counter = |name| format!("counter().named({})", literal(name));
-        let other = |mnemonic| {
-            let counter = counter(&self.sites);
-            format!("m.call_sites(\"{mnemonic}\").before({counter});\n")
-        };
         format!(
             "let m = methods([{}]).limit({MAX_POINTS});\n\
              let t = tally({max_receivers}).named({});\n\
              let first = tally({max_receivers}).named({});\n\
-             m.entry().before({});\n\
-             m.allocations().before({});\n\
-             {}{}{}{}{}",
+             m.call_graph().before(counter().named({}));\n\
+             m.call_graph().before(code(|p| {{ let c = inline_cache(p.receiver); \
+             if c == 2 {{ t.count(site_id(), class_of(p.receiver)) }} \
+             else if c == 1 {{ first.count(site_id(), class_of(p.receiver)) }} }}).named({}));\n",
             patterns.join(", "),
             literal(&self.receivers),
             literal(&self.first_receivers),
-            counter(&self.entries),
-            counter(&self.allocations),
-            other("invokestatic"),
-            other("invokespecial"),
-            other("invokedynamic"),
-            receivers("invokevirtual"),
-            receivers("invokeinterface"),
+            literal(&self.points),
+            literal(&self.virtual_calls),
         )
     }
 
@@ -122,14 +101,11 @@ impl InstrumentNames {
     pub fn counts(&self, all: impl Iterator<Item = (String, Vec<PointRow>)>) -> Readings {
         let mut readings = Readings::default();
         for (name, points) in all {
-            let rows: &mut Vec<PointRow> = match name {
-                name if name == self.entries => &mut readings.entries,
-                name if name == self.sites || name == self.virtual_calls => &mut readings.sites,
-                name if name == self.allocations => &mut readings.allocations,
-                name if name == self.contexts => &mut readings.contexts,
-                _ => continue,
-            };
-            rows.extend(points);
+            if name == self.points {
+                points.into_iter().for_each(|row| readings.add_point(row));
+            } else if name == self.contexts {
+                readings.contexts.extend(points);
+            }
         }
         readings
     }

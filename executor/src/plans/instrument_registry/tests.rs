@@ -38,6 +38,7 @@ pub fn point(class: u32, method: u32, slot: u32) -> InstalledPoint {
         method: "m()V".into(),
         fragment: None,
         to: None,
+        node: None,
         what: None,
         line: Some(7),
         slot: PointSlot::Counter(CounterSlot(slot)),

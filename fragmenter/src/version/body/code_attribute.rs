@@ -1,7 +1,7 @@
 //! Converts the instructions of a body to its `Code` attribute: exception table, stack-map frames
 //! and lines.
 
-use super::{BodyEmitter, CopiedInstruction, EmittedBody, MonitoredCode};
+use super::{BodyEmitter, CopiedInstruction, EmittedBody, LabelledSpan, MonitoredCode};
 use crate::bytecode::{Assembled, Label};
 use crate::classfile::{Code, ExceptionRange, encode_stack_map};
 use crate::flowgraph::FragmentId;
@@ -91,11 +91,12 @@ impl BodyEmitter<'_, '_> {
             .filter_map(|p| Some((out.at(p.start)?, p.armed_pc?)));
         let mut armed_pcs: Vec<(u16, u16)> = armed_pcs.collect();
         armed_pcs.sort_unstable();
-        let span = |(label, fragment, gathers): &(Label, Option<FragmentId>, bool)| {
+        let span = |span: &LabelledSpan| {
             Some(Span {
-                pc: out.at(*label)?,
-                fragment: *fragment,
-                gathers: *gathers,
+                pc: out.at(span.label)?,
+                fragment: span.fragment,
+                original_pc: span.original_pc,
+                gathers: span.gathers,
             })
         };
         let mut spans: Vec<Span> = spans.iter().filter_map(span).collect();

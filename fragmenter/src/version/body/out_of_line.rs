@@ -6,7 +6,6 @@
 //! - returns for activations that only have to return;
 //! - the handler for exceptions that leave the activation.
 
-use super::slots::external_counters;
 use super::{BodyEmitter, CopiedInstruction, ExitStub};
 use crate::advice::{ProbeAction, ProbeArgument, Site};
 use crate::bytecode::opcode::*;
@@ -139,7 +138,7 @@ impl BodyEmitter<'_, '_> {
             }
             if self.slots.position.is_none()
                 && self.open_timers.is_empty()
-                && external_counters(self.plan).next().is_none()
+                && self.external.is_empty()
             {
                 let target = self.continue_at(h)?;
                 self.handlers.insert(h, target);

@@ -1,6 +1,7 @@
 //! The version's own local variables. Their slots are above those of the method.
 
 use crate::advice::ProbeAction;
+use crate::counted_steps::CountedSteps;
 use crate::patch::Patched;
 use crate::refusal::Refusal;
 use crate::runtime;
@@ -18,8 +19,8 @@ pub(in crate::version) struct Slots {
     /// position.
     pub frame: Option<u16>,
     pub(super) timers: IndexMap<CounterSlot, u16>,
-    /// Locals that hold the byte offset of a counter: the counter of external exits from the
-    /// fragment that currently runs. The key is the number of the first such counter.
+    /// Locals that hold the byte offset of a counter: the counter of external exits from the node
+    /// that currently runs. The key is the number of the first such counter.
     pub(super) exit_counters: IndexMap<CounterSlot, u16>,
     /// Loops whose counters are locals.
     pub promoted: Vec<PromotedLoop>,
@@ -53,9 +54,9 @@ impl Slots {
             timers.entry(t).or_insert_with(|| allocate(2));
         }
         let mut exit_counters = IndexMap::new();
-        for (_, departures) in external_counters(plan).filter(|_| throws) {
+        for external in external_counters(plan).filter(|_| throws) {
             exit_counters
-                .entry(departures)
+                .entry(external.departures)
                 .or_insert_with(|| allocate(1));
         }
         let promoted = promoted_loops(plan, patched, &mut allocate);
@@ -111,16 +112,30 @@ impl Slots {
     }
 }
 
-/// The first counters of external entries and of external exits, for each set of spanning-tree
-/// counters.
+/// The counters of external entries and exits of one placement of spanning-tree counters.
+pub(super) struct ExternalCounters<'p> {
+    /// The first counter of external entries.
+    pub arrivals: CounterSlot,
+    /// The first counter of external exits.
+    pub departures: CounterSlot,
+    /// The nodes that begin inside a fragment.
+    pub steps: &'p CountedSteps,
+}
+
+/// The counters of external entries and exits, for each placement of spanning-tree counters.
 pub(super) fn external_counters<'p>(
     plan: &'p VersionPlan,
-) -> impl Iterator<Item = (CounterSlot, CounterSlot)> + 'p {
-    plan.probes.iter().filter_map(|p| match p.action {
+) -> impl Iterator<Item = ExternalCounters<'p>> + 'p {
+    plan.probes.iter().filter_map(|p| match &p.action {
         ProbeAction::CountExternalEdge {
             arrivals,
             departures,
-        } => Some((arrivals, departures)),
+            steps,
+        } => Some(ExternalCounters {
+            arrivals: *arrivals,
+            departures: *departures,
+            steps,
+        }),
         _ => None,
     })
 }
