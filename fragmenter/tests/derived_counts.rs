@@ -251,7 +251,7 @@ impl<'m> Simulation<'m> {
     }
 }
 
-/// Where an activation goes on after a fragment.
+/// The continuation of an activation after a fragment.
 enum Next {
     Fragment(FragmentId),
     Ended,
