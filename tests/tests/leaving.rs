@@ -161,7 +161,7 @@ fn unloading_restores_each_class_and_removes_the_agent() -> Outcome {
                     .limit(event_timeout())
                     .run()?
                     .succeeded("unload")?;
-                let all = " classes have their own code again, 0 are left armed";
+                let all = " own code again, 0 are left armed";
                 assert!(
                     output.out.contains("taken off: ") && output.out.contains(all),
                     "{}",

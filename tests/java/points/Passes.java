@@ -50,6 +50,8 @@ public class Passes {
             //: values.calls("*..String::length()").after(|p| put(p.result)) = 1 2 3 1 2 | 3 1 2
             //: values.call_sites("invokevirtual").before(counter()) = 5 | 3
             //: values.call_sites().before(|p| put(p.n)) = 0 1 2 3 4 | 2 3 4
+            //: values.call_graph().before(counter()) = 5 | 3
+            //: values.call_graph().before(|p| put(p.n)) = 0 1 2 3 4 | 2 3 4
             sum += word.length();
             //: values.calls().before(counter()) = 5 | 3
             //: values.calls("Passes::helper(..)").before(|p| put(p.arg0, p.arg1)) = 0,true 1,false 2,true 3,false 4,true | 2,true 3,false 4,true
