@@ -240,11 +240,10 @@ impl Instrument {
         let mut all: Vec<InstalledPoint> = Vec::with_capacity(self.points.len());
         for point in std::mem::take(&mut self.points) {
             let place = (point.fragment, point.to, point.line, point.step);
+            let place = (point.method.clone(), point.what.clone(), place);
             let next = all.len();
             let at = match point.is_unloaded {
-                true => *merged
-                    .entry((point.class.clone(), point.method.clone(), place))
-                    .or_insert(next),
+                true => *merged.entry((point.class.clone(), place)).or_insert(next),
                 false => next,
             };
             match (all.get_mut(at), &point.last) {

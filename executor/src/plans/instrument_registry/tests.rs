@@ -241,6 +241,35 @@ fn unloaded_classes_of_one_name_are_merged_and_live_ones_are_not() {
 }
 
 #[test]
+fn instructions_on_one_line_of_unloaded_classes_stay_apart() {
+    let call = |method: u32, slot: u32, what: &str| InstalledPoint {
+        what: Some(what.into()),
+        ..point(1, method, slot)
+    };
+    let mut table = InstrumentTable::default();
+    let all = vec![
+        call(10, 1, "new A @2"),
+        call(10, 20, "invokestatic A::f()V @5"),
+        call(11, 300, "new A @2"),
+        call(11, 4_000, "invokestatic A::f()V @5"),
+    ];
+    let id = add(&mut table, all);
+    table.finalize(&|method: MethodId| method.0 < 12, &readings);
+    let found: Vec<_> = points(&mut table, id)
+        .iter()
+        .map(|p| (p.what.as_deref().map(str::to_owned), p.last))
+        .collect();
+    let expected = [
+        (Some("new A @2".to_owned()), Some(hits(301))),
+        (
+            Some("invokestatic A::f()V @5".to_owned()),
+            Some(hits(4_020)),
+        ),
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
 fn too_many_unloaded_points_become_one() {
     let mut table = InstrumentTable::default();
     let many = MAX_UNLOADED_POINTS as u32 + 1;
