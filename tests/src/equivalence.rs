@@ -51,7 +51,11 @@ impl Equivalence {
 fn name(p: &Point) -> String {
     let to = p.to.map_or(String::new(), |to| format!(" -> f{to}"));
     let fragment = p.fragment.map_or(String::new(), |f| format!(" f{f}"));
-    format!("{}::{}{fragment}{to}", p.class, p.method)
+    let what = p
+        .what
+        .as_deref()
+        .map_or(String::new(), |what| format!(" {what}"));
+    format!("{}::{}{fragment}{to}{what}", p.class, p.method)
 }
 
 #[cfg(test)]

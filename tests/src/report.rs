@@ -47,6 +47,9 @@ pub struct Point {
     /// For an edge, the number of the target fragment.
     #[serde(default)]
     pub to: Option<u32>,
+    /// The effect of a single instruction.
+    #[serde(default)]
+    pub what: Option<String>,
     /// The source line of the first instruction.
     #[serde(default)]
     pub line: Option<u32>,

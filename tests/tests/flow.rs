@@ -6,14 +6,16 @@ use veneer_tests::equivalence::Equivalence;
 use veneer_tests::java_programs::{Outcome, Programs, on_a_jdk_with, run_with_report};
 use veneer_tests::report::Report;
 
-/// A plan that counts every fragment and every edge of a program's classes twice: derived and
-/// directly.
+/// A plan that counts every fragment, edge, entry, call and allocation of a program's classes twice:
+/// derived and directly.
 fn derived_and_direct_plan(classes: &[&str]) -> String {
     let patterns: Vec<String> = classes.iter().map(|name| format!("\"{name}\"")).collect();
     format!(
         "let all = methods([{}]);\n\
-         let flow = [all.blocks().before(counter().named(\"flow\")), all.edges().before(counter().named(\"flow\"))];\n\
-         let each = [all.blocks().before(counter().each().named(\"each\")), all.edges().before(counter().each().named(\"each\"))];\n",
+         let flow = [all.blocks().before(counter().named(\"flow\")), all.edges().before(counter().named(\"flow\")), \
+         all.call_graph().before(counter().named(\"flow\"))];\n\
+         let each = [all.blocks().before(counter().each().named(\"each\")), all.edges().before(counter().each().named(\"each\")), \
+         all.call_graph().before(counter().each().named(\"each\"))];\n",
         patterns.join(", ")
     )
 }
