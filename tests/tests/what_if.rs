@@ -50,11 +50,12 @@ fn start(programs: &Programs, fault: &str, options: &[&str]) -> Result<Live> {
     Ok(Live::start(&java)?)
 }
 
-/// Searches a program for a few seconds, and returns the prediction for a method.
+/// Searches a program for a few seconds, and returns the prediction for a method. Two places can take
+/// nearly the same time, so the first two findings have an experiment each.
 fn predicted(live: &Live, method: &str) -> Result<Value> {
     let pid = live.pid().to_string();
     let out = veneer()
-        .args(["search", &pid, "--json", "--for", "6", "--what-if=1"])
+        .args(["search", &pid, "--json", "--for", "6", "--what-if=2"])
         .limit(Duration::from_secs(150))
         .run()?
         .succeeded("veneer search --what-if")?;
