@@ -36,6 +36,7 @@ use veneer_fragmenter::arming::ArmedCode;
 use veneer_fragmenter::bytecode::opcode::{
     INVOKEINTERFACE, INVOKESPECIAL, INVOKEVIRTUAL, is_return,
 };
+use veneer_fragmenter::counting::calls_and_allocations;
 use veneer_fragmenter::flowgraph::{Fragment, FragmentId};
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::points::reachable;
@@ -307,30 +308,22 @@ impl<'a> Planner<'a> {
                 ));
             }
         };
-        let first = self.armed.points.first().map_or(0, |p| p.instruction);
-        let start = self.armed.points.first().map(|p| p.fragment);
         let mut points = Vec::new();
         if is_counter {
             points.extend(self.method_points()?);
             points.extend(self.constructor_call(&calls));
         }
-        for fragment in self.reachable.clone() {
-            let Some(instructions) = method.flow.get(fragment).map(|f| f.instructions.clone())
-            else {
+        for index in calls_and_allocations(method, &self.armed.points) {
+            let (pc, instruction) = &method.instructions[index];
+            let is_virtual = matches!(instruction.op(), INVOKEVIRTUAL | INVOKEINTERFACE);
+            if !is_counter && !is_virtual {
                 continue;
-            };
-            for index in instructions.filter(|index| start != Some(fragment) || *index >= first) {
-                let is_virtual = matches!(
-                    method.instructions[index].1.op(),
-                    INVOKEVIRTUAL | INVOKEINTERFACE
-                );
-                let call = instruction_site(&calls, method, index);
-                let call = call.filter(|_| is_counter || is_virtual);
-                let allocation = || instruction_site(&allocations, method, index);
-                let found = call.or_else(|| allocation().filter(|_| is_counter));
-                if let Some(found) = found {
-                    points.extend(self.instruction_point(fragment, index, found)?);
-                }
+            }
+            let call = instruction_site(&calls, method, index);
+            let found = call.or_else(|| instruction_site(&allocations, method, index));
+            if let Some(found) = found {
+                let fragment = method.flow.fragment_containing(*pc);
+                points.extend(self.instruction_point(fragment, index, found)?);
             }
         }
         if !is_counter {
