@@ -336,6 +336,14 @@ pub struct RunArguments {
     /// Also record the tree of calling contexts of each thread, with calls and wall times.
     #[arg(long, requires = "call_graph", conflicts_with = "trace")]
     pub contexts: bool,
+    /// Record the calls of all classes, also of those that cannot be armed (java.lang, java.util …).
+    /// No class is armed meanwhile, so plans, searches and other recordings are not possible.
+    #[arg(
+        long,
+        requires = "call_graph",
+        conflicts_with_all = ["arm", "contexts", "trace", "search", "plans", "check"]
+    )]
+    pub complete: bool,
     /// Leave methods out of the trace by the rules in this file.
     #[arg(long, value_name = "FILE", requires = "trace")]
     pub filter: Option<PathBuf>,

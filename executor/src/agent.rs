@@ -20,6 +20,7 @@ use crate::classes::unarmed_classes::UnarmedClasses;
 use crate::data::aggregations::Tallies;
 use crate::data::class_facts_file::ClassFactsFile;
 use crate::data::clock::CounterClock;
+use crate::data::complete_calls::CompleteCallCounts;
 use crate::data::metadata_journal::MetadataJournal;
 use crate::data::recorder::Recorder;
 use crate::data::rings::Rings;
@@ -90,6 +91,8 @@ pub struct Agent {
     pub table: InstrumentRegistry,
     /// The counter memory.
     pub shards: Shards,
+    /// The counters of a complete call graph, if the agent counts one.
+    pub complete_calls: OnceLock<CompleteCallCounts>,
     /// The ring buffers of logged events.
     pub rings: Rings,
     /// The aggregation maps that probes fill.
@@ -201,6 +204,7 @@ impl Agent {
             prepared_classes: PreparedClasses::default(),
             table: InstrumentRegistry::default(),
             shards: parts.shards,
+            complete_calls: OnceLock::new(),
             rings: parts.rings,
             inline_caches: InlineCaches::default(),
             tallies: parts.tallies,

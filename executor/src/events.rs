@@ -112,6 +112,13 @@ unsafe extern "system" fn thread_end(_: *mut jvmtiEnv, jni: *mut JNIEnv, thread:
                 agent.recorder.thread_ends(shard);
             }
         }
+        if let Some(counts) = agent.complete_calls.get()
+            && let Some(own) = counts.own.get()
+            && counts.shards.owns(tid)
+        {
+            agent.library.thread_ends_calls(env, own, tid);
+            counts.shards.release(tid);
+        }
         let ring = agent.shards.release(tid);
         if ring > 0 {
             agent.rings.release(ring);

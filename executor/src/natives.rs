@@ -66,6 +66,51 @@ pub unsafe fn shard(tid: jlong, is_virtual: jboolean) -> jlong {
     })
 }
 
+/// `VeneerCalls.shard`: as [`shard`], for the counters of complete call graphs.
+///
+/// # Safety
+/// As for [`shard`].
+pub unsafe fn call_shard(tid: jlong, is_virtual: jboolean) -> jlong {
+    guarded("a thread's first call", 0, || {
+        let Some(counts) = Agent::get().and_then(|agent| agent.complete_calls.get()) else {
+            return 0;
+        };
+        match is_uncounted_thread() {
+            true => counts.unread(),
+            false => counts.shards.assign(tid, is_virtual),
+        }
+    })
+}
+
+/// `VeneerCalls.counter`: returns the counter of a call on objects of a class. The complement of an
+/// offset: the counter itself counts the calls on the class.
+pub fn receiver_counter(offset: jint, number: jint) -> jint {
+    guarded("the receiver of a call", 0, || {
+        let counts = Agent::get().and_then(|agent| agent.complete_calls.get());
+        counts.map_or(0, |counts| counts.receiver_counter(offset, number))
+    })
+}
+
+/// `VeneerCalls.named`: writes the name of a class of receivers.
+///
+/// # Safety
+/// `class` must be a class or null.
+pub unsafe fn name_receiver(number: jint, class: jclass) {
+    guarded("the class of a receiver", (), || {
+        let Some(agent) = Agent::get() else { return };
+        let Some(counts) = agent.complete_calls.get() else {
+            return;
+        };
+        // SAFETY: given by the caller. Nothing is used after this function.
+        let class = unsafe { Reference::new(class) };
+        if class.is_null() {
+            return;
+        }
+        let signature = agent.tool.signature(class).unwrap_or_default();
+        counts.name_receiver(number, &signature);
+    })
+}
+
 static VIRTUAL_THREAD_HAS_COUNTED: AtomicBool = AtomicBool::new(false);
 
 /// `VeneerEvents.ring`: returns the address of the current carrier thread's event ring, which it

@@ -11,6 +11,7 @@
 
 use crate::agent::{Agent, AgentParts, AgentStateError};
 use crate::classes::arming_filter::{ArmingFilter, JdkLoaders};
+use crate::classes::call_counting::{self, CallCountingError};
 use crate::control;
 use crate::data::class_facts_file::ClassFactsFile;
 use crate::data::data_directory;
@@ -95,6 +96,9 @@ pub enum StartError {
     /// A thread of the agent could not be started.
     #[error(transparent)]
     Thread(#[from] StartThreadError),
+    /// The calls of all classes cannot be counted.
+    #[error(transparent)]
+    CallCounting(#[from] CallCountingError),
     /// The shared state could not be set up.
     #[error(transparent)]
     State(#[from] AgentStateError),
@@ -301,6 +305,9 @@ fn begin(env: Env, tool: Tool, mut config: AgentConfig, attached: bool) -> Resul
         tool.enable(event)?;
     }
     agent.class_hook.move_to_end()?;
+    if agent.config.complete_calls {
+        call_counting::start(agent, env)?;
+    }
     agent_threads::start_all(agent, env)?;
     control::serve(agent);
     run_first_plans(agent);

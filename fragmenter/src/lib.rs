@@ -20,6 +20,7 @@ pub mod anchor;
 pub mod arming;
 pub mod bootstrap;
 pub mod bytecode;
+pub mod call_counters;
 pub mod cell_path;
 pub mod check;
 pub mod classfile;

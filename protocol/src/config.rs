@@ -64,6 +64,10 @@ pub struct AgentConfig {
     /// Whether the agent writes the facts about armed classes; see [`crate::data::ClassFacts`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub class_facts: bool,
+    /// Whether the agent counts the calls of all classes, in the code of the methods, and arms no class;
+    /// see [`crate::data::CompleteCalls`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub complete_calls: bool,
     /// The output of `print` in a plan. There is one output, so the agent does not read the field;
     /// it stays in the file because the form of the file is fixed.
     #[serde(default)]
@@ -95,6 +99,7 @@ impl AgentConfig {
             keep_data: false,
             cache: None,
             class_facts: false,
+            complete_calls: false,
             prints: PrintTarget::default(),
             listen: None,
             token_file: None,

@@ -15,6 +15,7 @@
 //! is complete. If the machine loses power, newer data may be lost.
 
 mod class_facts;
+mod complete_calls;
 mod event;
 mod event_log;
 mod layout;
@@ -23,6 +24,12 @@ mod metadata_journal;
 pub use class_facts::{
     ClassFacts, MethodFacts, RecordedClasses, class_facts_path, directories_with_class_facts,
     read_class_facts,
+};
+pub use complete_calls::{
+    COUNTED_CLASSES_FILE, CompleteCalls, CountedClassRecord, CountedMethodRecord,
+    CountedSiteRecord, PAIR_BYTES, PAIRS, PAIRS_FILE, RECEIVERS_FILE, ReceiverPair, ReceiverRecord,
+    SLOTS as COMPLETE_CALL_SLOTS, complete_calls_path, directories_with_complete_calls,
+    read_complete_calls,
 };
 pub use event::{DecodedEvent, decode_event};
 pub use event_log::{EventRecord, append_event_record, read_segment, segment_header};

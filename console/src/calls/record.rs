@@ -12,12 +12,14 @@
 //! chooses. This command reads and removes the directory when the recording is over.
 
 mod assemble;
+mod complete;
 mod contexts;
 mod hierarchy;
 mod instruments;
 mod run_recording;
 mod site;
 
+pub use complete::CompleteRun;
 pub use run_recording::{RunCalls, recorded_directories};
 
 use std::collections::BTreeSet;

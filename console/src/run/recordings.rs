@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use veneer_protocol::{AgentConfig, PlanSource};
 
-use crate::calls::{RunCalls, recorded_directories};
+use crate::calls::{CompleteRun, RunCalls, recorded_directories};
 use crate::cli::RunArguments;
 use crate::output::print_error;
 use crate::trace::{RunRecording, read_rules, traces};
@@ -27,9 +27,11 @@ const TAKE_INTERVAL: Duration = Duration::from_millis(20);
 pub struct Recordings {
     trace: Option<RunRecording>,
     calls: Option<RunCalls>,
+    complete_calls: Option<CompleteRun>,
     /// The files of earlier recordings in the data directory.
     earlier_traces: BTreeSet<PathBuf>,
     earlier_calls: BTreeSet<PathBuf>,
+    earlier_complete_calls: BTreeSet<PathBuf>,
 }
 
 impl Recordings {
@@ -40,7 +42,9 @@ impl Recordings {
     pub fn prepare(arguments: &RunArguments) -> Result<Recordings> {
         let arm = &arguments.arm;
         let trace = arguments.trace.as_deref();
-        let calls = arguments.call_graph.as_deref();
+        let graph = arguments.call_graph.as_deref();
+        let calls = graph.filter(|_| !arguments.complete);
+        let complete_calls = graph.filter(|_| arguments.complete);
         Ok(Recordings {
             trace: trace
                 .map(|place| {
@@ -51,8 +55,10 @@ impl Recordings {
             calls: calls
                 .map(|place| RunCalls::prepare(place, arm, arguments.contexts))
                 .transpose()?,
+            complete_calls: complete_calls.map(CompleteRun::prepare).transpose()?,
             earlier_traces: BTreeSet::new(),
             earlier_calls: BTreeSet::new(),
+            earlier_complete_calls: BTreeSet::new(),
         })
     }
 
@@ -66,11 +72,14 @@ impl Recordings {
     /// are in the data directory now belong to earlier commands.
     pub fn configure(&mut self, config: &mut AgentConfig, directory: &Path) {
         config.class_facts = self.calls.is_some();
-        if self.calls.is_some() && config.report.is_none() {
+        config.complete_calls = self.complete_calls.is_some();
+        let has_calls = config.class_facts || config.complete_calls;
+        if has_calls && config.report.is_none() {
             config.report = Some(directory.join(CALL_GRAPH_REPORT));
         }
         self.earlier_traces = traces(&config.data_dir);
         self.earlier_calls = recorded_directories(&config.data_dir);
+        self.earlier_complete_calls = CompleteRun::recorded(&config.data_dir);
     }
 
     /// Collects what the JVMs recorded. If the data directory is removed after this, waits for other
@@ -87,6 +96,12 @@ impl Recordings {
         if let Some(calls) = self.calls {
             let report = |pid| config.report_path(pid);
             if let Err(error) = calls.finish(data, &self.earlier_calls, report) {
+                print_error(&format_args!("the call graph is not complete: {error:#}"));
+            }
+        }
+        if let Some(calls) = self.complete_calls {
+            let report = |pid| config.report_path(pid);
+            if let Err(error) = calls.finish(data, &self.earlier_complete_calls, report) {
                 print_error(&format_args!("the call graph is not complete: {error:#}"));
             }
         }

@@ -79,6 +79,47 @@ pub unsafe extern "system" fn Java_java_lang_invoke_VeneerRuntime_shard(
     unsafe { natives::shard(tid, is_virtual) }
 }
 
+/// The native method `VeneerCalls.shard`.
+///
+/// # Safety
+/// `tid` must be the id of the current thread.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Java_java_lang_invoke_VeneerCalls_shard(
+    _: *mut JNIEnv,
+    _: jclass,
+    tid: jlong,
+    is_virtual: jboolean,
+) -> jlong {
+    // SAFETY: given by the caller.
+    unsafe { natives::call_shard(tid, is_virtual) }
+}
+
+/// The native method `VeneerCalls.counter`.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_invoke_VeneerCalls_counter(
+    _: *mut JNIEnv,
+    _: jclass,
+    offset: jint,
+    number: jint,
+) -> jint {
+    natives::receiver_counter(offset, number)
+}
+
+/// The native method `VeneerCalls.named`.
+///
+/// # Safety
+/// `class` must be a class or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Java_java_lang_invoke_VeneerCalls_named(
+    _: *mut JNIEnv,
+    _: jclass,
+    number: jint,
+    class: jclass,
+) {
+    // SAFETY: given by the caller.
+    unsafe { natives::name_receiver(number, class) }
+}
+
 /// The native method `VeneerEvents.ring`.
 ///
 /// # Safety

@@ -12,6 +12,7 @@ pub mod armed_file;
 pub mod arming_filter;
 mod build_id;
 pub mod cached_arming;
+pub mod call_counting;
 pub mod class_facts_log;
 pub mod class_files;
 pub mod class_names;

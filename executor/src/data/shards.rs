@@ -44,9 +44,8 @@ const SHARD: usize = runtime_table::THREAD_ROW_SHARD as usize / 8;
 const RING: usize = runtime_table::THREAD_ROW_RING as usize / 8;
 
 const SHARDS: u64 = Layout::COUNT;
-/// The number of counters in a shard.
+/// The number of counters in a shard of `counters.bin`.
 pub const SLOTS: u64 = Layout::SLOTS;
-const STRIDE: u64 = Layout::STRIDE;
 /// Disk blocks are claimed in steps of this many bytes.
 const CLAIM_STEP_BYTES: u64 = 1 << 16;
 
@@ -74,6 +73,8 @@ struct Allocation {
 /// The counters of all threads. See the module documentation.
 pub struct Shards {
     file: Mapping,
+    /// The number of counters in a shard.
+    slots: u64,
     /// The counters of the agent's own threads, which nobody reads.
     unread: OnceLock<WordTable>,
     threads: WordTable,
@@ -83,10 +84,16 @@ pub struct Shards {
 impl Shards {
     /// Creates the file, with shard 0 open.
     pub fn create(path: &Path) -> io::Result<Shards> {
-        let file = Mapping::create(path, SHARDS * STRIDE)?;
+        Shards::with_slots(path, SLOTS)
+    }
+
+    /// As [`Shards::create`], with another number of counters in a shard.
+    pub fn with_slots(path: &Path, slots: u64) -> io::Result<Shards> {
+        let file = Mapping::create(path, SHARDS * slots * 8)?;
         file.claim(0, CLAIM_STEP_BYTES)?;
         Ok(Shards {
             file,
+            slots,
             unread: OnceLock::new(),
             threads: WordTable::new(THREAD_ROWS * ROW_WORDS),
             allocation: Mutex::new(Allocation {
@@ -103,6 +110,11 @@ impl Shards {
         self.threads.address()
     }
 
+    /// The distance of two shards in bytes.
+    fn stride(&self) -> u64 {
+        self.slots * 8
+    }
+
     fn allocation(&self) -> MutexGuard<'_, Allocation> {
         self.allocation.lock()
     }
@@ -112,13 +124,13 @@ impl Shards {
     pub fn allocate(&self, n: u32) -> Option<CounterSlot> {
         let mut allocation = self.allocation();
         let end = allocation.used_slots + n as u64;
-        if end > SLOTS {
+        if end > self.slots {
             return None;
         }
         if end * 8 > allocation.claimed_bytes {
             let claimed = (end * 8).next_multiple_of(CLAIM_STEP_BYTES);
             for shard in 0..allocation.open {
-                let from = shard * STRIDE + allocation.claimed_bytes;
+                let from = shard * self.stride() + allocation.claimed_bytes;
                 let len = claimed - allocation.claimed_bytes;
                 self.file.claim(from, len).ok()?;
             }
@@ -139,7 +151,7 @@ impl Shards {
         let open = self.allocation().open;
         for shard in 0..open {
             self.file
-                .word(shard * STRIDE + slot.byte_offset())
+                .word(shard * self.stride() + slot.byte_offset())
                 .store(0, Ordering::Relaxed);
         }
     }
@@ -162,7 +174,7 @@ impl Shards {
             None if allocation.open < SHARDS
                 && self
                     .file
-                    .claim(allocation.open * STRIDE, allocation.claimed_bytes)
+                    .claim(allocation.open * self.stride(), allocation.claimed_bytes)
                     .is_ok() =>
             {
                 allocation.open += 1;
@@ -170,7 +182,7 @@ impl Shards {
             }
             None => return shared,
         };
-        let address = self.file.address() + (shard * STRIDE) as i64;
+        let address = self.file.address() + (shard * self.stride()) as i64;
         // The thread finds its shard by its id in the row, so the id is stored last.
         self.threads.set(row_word(tid, SHARD), address);
         self.threads.set(row_word(tid, OWNER), tid);
@@ -180,7 +192,9 @@ impl Shards {
     /// Gives a thread of the agent the shard that nobody reads, and returns its negated address. All
     /// threads of the agent share it. They execute methods of the JDK too, and nobody asks for that.
     pub fn assign_unread(&self, tid: i64) -> i64 {
-        let table = self.unread.get_or_init(|| WordTable::new(SLOTS as usize));
+        let table = self
+            .unread
+            .get_or_init(|| WordTable::new(self.slots as usize));
         let unread = -table.address();
         let _allocation = self.allocation();
         if self.threads.get(row_word(tid, OWNER)) == 0 {
@@ -218,7 +232,8 @@ impl Shards {
     /// negated address of shard 0.
     pub fn shard_at(&self, address: i64) -> Option<usize> {
         let offset = u64::try_from(address.checked_sub(self.file.address())?).ok()?;
-        (offset % STRIDE == 0 && offset / STRIDE < SHARDS).then_some((offset / STRIDE) as usize)
+        (offset % self.stride() == 0 && offset / self.stride() < SHARDS)
+            .then_some((offset / self.stride()) as usize)
     }
 
     /// Returns the address of shard 0.
@@ -249,7 +264,7 @@ impl Shards {
         let open = self.allocation().open;
         (0..open).map(move |shard| {
             self.file
-                .word(shard * STRIDE + slot.byte_offset())
+                .word(shard * self.stride() + slot.byte_offset())
                 .load(Ordering::Relaxed)
         })
     }
@@ -263,7 +278,7 @@ impl Shards {
     pub fn sums(&self, slot: CounterSlot, n: usize) -> Vec<i64> {
         let mut sums = vec![0i64; n];
         for shard in 0..self.allocation().open {
-            let first = shard * STRIDE + slot.byte_offset();
+            let first = shard * self.stride() + slot.byte_offset();
             for (sum, at) in sums.iter_mut().zip((first..).step_by(8)) {
                 *sum = sum.wrapping_add(self.file.word(at).load(Ordering::Relaxed));
             }

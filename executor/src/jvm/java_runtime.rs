@@ -66,6 +66,8 @@ pub struct Library {
     forget_all: Static,
     add_inline_caches: Static,
     remove_inline_caches: Static,
+    start_calls: Static,
+    call_pages: Static,
     place: Static,
     shut: Static,
     open: Static,
@@ -181,6 +183,8 @@ impl Library {
             forget_all: find(c"forgetAll", c"()V")?,
             add_inline_caches: find(c"addInlineCaches", c"(I)V")?,
             remove_inline_caches: find(c"removeInlineCaches", c"(I)V")?,
+            start_calls: find(c"startCalls", c"(JJJLjava/lang/Class;)[J")?,
+            call_pages: find(c"callPages", c"(II)V")?,
             place: find(c"place", c"(Ljava/lang/Class;Ljava/lang/String;I)J")?,
             shut: find(c"shut", c"(I)V")?,
             open: find(c"open", c"(I)V")?,
@@ -476,6 +480,40 @@ impl Library {
         let row = tid as i32 & (THREAD_ROWS - 1);
         // SAFETY: `found` is a `long` array.
         unsafe { env.set_long(self.found.raw(), 2 * row, 0) };
+    }
+
+    /// Prepares the counters of complete call graphs. `addresses` are those of the shared counters, of
+    /// counters that nobody reads, and of the table of receivers. `virtual_threads` is the superclass
+    /// of virtual threads, or null. Returns the table of the threads' counters.
+    ///
+    /// # Safety
+    /// The memory at the addresses must never be freed.
+    pub unsafe fn start_calls(
+        &self,
+        env: Env,
+        [shared, unread, pairs]: [i64; 3],
+        virtual_threads: jobject,
+    ) -> Result<Global, JvmError> {
+        let what = || "preparing the counters of calls".into();
+        let arguments = [j(shared), j(unread), j(pairs), l(virtual_threads)];
+        // SAFETY: `startCalls` takes three longs and a class, and returns an array. The caller vouches
+        // for the addresses.
+        let own = unsafe { env.object(&self.start_calls, &arguments, what) }?;
+        Ok(env.global(own))
+    }
+
+    /// Makes the pages of first receivers for `count` counters.
+    pub fn call_pages(&self, env: Env, first: u32, count: u32) -> Result<(), JvmError> {
+        let what = || "making room for receivers".into();
+        // SAFETY: `callPages(II)V` takes two ints.
+        unsafe { env.void(&self.call_pages, &[i(first as i32), i(count as i32)], what) }
+    }
+
+    /// Removes the ending thread's entry from the table of the threads' counters of calls.
+    pub fn thread_ends_calls(&self, env: Env, own: &Global, tid: i64) {
+        let row = tid as i32 & (THREAD_ROWS - 1);
+        // SAFETY: `own` is a `long` array.
+        unsafe { env.set_long(own.raw(), 2 * row, -1) };
     }
 
     /// Makes timers read `function`, whose ticks take `scale` nanoseconds times 2⁶². `then` is what

@@ -303,7 +303,7 @@ impl Tool {
     // ---- one class -----------------------------------------------------------------------------
 
     /// A class's signature, in which hidden classes have a dot.
-    pub(super) fn signature(self, class: jclass) -> Option<String> {
+    pub fn signature(self, class: jclass) -> Option<String> {
         let mut signature = ptr::null_mut();
         let generic = ptr::null_mut();
         // SAFETY: `class` is a valid reference. The JVM writes the address of allocated text to the

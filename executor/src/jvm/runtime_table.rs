@@ -48,7 +48,7 @@ const fn reader(class: RuntimeClass) -> RuntimeClass {
 
 /// The runtime classes, in the order in which the agent defines them: a class is defined before the
 /// first use of any method that names it. `VeneerAgent`, which the agent calls, is the last one.
-pub const CLASSES: [RuntimeClass; 34] = [
+pub const CLASSES: [RuntimeClass; 35] = [
     named(class("VeneerFrame")),
     class("VeneerReserve"),
     class("VeneerBound"),
@@ -81,6 +81,7 @@ pub const CLASSES: [RuntimeClass; 34] = [
     class("VeneerContexts"),
     named(class("VeneerTrace")),
     named(class("VeneerRuntime")),
+    named(class("VeneerCalls")),
     class("VeneerVersions"),
     class("VeneerAgent"),
 ];
@@ -128,6 +129,14 @@ java_constants! {
     THREAD_ROW_SHARD: i32 = 8;
     /// Offset in a row: the address of the thread's event ring.
     THREAD_ROW_RING: i32 = 16;
+
+    /// Number of pages of first receivers in `VeneerCalls`. A page is for 256 counters.
+    CALL_PAGES: i32 = 1 << 14;
+    /// Binary logarithm of the number of classes of receivers that `VeneerCalls` distinguishes.
+    RECEIVER_CLASS_BITS: i32 = 16;
+    /// Number of pairs of a call and a class of receivers that `VeneerCalls` distinguishes, a power of
+    /// two. The first class of a call needs a pair too.
+    RECEIVER_PAIRS: i32 = 1 << 19;
 
     /// Offset in a ring: the position up to which events are written. The position only grows.
     RING_HEAD: i32 = 0;

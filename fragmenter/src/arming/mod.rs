@@ -47,6 +47,7 @@ mod word;
 pub use crate::point_values::{carried_kind, carried_types, frame_state};
 pub use code_digest::{CodeDigest, DigestScope};
 pub use layout::{ArmedCode, layout};
+pub(crate) use stackmap_relocation::StackMap;
 
 use self::fast_path::{Declined, FastPath, FastRequest};
 use self::layout::{AssembledBody, BodyConstants};

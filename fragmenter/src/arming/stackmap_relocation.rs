@@ -103,10 +103,10 @@ impl<'t> Frames<'t> {
 }
 
 /// A verification type as it is encoded: the tag, and for an object the number of its class.
-pub(super) type EncodedType = (u8, u16);
+pub(crate) type EncodedType = (u8, u16);
 
 /// An encoder that appends a stack map frame by frame to a class file.
-pub(super) struct StackMap {
+pub(crate) struct StackMap {
     /// Position of the number of frames.
     begin: usize,
     count: u16,
@@ -117,6 +117,9 @@ pub(super) struct StackMap {
 }
 
 impl StackMap {
+    /// Marks a pc at which no instruction starts.
+    pub const NO_PC: u16 = NO_PC;
+
     /// Writes the frames of a table with new pcs. The memory of `buffer` is reused. Branch targets are mapped by `targets`, and the
     /// pcs of `new` instructions by `new_pcs`. Returns `None` if the table is malformed or a pc is
     /// not the start of an instruction.

@@ -239,6 +239,18 @@ impl<'a> ConstantPool<'a> {
         self.append_one(ConstantTag::Class, name)
     }
 
+    /// Appends an `Integer` entry.
+    ///
+    /// # Errors
+    /// See [`ConstantPool::append_utf8`].
+    pub fn append_integer(&mut self, value: i32) -> Result<u16, ClassFileError> {
+        let [a, b, c, d] = value.to_be_bytes();
+        self.append(
+            ConstantTag::Integer,
+            &[ConstantTag::Integer as u8, a, b, c, d],
+        )
+    }
+
     /// Appends a field reference. `class` is the index of a `Class`; `name` and `descriptor` are
     /// indices of `Utf8` entries.
     ///

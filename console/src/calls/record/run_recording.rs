@@ -61,10 +61,7 @@ impl RunCalls {
     /// # Errors
     /// The folder of the file cannot be written.
     pub fn prepare(place: &Path, arm: &[String], has_contexts: bool) -> Result<RunCalls> {
-        let folder = place.parent().filter(|path| !path.as_os_str().is_empty());
-        let folder = folder.unwrap_or(Path::new("."));
-        tempfile::tempfile_in(folder)
-            .with_context(|| format!("{} cannot be written", place.display()))?;
+        check_folder(place)?;
         let selected = match arm {
             [] => vec![EVERY_METHOD.to_owned()],
             given => given.to_vec(),
@@ -187,6 +184,18 @@ impl RunCalls {
     }
 }
 
+/// Checks that a file can be written in its folder.
+///
+/// # Errors
+/// The folder cannot be written.
+pub(super) fn check_folder(place: &Path) -> Result<()> {
+    let folder = place.parent().filter(|path| !path.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    tempfile::tempfile_in(folder)
+        .with_context(|| format!("{} cannot be written", place.display()))?;
+    Ok(())
+}
+
 /// The data directories of the JVMs that recorded. They may be removed already.
 pub fn recorded_directories(data: &Path) -> BTreeSet<PathBuf> {
     directories_with_class_facts(data).into_iter().collect()
@@ -203,19 +212,23 @@ fn with_initialisers(patterns: Vec<String>) -> Vec<String> {
 }
 
 /// The process that wrote a data directory: `4711`, or `4711.2` for the third one with this id.
-fn process_id(own: &Path) -> Option<u32> {
+pub(super) fn process_id(own: &Path) -> Option<u32> {
     let name = own.file_name()?.to_str()?;
     name.split('.').next()?.parse().ok()
 }
 
 /// The report that the process wrote when it ended.
-fn read_report(path: &Path, pid: u32) -> Option<Report> {
+pub(super) fn read_report(path: &Path, pid: u32) -> Option<Report> {
     let input = File::open(path).ok()?;
     let report: Report = serde_json::from_reader(BufReader::new(input)).ok()?;
     (report.jvm.pid == pid).then_some(report)
 }
 
-fn summarise(to: &mut impl Write, place: &Path, profile: &CallProfile) -> io::Result<()> {
+pub(super) fn summarise(
+    to: &mut impl Write,
+    place: &Path,
+    profile: &CallProfile,
+) -> io::Result<()> {
     let called = profile.methods().iter().filter(|one| one.entries > Some(0));
     let called = called.count() as u64;
     let calls = profile.edges().iter().map(|edge| edge.count);

@@ -235,6 +235,17 @@ final class VeneerAgent {
         return VeneerObjects.lost(table);
     }
 
+    /** See {@link VeneerCalls#start}. */
+    static long[] startCalls(long shared, long unread, long pairs, Class<?> virtualThreads) {
+        VeneerCalls.start(shared, unread, pairs, virtualThreads);
+        return VeneerCalls.own();
+    }
+
+    /** See {@link VeneerCalls#pages}. */
+    static void callPages(int first, int count) {
+        VeneerCalls.pages(first, count);
+    }
+
     /** Drops every string and object of the application. Called when the agent unloads. */
     static void forgetAll() {
         VeneerTexts.forget();

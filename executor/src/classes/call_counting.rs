@@ -1,0 +1,249 @@
+//! Counts the calls of all classes for a complete call graph: gives each class counters in its own
+//! code when it is loaded, and the classes that are loaded already by one retransformation.
+//!
+//! The classes that are never armed have these counters too. No class is armed meanwhile, and no
+//! plan can attach anything.
+
+use crate::agent::Agent;
+use crate::classes::later_agents;
+use crate::classes::load_hook::{ClassLoadEvent, HookedFile};
+use crate::data::complete_calls::CompleteCallCounts;
+use crate::jvm::jni::{Env, JvmError, Reference, jclass};
+use crate::jvm::runtime_table::PACKAGE;
+use std::sync::atomic::Ordering;
+use thiserror::Error;
+use veneer_fragmenter::Refusal;
+use veneer_fragmenter::bytecode::opcode::mnemonic;
+use veneer_fragmenter::call_counters::{self, CountedMethod, Event, Place, Target};
+use veneer_fragmenter::classfile::{ClassFile, Code};
+use veneer_names::java_form;
+use veneer_protocol::data::{
+    COMPLETE_CALL_SLOTS, CountedClassRecord, CountedMethodRecord, CountedSiteRecord,
+};
+
+/// The access flag of native methods (JVMS table 4.6-A).
+const ACC_NATIVE: u16 = 0x0100;
+
+/// The beginning of the names of the runtime classes, without their package.
+const RUNTIME_PREFIX: &str = "Veneer";
+
+/// Why the calls cannot be counted.
+#[derive(Debug, Error)]
+pub enum CallCountingError {
+    /// The files of the counts cannot be created.
+    #[error("the files for the call graph cannot be made: {0}")]
+    Files(#[from] std::io::Error),
+    /// A Java call of the agent has failed.
+    #[error(transparent)]
+    Java(#[from] JvmError),
+}
+
+/// Begins to count: makes the counters, and gives counters to the classes that are loaded already.
+pub fn start(agent: &Agent, env: Env) -> Result<(), CallCountingError> {
+    let counts = CompleteCallCounts::create(&agent.config.data_dir)?;
+    let virtual_threads = agent.virtual_threads.as_ref();
+    let virtual_threads = virtual_threads.map_or(Reference::NULL, |class| class.raw());
+    // SAFETY: the agent keeps the counters, and is never dropped.
+    let own = unsafe {
+        agent
+            .library
+            .start_calls(env, counts.addresses(), virtual_threads)
+    }?;
+    let _ = counts.own.set(own);
+    let _ = agent.complete_calls.set(counts);
+    let loaded = agent.tool.loaded(env);
+    let (wanted, others): (Vec<jclass>, Vec<jclass>) = loaded
+        .into_iter()
+        .partition(|class| is_countable(agent, *class));
+    if later_agents::retransform(agent, &wanted).is_err() {
+        // One class that the JVM refuses must not keep the others from being counted.
+        for class in &wanted {
+            if let Err(e) = later_agents::retransform(agent, &[*class]) {
+                let name = agent.tool.class_name(*class).unwrap_or_default();
+                agent.refuse(&java_form(&name), "", "VersionRejected", &e.to_string());
+            }
+        }
+    }
+    for class in wanted.into_iter().chain(others) {
+        // SAFETY: `loaded` has made the local references, which are not used again.
+        unsafe { env.delete(class) };
+    }
+    Ok(())
+}
+
+/// Whether a loaded class can be retransformed, and is not one of the agent's.
+fn is_countable(agent: &Agent, class: jclass) -> bool {
+    let name = agent.tool.class_name(class);
+    name.is_some_and(|name| !is_runtime_class(&name)) && agent.tool.is_modifiable(class)
+}
+
+fn is_runtime_class(name: &str) -> bool {
+    name.strip_prefix(PACKAGE)
+        .is_some_and(|simple| simple.starts_with(RUNTIME_PREFIX))
+}
+
+/// Returns the class file with counters, and writes what they count. `None` if the class stays as it
+/// is.
+pub fn count_hooked_class(
+    agent: &Agent,
+    env: Env,
+    event: &ClassLoadEvent,
+    counts: &CompleteCallCounts,
+) -> Option<HookedFile> {
+    if is_runtime_class(event.name) || agent.left.load(Ordering::SeqCst) {
+        return None;
+    }
+    match try_count(agent, env, event, counts) {
+        Ok(bytes) => bytes.map(|bytes| HookedFile {
+            bytes,
+            class: None,
+            is_redefined: false,
+        }),
+        Err(reason) => {
+            let class = java_form(event.name);
+            agent.refuse(&class, "", reason.name(), &reason.to_string());
+            write_refused_class(agent, counts, event, &reason);
+            None
+        }
+    }
+}
+
+fn try_count(
+    agent: &Agent,
+    env: Env,
+    event: &ClassLoadEvent,
+    counts: &CompleteCallCounts,
+) -> Result<Option<Vec<u8>>, Refusal> {
+    let file = event.file.parsed()?;
+    let access = agent
+        .runtime_access
+        .check(env, event.loader, event.class.is_null());
+    access.map_err(|why| Refusal::AnchorFailed(why.to_string()))?;
+    let mut allocate = |count: u32| {
+        let slot = counts.shards.allocate(count);
+        let slot = slot.ok_or(Refusal::CountersExhausted(COMPLETE_CALL_SLOTS as usize))?;
+        let pages = agent.library.call_pages(env, slot.0, count);
+        pages.map_err(|e| Refusal::AnchorFailed(e.to_string()))?;
+        Ok(slot.0)
+    };
+    let counted = call_counters::insert(file, &mut allocate)?;
+    let record = class_record(file, &counted.methods)?;
+    let written = counts.add_class(&record);
+    written.map_err(|e| Refusal::AnchorFailed(e.to_string()))?;
+    Ok((!counted.bytes.is_empty()).then_some(counted.bytes))
+}
+
+/// Writes a class that has no counters, because a call can select its methods.
+fn write_refused_class(
+    agent: &Agent,
+    counts: &CompleteCallCounts,
+    event: &ClassLoadEvent,
+    reason: &Refusal,
+) {
+    let Ok(file) = event.file.parsed() else {
+        return;
+    };
+    let methods = call_counters::methods_without_counters(file, reason);
+    let record = methods.and_then(|methods| class_record(file, &methods));
+    let Ok(record) = record else { return };
+    if let Err(error) = counts.add_class(&record) {
+        // Equal problems are printed once.
+        let problem = format!("facts about classes could not be written: {error}");
+        agent.report_problem("", &problem);
+    }
+}
+
+fn class_record(
+    file: &ClassFile,
+    methods: &[CountedMethod],
+) -> Result<CountedClassRecord, Refusal> {
+    let dotted =
+        |index: u16| -> Result<String, Refusal> { Ok(java_form(&file.pool.class_name(index)?)) };
+    let superclass = file.super_name()?;
+    let interfaces = file.interfaces.iter().map(|index| dotted(*index));
+    let mut records = Vec::with_capacity(methods.len());
+    for (member, method) in file.methods.iter().zip(methods) {
+        if method.size.is_none() && method.access & ACC_NATIVE == 0 {
+            continue;
+        }
+        let code = member.code(&file.pool)?;
+        records.push(method_record(file, method, code.as_ref()));
+    }
+    Ok(CountedClassRecord {
+        name: dotted(file.this_class)?,
+        superclass: superclass.map_or_else(String::new, |name| java_form(&name)),
+        interfaces: interfaces.collect::<Result<_, _>>()?,
+        access: file.access,
+        methods: records,
+    })
+}
+
+fn method_record(
+    file: &ClassFile,
+    method: &CountedMethod,
+    code: Option<&Code>,
+) -> CountedMethodRecord {
+    let lines = code.map_or_else(Vec::new, |code| line_starts(file, code));
+    let entry = method.places.iter().find(|p| p.event == Event::Entry);
+    let refusal = method.refusal.as_ref();
+    CountedMethodRecord {
+        method: format!("{}{}", method.name, method.descriptor),
+        access: method.access,
+        size: method.size.unwrap_or(0),
+        entry: entry.map(|place| place.counter),
+        sites: method
+            .places
+            .iter()
+            .filter_map(|place| site_record(place, &lines))
+            .collect(),
+        refusal: refusal.map(|reason| (reason.name().into(), reason.to_string())),
+    }
+}
+
+fn site_record(place: &Place, lines: &[(u16, u16)]) -> Option<CountedSiteRecord> {
+    let (what, by_receiver) = match &place.event {
+        Event::Entry => return None,
+        Event::New(class) => (format!("new {}", java_form(class)), false),
+        Event::Call {
+            op,
+            target,
+            by_receiver,
+        } => (call_text(*op, target), *by_receiver),
+    };
+    let line = lines.iter().take_while(|(pc, _)| *pc <= place.pc).last();
+    Some(CountedSiteRecord {
+        what: format!("{what} @{}", place.pc),
+        line: line.map(|(_, line)| *line),
+        counter: place.counter,
+        by_receiver,
+    })
+}
+
+/// A call as points of instruments show it.
+fn call_text(op: u8, target: &Target) -> String {
+    let Target {
+        class,
+        name,
+        descriptor,
+    } = target;
+    let mnemonic = mnemonic(op);
+    match class.as_str() {
+        "" => format!("{mnemonic} {name}{descriptor}"),
+        // Arrays inherit all their methods.
+        array if array.starts_with('[') => {
+            format!("{mnemonic} java.lang.Object::{name}{descriptor}")
+        }
+        class => format!("{mnemonic} {}::{name}{descriptor}", java_form(class)),
+    }
+}
+
+/// The pcs at which source lines begin, with their lines, in ascending order (JVMS §4.7.12).
+fn line_starts(file: &ClassFile, code: &Code) -> Vec<(u16, u16)> {
+    let tables = code.attributes.iter();
+    let tables = tables.filter(|a| a.is(&file.pool, "LineNumberTable"));
+    let rows = tables.flat_map(|table| table.info.get(2..).unwrap_or_default().chunks_exact(4));
+    let number = |bytes: &[u8]| u16::from_be_bytes([bytes[0], bytes[1]]);
+    let mut lines: Vec<(u16, u16)> = rows.map(|row| (number(row), number(&row[2..]))).collect();
+    lines.sort_by_key(|(pc, _)| *pc);
+    lines
+}
