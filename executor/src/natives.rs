@@ -2,6 +2,7 @@
 //! exports them under their JNI names.
 
 use crate::agent::Agent;
+use crate::classes::call_counting;
 use crate::data::call_stacks::JvmAccess;
 use crate::data::recorder::recorded_thread::RecordedThread;
 use crate::data::recorder::thread_events::EventValue;
@@ -94,20 +95,18 @@ pub fn receiver_counter(offset: jint, number: jint) -> jint {
 /// `VeneerCalls.named`: writes the name of a class of receivers.
 ///
 /// # Safety
-/// `class` must be a class or null.
-pub unsafe fn name_receiver(number: jint, class: jclass) {
+/// `jni` must be the environment of the current thread, and `class` a class or null.
+pub unsafe fn name_receiver(jni: *mut JNIEnv, number: jint, class: jclass) {
     guarded("the class of a receiver", (), || {
         let Some(agent) = Agent::get() else { return };
         let Some(counts) = agent.complete_calls.get() else {
             return;
         };
         // SAFETY: given by the caller. Nothing is used after this function.
-        let class = unsafe { Reference::new(class) };
-        if class.is_null() {
-            return;
+        let (env, class) = unsafe { (Env::new(jni), Reference::new(class)) };
+        if !class.is_null() {
+            counts.add_receiver(&call_counting::receiver_record(agent, env, number, class));
         }
-        let signature = agent.tool.signature(class).unwrap_or_default();
-        counts.name_receiver(number, &signature);
     })
 }
 

@@ -19,6 +19,7 @@ pub mod background;
 pub mod bench;
 pub mod browser;
 pub mod call_oracle;
+pub mod call_window;
 pub mod class_cache;
 pub mod command;
 pub mod comparison;

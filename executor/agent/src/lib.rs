@@ -108,16 +108,16 @@ pub extern "system" fn Java_java_lang_invoke_VeneerCalls_counter(
 /// The native method `VeneerCalls.named`.
 ///
 /// # Safety
-/// `class` must be a class or null.
+/// `env` must be the environment of the current thread, and `class` a class or null.
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn Java_java_lang_invoke_VeneerCalls_named(
-    _: *mut JNIEnv,
+    env: *mut JNIEnv,
     _: jclass,
     number: jint,
     class: jclass,
 ) {
     // SAFETY: given by the caller.
-    unsafe { natives::name_receiver(number, class) }
+    unsafe { natives::name_receiver(env, number, class) }
 }
 
 /// The native method `VeneerEvents.ring`.

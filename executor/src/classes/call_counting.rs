@@ -18,11 +18,14 @@ use veneer_fragmenter::call_counters::{self, CountedMethod, Event, Place, Target
 use veneer_fragmenter::classfile::{ClassFile, Code};
 use veneer_names::java_form;
 use veneer_protocol::data::{
-    COMPLETE_CALL_SLOTS, CountedClassRecord, CountedMethodRecord, CountedSiteRecord,
+    COMPLETE_CALL_SLOTS, CountedClassRecord, CountedMethodRecord, CountedSiteRecord, ReceiverRecord,
 };
 
 /// The access flag of native methods (JVMS table 4.6-A).
 const ACC_NATIVE: u16 = 0x0100;
+
+/// The character that the descriptors of hidden classes have before their address.
+const HIDDEN_MARK: char = '.';
 
 /// The beginning of the names of the runtime classes, without their package.
 const RUNTIME_PREFIX: &str = "Veneer";
@@ -106,6 +109,23 @@ pub fn count_hooked_class(
             None
         }
     }
+}
+
+/// The record of a class of receivers.
+pub fn receiver_record(agent: &Agent, env: Env, number: i32, class: jclass) -> ReceiverRecord {
+    let mut record = ReceiverRecord {
+        number: number as u32,
+        class: agent.tool.signature(class).unwrap_or_default(),
+        ..ReceiverRecord::default()
+    };
+    if record.class.contains(HIDDEN_MARK) {
+        record.supertypes = agent.tool.supertypes(env, class).unwrap_or_default();
+        let methods = agent.tool.methods(class).into_iter();
+        record.methods = methods
+            .map(|(_, name, descriptor)| format!("{name}{descriptor}"))
+            .collect();
+    }
+    record
 }
 
 fn try_count(

@@ -77,14 +77,10 @@ impl CompleteCallCounts {
         append(&self.classes, serde_json::to_string(class)?)
     }
 
-    /// Writes the name of a class of receivers, as in a field descriptor.
-    pub fn name_receiver(&self, number: i32, class: &str) {
-        let record = ReceiverRecord {
-            number: number as u32,
-            class: class.into(),
-        };
+    /// Writes a class of receivers.
+    pub fn add_receiver(&self, record: &ReceiverRecord) {
         // A class without a name is shown as an unknown receiver.
-        let line = serde_json::to_string(&record);
+        let line = serde_json::to_string(record);
         let _ = line.map(|line| append(&self.receivers, line));
     }
 
@@ -150,7 +146,11 @@ mod tests {
         assert_ne!(second, offset);
         assert_eq!(counts.receiver_counter(offset, 8), second);
         assert_eq!(counts.receiver_counter(offset, 0), 0, "no class");
-        counts.name_receiver(8, "La/B;");
+        counts.add_receiver(&ReceiverRecord {
+            number: 8,
+            class: "La/B;".into(),
+            ..ReceiverRecord::default()
+        });
         let thread = counts.shards.assign(5, false);
         counts.shards.add_as_java(thread, site, 4);
         let slot = |offset: i32| CounterSlot(offset as u32 / 8);

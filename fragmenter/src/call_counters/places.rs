@@ -24,10 +24,14 @@ const FINAL_CLASSES: [&str; 12] = [
     "java/util/Optional",
 ];
 
-/// Classes whose methods take any arguments (JVMS §2.9.3).
-const POLYMORPHIC_CLASSES: [&str; 2] = [
-    "java/lang/invoke/MethodHandle",
-    "java/lang/invoke/VarHandle",
+/// Beginnings of the names of methods that take any arguments (JVMS §2.9.3), by class. The JVM
+/// selects their code by the kind of the call.
+const POLYMORPHIC_METHODS: [(&str, &[&str]); 2] = [
+    ("java/lang/invoke/MethodHandle", &["invoke", "linkTo"]),
+    (
+        "java/lang/invoke/VarHandle",
+        &["get", "set", "compareAnd", "weakCompareAnd"],
+    ),
 ];
 
 /// Methods of `java.lang.Object` that no class overrides.
@@ -242,7 +246,7 @@ fn event(
 fn has_one_callee(file: &ClassFile, class: &str, target: &Target) -> Result<bool, Refusal> {
     let owner = target.class.as_str();
     if FINAL_CLASSES.contains(&owner)
-        || POLYMORPHIC_CLASSES.contains(&owner)
+        || is_polymorphic(target)
         || owner.starts_with('[')
         || FINAL_METHODS_OF_OBJECT.contains(&target.name.as_str()) && is_of_object(target)
     {
@@ -260,6 +264,12 @@ fn has_one_callee(file: &ClassFile, class: &str, target: &Target) -> Result<bool
         }
     }
     Ok(false)
+}
+
+fn is_polymorphic(target: &Target) -> bool {
+    POLYMORPHIC_METHODS.iter().any(|(class, names)| {
+        *class == target.class && names.iter().any(|name| target.name.starts_with(name))
+    })
 }
 
 fn is_of_object(target: &Target) -> bool {

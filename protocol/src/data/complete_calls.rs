@@ -101,6 +101,12 @@ pub struct ReceiverRecord {
     pub number: u32,
     /// The class as in a field descriptor: `La/B;`, `[I`.
     pub class: String,
+    /// All supertypes of a hidden class with dots. Other classes have a [`CountedClassRecord`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub supertypes: Vec<String>,
+    /// Name and descriptor of each method of a hidden class.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub methods: Vec<String>,
 }
 
 /// The calls at one site on objects of one class.
@@ -271,6 +277,7 @@ mod tests {
         let receiver = ReceiverRecord {
             number: 77,
             class: "La/C;".into(),
+            ..ReceiverRecord::default()
         };
         let line = serde_json::to_string(&receiver).unwrap();
         fs::write(place.join(RECEIVERS_FILE), line + "\n").unwrap();

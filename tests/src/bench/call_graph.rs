@@ -43,8 +43,8 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     record.part.words = vec![
         "The call graph of all calls in the program's own code and that of its libraries, with the count of \
          each call site (`veneer run --call-graph`); the same with the tree of calling contexts of each \
-         thread, with calls and wall time (`--contexts`); and the graph of all classes that can be armed, \
-         those of the JDK too (without `--arm`). An agent that takes the JVM's events of entries \
+         thread, with calls and wall time (`--contexts`); and the graph of all classes, those of \
+         the JDK too (`--complete`). An agent that takes the JVM's events of entries \
          and exits (JVMTI), and does nothing with them, is the floor of tools that need no code in the \
          program; a quick session leaves it out, because a run takes minutes. The paper on dyko has \
          2.0 to 6.4 for its graphs, the one on JP 4.2 for its context trees, \
@@ -116,7 +116,7 @@ fn one(
             &plain,
             &contexts,
         )?,
-        recorded(COMPLETE, Vec::new(), &plain, complete.path())?,
+        recorded(COMPLETE, vec!["--complete".into()], &plain, complete.path())?,
     ];
     if !scope.quick {
         let java = workload.java(jdk, &compiled, rounds, &[events], &[]);

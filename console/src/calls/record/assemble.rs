@@ -302,7 +302,7 @@ impl Assembly<'_> {
         let hierarchy = self.hierarchy;
         let class = hierarchy.selected(&receiver, call.class, call.method);
         let class = match class {
-            Some(class) => class,
+            Some(class) => stable_class_name(class),
             None if hierarchy.contains(&receiver) && !hierarchy.contains(call.class) => call.class,
             None => hierarchy
                 .unrecorded_owner(&receiver, call.method)

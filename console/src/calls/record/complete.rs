@@ -18,7 +18,7 @@ use veneer_instruments::{class_flag_words, flag_words};
 use veneer_names::{java_form, site_id};
 use veneer_protocol::data::{
     ClassFacts, CompleteCalls, CountedClassRecord, CountedMethodRecord, MethodFacts,
-    complete_calls_path, directories_with_complete_calls, read_complete_calls,
+    ReceiverRecord, complete_calls_path, directories_with_complete_calls, read_complete_calls,
 };
 use veneer_protocol::{EntryMetrics, Report, TableEntry, path_of_process};
 
@@ -104,7 +104,12 @@ impl CompleteRun {
 /// Makes the profile. Without a report, the JVM was killed.
 fn profile(counts: &CompleteCalls, report: Option<&Report>) -> Result<CallProfile> {
     let readings = readings(counts);
-    let hierarchy = hierarchy(&counts.classes);
+    let mut hierarchy = hierarchy(&counts.classes);
+    let hidden = counts
+        .receivers
+        .iter()
+        .filter(|one| !one.supertypes.is_empty());
+    hidden.for_each(|one| hierarchy.add(hidden_class(one)));
     let every = [MethodPattern::parse(EVERY_METHOD)?];
     let mut profile = assemble::profile(&readings, &hierarchy, &every);
     profile.add_unseen(UnseenClass {
@@ -235,6 +240,20 @@ fn hierarchy(classes: &[CountedClassRecord]) -> Hierarchy {
         });
     }
     hierarchy
+}
+
+/// A class of receivers whose class file no agent has seen.
+fn hidden_class(receiver: &ReceiverRecord) -> ClassFacts {
+    let methods = receiver.methods.iter().map(|method| MethodFacts {
+        method: method.clone(),
+        ..MethodFacts::default()
+    });
+    ClassFacts {
+        name: class_name(&receiver.class),
+        supertypes: receiver.supertypes.iter().cloned().collect(),
+        methods: methods.collect(),
+        ..ClassFacts::default()
+    }
 }
 
 fn method_facts(method: &CountedMethodRecord) -> MethodFacts {
