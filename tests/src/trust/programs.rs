@@ -23,6 +23,9 @@ use crate::command;
 use crate::process::{Output, Process, ProcessError};
 use crate::workers;
 
+/// The least number of calls in a complete call graph.
+const LEAST_CALLS: u64 = 100_000;
+
 /// The most runs of a program under the storm, until the storms have done the program's operations.
 const MAX_STORM_RUNS: u32 = 8;
 
@@ -191,6 +194,15 @@ impl Prepared {
     }
 }
 
+/// The number of calls in a complete call graph, from what the command prints about it: `3,526 methods
+/// were called, 4,313,306 calls on 3,526 edges`.
+fn calls_counted(printed: &str) -> u64 {
+    let words: Vec<&str> = printed.split_whitespace().collect();
+    let found = words.windows(2).find(|pair| pair[1] == "calls");
+    let number = found.map(|pair| pair[0].replace(',', ""));
+    number.and_then(|text| text.parse().ok()).unwrap_or(0)
+}
+
 /// One run with its files.
 struct SingleRun {
     run: Run,
@@ -247,6 +259,13 @@ impl SingleRun {
     /// Adds a failure if the run did less than it claims.
     fn check(&mut self) {
         let run = &mut self.run;
+        if run.mode == Mode::Complete {
+            if calls_counted(&self.output.err) < LEAST_CALLS {
+                let failure = format!("hardly any call was counted: {}", self.output.err);
+                run.failures.push(failure);
+            }
+            return;
+        }
         if run.armed < 2 {
             run.failures
                 .push(format!("only {} classes were armed", run.armed));

@@ -14,6 +14,8 @@ pub enum Mode {
     Counted(&'static str),
     /// Under the patch storm, under a policy.
     Storm(&'static str),
+    /// With counters of calls in the code of all classes, those of the JDK too.
+    Complete,
 }
 
 impl std::fmt::Display for Mode {
@@ -25,6 +27,7 @@ impl std::fmt::Display for Mode {
             Mode::Counted(policy) => write!(f, "counters, {policy}"),
             Mode::Storm("loop") => f.write_str("storm"),
             Mode::Storm(policy) => write!(f, "storm, {policy}"),
+            Mode::Complete => f.write_str("complete call graph"),
         }
     }
 }
@@ -38,11 +41,17 @@ pub const ALL: &[Mode] = &[
     Mode::Armed("block"),
     Mode::Counted("loop"),
     Mode::Counted("block"),
+    Mode::Complete,
     Mode::Storm("loop"),
 ];
 
 /// The modes for the other JDKs.
-pub const ON_OTHER_JDKS: &[Mode] = &[Mode::Plain, Mode::Counted("block"), Mode::Storm("loop")];
+pub const ON_OTHER_JDKS: &[Mode] = &[
+    Mode::Plain,
+    Mode::Counted("block"),
+    Mode::Complete,
+    Mode::Storm("loop"),
+];
 
 /// The modes of the quick scope.
 pub const QUICK: &[Mode] = &[
@@ -56,7 +65,7 @@ impl Mode {
     /// The plan of the mode, or `None` if the mode has none.
     pub fn plan(&self, program: &Program, seed: u32) -> Option<String> {
         match self {
-            Mode::Plain | Mode::Armed(_) => None,
+            Mode::Plain | Mode::Armed(_) | Mode::Complete => None,
             Mode::Counted(_) => {
                 let patterns: Vec<String> =
                     program.counted.iter().map(|p| format!("{p:?}")).collect();
@@ -78,6 +87,10 @@ impl Mode {
     pub fn options(&self, program: &Program, plan: &Path, report: &Path) -> Vec<String> {
         let policy = match self {
             Mode::Plain => return Vec::new(),
+            Mode::Complete => {
+                let graph = report.with_extension("calls").display().to_string();
+                return vec!["--complete".into(), "--call-graph".into(), graph];
+            }
             Mode::Armed(policy) | Mode::Counted(policy) | Mode::Storm(policy) => policy,
         };
         let mut options = vec!["--policy".to_string(), (*policy).to_string()];
