@@ -20,6 +20,7 @@ use crate::classes::unarmed_classes::UnarmedClasses;
 use crate::data::aggregations::Tallies;
 use crate::data::class_facts_file::ClassFactsFile;
 use crate::data::clock::CounterClock;
+use crate::data::coarse_clock::CoarseClock;
 use crate::data::complete_calls::CompleteCallCounts;
 use crate::data::metadata_journal::MetadataJournal;
 use crate::data::recorder::Recorder;
@@ -120,6 +121,8 @@ pub struct Agent {
     pub nano_began: u64,
     /// The clock that timers read.
     pub clock: CounterClock,
+    /// The clock of recordings of contexts.
+    pub coarse_clock: CoarseClock,
     /// To the thread that emits resume bodies for running activations; the messages are method
     /// ids.
     pub requests: Mutex<Sender<MethodId>>,
@@ -218,6 +221,7 @@ impl Agent {
             loaded_again_at: AtomicU64::new(0),
             nano_began: parts.nano_began,
             clock: CounterClock::new(),
+            coarse_clock: CoarseClock::default(),
             // These senders have no receiver until `agent_threads::start_all` replaces them.
             requests: Mutex::new(channel().0),
             drain_end: Mutex::new(channel().0),

@@ -2,6 +2,7 @@
 //! threads, and `VMDeath` on the thread that ends the JVM.
 
 use crate::agent::Agent;
+use crate::classes::call_counting;
 use crate::classes::class_facts_log;
 use crate::classes::later_agents::{self, Retransformer};
 use crate::classes::lazy_class_file::LazyClassFile;
@@ -79,6 +80,7 @@ unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
         report::write(agent, jvm_name());
         agent.class_files.publish();
         let _ = std::fs::remove_file(control::path());
+        call_counting::remove_files(agent);
         if agent.config.keep_data {
             agent.append_records(&[veneer_protocol::data::Record::Ended {}]);
         } else {

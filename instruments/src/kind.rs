@@ -39,8 +39,13 @@ pub struct RecorderSpec {
 pub enum RecordingForm {
     /// Two events with their times: an event trace.
     Events,
-    /// Count and time in the node of the call's context: a calling-context tree.
+    /// Count and time in the node of the call's context: a calling-context tree. The times are those of
+    /// a coarse clock.
     Contexts,
+    /// As [`RecordingForm::Contexts`], with exact times.
+    ExactContexts,
+    /// Counts of the calls of all classes, in the code of their methods.
+    CompleteCalls,
 }
 
 impl InstrumentKind {

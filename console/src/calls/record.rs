@@ -47,7 +47,7 @@ use crate::trace::TraceDirectory;
 use assemble::Readings;
 use contexts::take_contexts;
 use hierarchy::Hierarchy;
-use instruments::InstrumentNames;
+use instruments::{ContextTimes, InstrumentNames};
 use veneer_client::plan_text::literal;
 
 /// The pattern of all methods that can be recorded.
@@ -112,6 +112,9 @@ fn take_recorder(prints: &mut Vec<String>) -> Option<ContextRecorder> {
 
 /// Records, and returns the exit code.
 pub fn run(arguments: &CallsRecordArguments) -> Result<u8> {
+    if arguments.complete {
+        return complete::record_running(arguments);
+    }
     let patterns = match arguments.patterns.is_empty() {
         true => vec![EVERY_METHOD.to_owned()],
         false => arguments.patterns.clone(),
@@ -122,8 +125,9 @@ pub fn run(arguments: &CallsRecordArguments) -> Result<u8> {
     let target = Target::inspect(arguments.pid)?;
     let mut holder = veneer_client::connect(arguments.pid)?;
     let mut program = names.plan(&patterns, MAX_RECEIVERS);
-    if arguments.contexts {
-        program += &names.context_plan();
+    let times = ContextTimes::choose(arguments.contexts, arguments.exact_times);
+    if let Some(times) = times {
+        program += &names.context_plan(times);
     }
     let (recorder, warnings) = match holder.execute("calls", program, Some(LEASE_MILLIS)) {
         Ok(mut prints) => (take_recorder(&mut prints), distinct(prints)),
@@ -163,6 +167,9 @@ pub fn run(arguments: &CallsRecordArguments) -> Result<u8> {
     let mut profile = assemble::profile(&readings, &recording.hierarchy, &parsed);
     if let Some(trees) = trees {
         take_contexts(&mut profile, trees.path(), &readings.contexts);
+    }
+    if let Some(times) = times {
+        profile.add_info("times", times.info());
     }
     for pattern in &patterns {
         profile.add_info("methods", pattern);

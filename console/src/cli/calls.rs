@@ -97,6 +97,14 @@ pub struct CallsRecordArguments {
     /// Also record the tree of calling contexts of each thread, with calls and wall times.
     #[arg(long)]
     pub contexts: bool,
+    /// Read the clock at both ends of each call. Without this option, the times of contexts are those of
+    /// a clock of 0.2 ms, which costs less.
+    #[arg(long, requires = "contexts")]
+    pub exact_times: bool,
+    /// Record the calls of all classes, also of those that cannot be armed (java.lang, java.util …).
+    /// No class may be armed, and nothing else can be attached meanwhile.
+    #[arg(long, conflicts_with_all = ["contexts", "patterns"])]
+    pub complete: bool,
     /// Write the recording to this file [default: show the most called methods].
     #[arg(short = 'o', long = "output", value_name = "OUT")]
     pub output: Option<PathBuf>,

@@ -53,7 +53,10 @@ impl Recordings {
                 })
                 .transpose()?,
             calls: calls
-                .map(|place| RunCalls::prepare(place, arm, arguments.contexts))
+                .map(|place| {
+                    let contexts = (arguments.contexts, arguments.exact_times);
+                    RunCalls::prepare(place, arm, contexts)
+                })
                 .transpose()?,
             complete_calls: complete_calls.map(CompleteRun::prepare).transpose()?,
             earlier_traces: BTreeSet::new(),

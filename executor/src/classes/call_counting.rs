@@ -5,20 +5,23 @@
 //! plan can attach anything.
 
 use crate::agent::Agent;
-use crate::classes::later_agents;
+use crate::classes::later_agents::{self, MAX_CLASSES_PER_PAUSE};
 use crate::classes::load_hook::{ClassLoadEvent, HookedFile};
 use crate::data::complete_calls::CompleteCallCounts;
 use crate::jvm::jni::{Env, JvmError, Reference, jclass};
 use crate::jvm::runtime_table::PACKAGE;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::Ordering;
 use thiserror::Error;
 use veneer_fragmenter::Refusal;
 use veneer_fragmenter::bytecode::opcode::mnemonic;
 use veneer_fragmenter::call_counters::{self, CountedMethod, Event, Place, Target};
 use veneer_fragmenter::classfile::{ClassFile, Code};
+use veneer_instruments::{InstrumentId, RecordingSummary};
 use veneer_names::java_form;
 use veneer_protocol::data::{
-    COMPLETE_CALL_SLOTS, CountedClassRecord, CountedMethodRecord, CountedSiteRecord, ReceiverRecord,
+    COMPLETE_CALL_SLOTS, CountedClassRecord, CountedMethodRecord, CountedSiteRecord,
+    ReceiverRecord, complete_calls_path,
 };
 
 /// The access flag of native methods (JVMS table 4.6-A).
@@ -39,10 +42,98 @@ pub enum CallCountingError {
     /// A Java call of the agent has failed.
     #[error(transparent)]
     Java(#[from] JvmError),
+    /// Classes with cells cannot have counters in their own code.
+    #[error(
+        "classes are armed in this JVM, {class} for one; unload the agent first (`veneer detach PID --unload`)"
+    )]
+    Armed {
+        /// An armed class with dots.
+        class: String,
+    },
+    /// There is one set of counters.
+    #[error("another recording counts the calls of all classes; wait until it ends")]
+    Busy,
 }
 
-/// Begins to count: makes the counters, and gives counters to the classes that are loaded already.
+/// Counts from the start of the JVM to its end, if the configuration asks for it.
 pub fn start(agent: &Agent, env: Env) -> Result<(), CallCountingError> {
+    let counts = prepare(agent, env)?;
+    counts.activate(None);
+    retransform_all(agent, env);
+    Ok(())
+}
+
+/// Begins to count for an instrument. Called by the plan thread only.
+///
+/// # Errors
+/// A class is armed, another instrument counts, or the files cannot be created.
+pub fn begin(agent: &Agent, env: Env, owner: InstrumentId) -> Result<(), CallCountingError> {
+    let armed = agent.registry.all();
+    if let Some(class) = armed.iter().find(|class| !class.state().restored) {
+        return Err(CallCountingError::Armed {
+            class: class.dotted.to_string(),
+        });
+    }
+    let counts = prepare(agent, env)?;
+    if !counts.activate(Some(owner)) {
+        return Err(CallCountingError::Busy);
+    }
+    retransform_all(agent, env);
+    // Calls from a class with counters to one without have no entry. All have counters from here on.
+    counts.shards.clear_all();
+    Ok(())
+}
+
+/// Ends the counting of an instrument, if it counts: all classes get their own code back.
+pub fn end(agent: &Agent, env: Env, owner: InstrumentId) {
+    let counts = agent.complete_calls.get();
+    if counts.is_some_and(|counts| counts.deactivate(owner)) {
+        retransform_all(agent, env);
+    }
+}
+
+/// Ends any counting, because the agent leaves the JVM.
+pub fn end_any(agent: &Agent, env: Env) {
+    let counts = agent.complete_calls.get();
+    if counts.is_some_and(CompleteCallCounts::deactivate_any) {
+        retransform_all(agent, env);
+    }
+}
+
+/// Whether the calls of all classes are counted.
+pub fn is_counting(agent: &Agent) -> bool {
+    let counts = agent.complete_calls.get();
+    counts.is_some_and(CompleteCallCounts::is_active)
+}
+
+/// The recording of an instrument that counts, or was the last one that did.
+pub fn summary(agent: &Agent, id: InstrumentId) -> Option<RecordingSummary> {
+    let counts = agent.complete_calls.get()?;
+    counts.is_owner(id).then(|| RecordingSummary {
+        directory: complete_calls_path(&agent.config.data_dir)
+            .display()
+            .to_string(),
+        threads: 0,
+        methods: 0,
+        excluded_methods: 0,
+        problem: None,
+    })
+}
+
+/// Removes the files of a recording that has ended, when the agent or the JVM ends. Those of a recording
+/// that goes on belong to the command that reads them.
+pub fn remove_files(agent: &Agent) {
+    let counts = agent.complete_calls.get();
+    if counts.is_some_and(|counts| !counts.is_active()) {
+        let _ = std::fs::remove_dir_all(complete_calls_path(&agent.config.data_dir));
+    }
+}
+
+/// Makes the counters at the first recording.
+fn prepare<'a>(agent: &'a Agent, env: Env) -> Result<&'a CompleteCallCounts, CallCountingError> {
+    if let Some(counts) = agent.complete_calls.get() {
+        return Ok(counts);
+    }
     let counts = CompleteCallCounts::create(&agent.config.data_dir)?;
     let virtual_threads = agent.virtual_threads.as_ref();
     let virtual_threads = virtual_threads.map_or(Reference::NULL, |class| class.raw());
@@ -53,14 +144,21 @@ pub fn start(agent: &Agent, env: Env) -> Result<(), CallCountingError> {
             .start_calls(env, counts.addresses(), virtual_threads)
     }?;
     let _ = counts.own.set(own);
-    let _ = agent.complete_calls.set(counts);
+    Ok(agent.complete_calls.get_or_init(|| counts))
+}
+
+/// Sends all loaded classes through the class hook.
+fn retransform_all(agent: &Agent, env: Env) {
     let loaded = agent.tool.loaded(env);
     let (wanted, others): (Vec<jclass>, Vec<jclass>) = loaded
         .into_iter()
         .partition(|class| is_countable(agent, *class));
-    if later_agents::retransform(agent, &wanted).is_err() {
+    for some in wanted.chunks(MAX_CLASSES_PER_PAUSE) {
+        if later_agents::retransform(agent, some).is_ok() {
+            continue;
+        }
         // One class that the JVM refuses must not keep the others from being counted.
-        for class in &wanted {
+        for class in some {
             if let Err(e) = later_agents::retransform(agent, &[*class]) {
                 let name = agent.tool.class_name(*class).unwrap_or_default();
                 agent.refuse(&java_form(&name), "", "VersionRejected", &e.to_string());
@@ -71,7 +169,6 @@ pub fn start(agent: &Agent, env: Env) -> Result<(), CallCountingError> {
         // SAFETY: `loaded` has made the local references, which are not used again.
         unsafe { env.delete(class) };
     }
-    Ok(())
 }
 
 /// Whether a loaded class can be retransformed, and is not one of the agent's.
@@ -139,14 +236,28 @@ fn try_count(
         .runtime_access
         .check(env, event.loader, event.class.is_null());
     access.map_err(|why| Refusal::AnchorFailed(why.to_string()))?;
+    let mut hasher = DefaultHasher::new();
+    event.file.bytes().hash(&mut hasher);
+    let hash = hasher.finish();
+    let mut is_known = false;
     let mut allocate = |count: u32| {
+        if let Some((slot, known)) = counts.known(event.name, hash)
+            && known == count
+        {
+            is_known = true;
+            return Ok(slot.0);
+        }
         let slot = counts.shards.allocate(count);
         let slot = slot.ok_or(Refusal::CountersExhausted(COMPLETE_CALL_SLOTS as usize))?;
         let pages = agent.library.call_pages(env, slot.0, count);
         pages.map_err(|e| Refusal::AnchorFailed(e.to_string()))?;
+        counts.remember(event.name, hash, (slot, count));
         Ok(slot.0)
     };
     let counted = call_counters::insert(file, &mut allocate)?;
+    if is_known {
+        return Ok(Some(counted.bytes));
+    }
     let record = class_record(file, &counted.methods)?;
     let written = counts.add_class(&record);
     written.map_err(|e| Refusal::AnchorFailed(e.to_string()))?;

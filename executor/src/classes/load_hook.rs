@@ -63,7 +63,9 @@ pub fn arm_hooked_class(agent: &Agent, env: Env, event: &ClassLoadEvent) -> Opti
     if anchor::is_anchor(event.name) {
         return None;
     }
-    if let Some(counts) = agent.complete_calls.get() {
+    if let Some(counts) = agent.complete_calls.get()
+        && counts.is_active()
+    {
         return call_counting::count_hooked_class(agent, env, event, counts);
     }
     let known = agent.registry.find(env, event.name, event.loader);

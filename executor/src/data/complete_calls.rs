@@ -8,12 +8,15 @@ use crate::data::append_file::AppendFile;
 use crate::data::memory::{Mapping, WordTable};
 use crate::data::shards::Shards;
 use parking_lot::Mutex;
+use std::collections::HashMap;
 use std::fs::DirBuilder;
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::sync::OnceLock;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
+use veneer_instruments::InstrumentId;
+use veneer_names::CounterSlot;
 use veneer_protocol::data::{
     COMPLETE_CALL_SLOTS, COUNTED_CLASSES_FILE, COUNTERS_FILE, CountedClassRecord, PAIR_BYTES,
     PAIRS, PAIRS_FILE, RECEIVERS_FILE, ReceiverRecord, complete_calls_path,
@@ -34,6 +37,13 @@ pub struct CompleteCallCounts {
     adding: Mutex<()>,
     classes: Mutex<AppendFile>,
     receivers: Mutex<AppendFile>,
+    /// The counted classes: the first counter and the number of counters, by name and a hash of the
+    /// class file. Classes of one name and content in several loaders have the same counters.
+    known: Mutex<HashMap<(String, u64), (CounterSlot, u32)>>,
+    /// The instrument that counts; `None` if the configuration asks for the counts, or while nothing is
+    /// counted.
+    owner: Mutex<Option<InstrumentId>>,
+    is_active: AtomicBool,
     /// The table of the threads' counters in `VeneerCalls`; see `Library::start_calls`.
     pub own: OnceLock<crate::jvm::jni::Global>,
 }
@@ -54,11 +64,62 @@ impl CompleteCallCounts {
             adding: Mutex::default(),
             classes: list(COUNTED_CLASSES_FILE)?,
             receivers: list(RECEIVERS_FILE)?,
+            known: Mutex::default(),
+            owner: Mutex::default(),
+            is_active: AtomicBool::new(false),
             own: OnceLock::new(),
         };
         // Counter 0 has the calls whose receiver cannot be told.
         counts.shards.allocate(1);
         Ok(counts)
+    }
+
+    /// Begins to count for an instrument, or, without one, for as long as the JVM runs. Returns false if
+    /// another one counts.
+    pub fn activate(&self, owner: Option<InstrumentId>) -> bool {
+        let mut current = self.owner.lock();
+        if self.is_active.load(Ordering::SeqCst) {
+            return false;
+        }
+        *current = owner;
+        self.is_active.store(true, Ordering::SeqCst);
+        true
+    }
+
+    /// Ends the counting of an instrument. Returns whether it has counted.
+    pub fn deactivate(&self, owner: InstrumentId) -> bool {
+        let current = self.owner.lock();
+        let is_owner = *current == Some(owner) && self.is_active();
+        if is_owner {
+            self.is_active.store(false, Ordering::SeqCst);
+        }
+        is_owner
+    }
+
+    /// Ends any counting. Returns whether something was counted.
+    pub fn deactivate_any(&self) -> bool {
+        let _owner = self.owner.lock();
+        self.is_active.swap(false, Ordering::SeqCst)
+    }
+
+    /// Whether classes that are loaded get counters.
+    pub fn is_active(&self) -> bool {
+        self.is_active.load(Ordering::SeqCst)
+    }
+
+    /// Whether this instrument counts, or was the last one that did.
+    pub fn is_owner(&self, id: InstrumentId) -> bool {
+        *self.owner.lock() == Some(id)
+    }
+
+    /// The counters of a class that was counted before with the same class file.
+    pub fn known(&self, class: &str, hash: u64) -> Option<(CounterSlot, u32)> {
+        self.known.lock().get(&(class.to_owned(), hash)).copied()
+    }
+
+    /// Remembers the counters of a class.
+    pub fn remember(&self, class: &str, hash: u64, counters: (CounterSlot, u32)) {
+        self.known.lock().insert((class.to_owned(), hash), counters);
     }
 
     /// The addresses of the shared counters, of counters that nobody reads, and of the table of
@@ -131,7 +192,6 @@ fn append(file: &Mutex<AppendFile>, line: String) -> io::Result<()> {
 mod tests {
     use super::*;
     use crate::data::scratch::ScratchDirectory;
-    use veneer_names::CounterSlot;
     use veneer_protocol::data::{ReceiverPair, read_complete_calls};
 
     #[test]

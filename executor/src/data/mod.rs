@@ -8,6 +8,7 @@ pub mod append_file;
 pub mod call_stacks;
 pub mod class_facts_file;
 pub mod clock;
+pub mod coarse_clock;
 pub mod complete_calls;
 pub mod context_file;
 pub mod data_directory;

@@ -240,7 +240,9 @@ impl Recorder {
                 self.active.store(number, Ordering::SeqCst);
                 signed
             }
-            RecordingForm::Contexts => -signed,
+            RecordingForm::Contexts | RecordingForm::ExactContexts => -signed,
+            // No call of such a recording is written by the recorder.
+            RecordingForm::CompleteCalls => 0,
         })
     }
 

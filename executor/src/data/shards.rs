@@ -156,6 +156,14 @@ impl Shards {
         }
     }
 
+    /// Sets all counters to zero. Counts of threads that are just counting may be lost or remain.
+    pub fn clear_all(&self) {
+        let used = self.used_slots();
+        for slot in 0..used {
+            self.clear(CounterSlot(slot as u32));
+        }
+    }
+
     /// Assigns a shard to a thread and returns its address. For a thread without a shard of its
     /// own, returns the negated address of shard 0.
     pub fn assign(&self, tid: i64, is_virtual: bool) -> i64 {

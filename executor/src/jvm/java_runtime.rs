@@ -190,7 +190,7 @@ impl Library {
             open: find(c"open", c"(I)V")?,
             linked: find(c"linked", c"()V")?,
             forget: find(c"forget", c"(II)V")?,
-            begin_trace: env.static_method(&trace, c"begin", c"(JJIJJ)V")?,
+            begin_trace: env.static_method(&trace, c"begin", c"(JJIJJJ)V")?,
             end_trace: env.static_method(&trace, c"end", c"()V")?,
             calibrate_trace: env.static_method(&trace, c"calibrate", c"(JJJI)J")?,
         })
@@ -541,20 +541,22 @@ impl Library {
         unsafe { env.long(&self.choose_trace_clock, &[], what) }.map(|by_counter| by_counter != 0)
     }
 
-    /// Begins a recording: all calls that begin from now on are recorded.
+    /// Begins a recording: all calls that begin from now on are recorded. `coarse` is the address of the
+    /// clock of contexts, or 0 if their times are exact.
     ///
     /// # Safety
     /// `tracks` and `shards` must be the addresses of the first track and of the first counter
-    /// shard, which are never freed: application threads write to them.
+    /// shard, which are never freed: application threads write to them. So must the clock.
     pub unsafe fn begin_trace(
         &self,
         env: Env,
         (tracks, shards): (i64, i64),
         (number, mark, shortest): (i32, u64, u64),
+        coarse: i64,
     ) -> Result<(), JvmError> {
         let (mark, shortest) = (j(mark as i64), j(shortest as i64));
-        let arguments = [j(tracks), j(shards), i(number), mark, shortest];
-        // SAFETY: `begin(JJIJJ)V` takes two longs, an int and two longs; the caller vouches for the
+        let arguments = [j(tracks), j(shards), i(number), mark, shortest, j(coarse)];
+        // SAFETY: `begin(JJIJJJ)V` takes two longs, an int and three longs; the caller vouches for the
         // addresses.
         unsafe { env.void(&self.begin_trace, &arguments, || "beginning a trace".into()) }
     }

@@ -14,6 +14,7 @@ mod recording;
 mod tables;
 
 use crate::agent::Agent;
+use crate::classes::call_counting;
 use crate::data::monotonic::monotonic;
 use crate::jvm::jni::Env;
 use crate::observation::subscriptions::Subscriber;
@@ -68,7 +69,7 @@ impl Runtime for RuntimeHandle {
     }
 
     fn recording(&self, id: InstrumentId) -> Option<RecordingSummary> {
-        self.agent.recorder.summary(id)
+        call_counting::summary(self.agent, id).or_else(|| self.agent.recorder.summary(id))
     }
 
     fn watch_vm_events(&self, kinds: VmEventKinds) -> Result<(), AttachError> {

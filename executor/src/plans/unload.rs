@@ -20,6 +20,7 @@
 //! unnoticed.
 
 use crate::agent::Agent;
+use crate::classes::call_counting;
 use crate::classes::later_agents::{self, MAX_CLASSES_PER_PAUSE};
 use crate::classes::registry::Class;
 use crate::control;
@@ -47,6 +48,7 @@ const SEARCH_INTERVAL: Duration = Duration::from_millis(20);
 pub fn unload_agent(agent: &Agent, env: Env, session: &PlanSession) -> DetachReport {
     let DetachResult { detached, unknown } = detach(agent, session, &DetachTarget::Unload);
     agent.left.store(true, Ordering::SeqCst);
+    call_counting::end_any(agent, env);
     let mut restored = 0;
     let mut left = Vec::new();
     for search in 0..MAX_SEARCHES {
@@ -85,6 +87,7 @@ pub fn unload_agent(agent: &Agent, env: Env, session: &PlanSession) -> DetachRep
     agent.rings.drain();
     report::write(agent, jvm_name());
     control::close();
+    call_counting::remove_files(agent);
     data_directory::remove(&agent.config.data_dir);
     agent.stop_threads();
     DetachReport {

@@ -128,6 +128,15 @@ pub(super) fn register(engine: &mut Engine) {
     engine.register_fn("contexts", |filter: ImmutableString| {
         recorder(RecordingForm::Contexts, &filter)
     });
+    engine.register_fn("complete_calls", || {
+        recorder(RecordingForm::CompleteCalls, "")
+    });
+    engine.register_fn("exact_contexts", || {
+        recorder(RecordingForm::ExactContexts, "")
+    });
+    engine.register_fn("exact_contexts", |filter: ImmutableString| {
+        recorder(RecordingForm::ExactContexts, &filter)
+    });
     log_of!(engine: a);
     log_of!(engine: a b);
     log_of!(engine: a b c);

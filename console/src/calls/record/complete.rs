@@ -10,9 +10,12 @@
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use veneer_calls::{CallKind, CallProfile, UnseenClass, file};
+use veneer_client::plan_text::literal;
+use veneer_client::{ControlError, Target};
 use veneer_instruments::{Measurement, MethodPattern, PointRow, RefusalRow};
 use veneer_instruments::{class_flag_words, flag_words};
 use veneer_names::{java_form, site_id};
@@ -20,21 +23,29 @@ use veneer_protocol::data::{
     ClassFacts, CompleteCalls, CountedClassRecord, CountedMethodRecord, MethodFacts,
     ReceiverRecord, complete_calls_path, directories_with_complete_calls, read_complete_calls,
 };
-use veneer_protocol::{EntryMetrics, Report, TableEntry, path_of_process};
+use veneer_protocol::{DetachTarget, EntryMetrics, Report, TableEntry, path_of_process};
 
-use super::EVERY_METHOD;
 use super::assemble::{self, Readings};
 use super::hierarchy::Hierarchy;
 use super::run_recording::{check_folder, process_id, read_report, summarise};
 use super::site::CallSite;
+use super::{EVERY_METHOD, take_recorder, write};
+use crate::cli::CallsRecordArguments;
+use crate::exec::EXIT_PROGRAM_FAILED;
+use crate::interruption::Interruption;
 use crate::output::print_error;
+use crate::remote::{LEASE_MILLIS, RENEWAL_INTERVAL};
 use crate::replaced_file::replace_file;
+use crate::trace::TraceDirectory;
 
 /// The access flag of native methods (JVMS table 4.6-A).
 const ACC_NATIVE: u16 = 0x0100;
 
 /// The superclass of arrays, which inherit all their methods.
 const OBJECT: &str = "java.lang.Object";
+
+/// Interval between two looks at whether the JVM still runs.
+const LOOK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Classes whose code the JVM shows to no agent.
 const HIDDEN_CLASSES: &str = "[hidden classes]";
@@ -101,8 +112,81 @@ impl CompleteRun {
     }
 }
 
-/// Makes the profile. Without a report, the JVM was killed.
+/// Records the calls of all classes of a running JVM, and returns the exit code.
+///
+/// # Errors
+/// The JVM cannot be reached, or its files cannot be read.
+pub fn record_running(arguments: &CallsRecordArguments) -> Result<u8> {
+    let target = Target::inspect(arguments.pid)?;
+    let mut holder = veneer_client::connect(arguments.pid)?;
+    let program = format!(
+        "let c = methods(\"*\").around(complete_calls().named({}));\n\
+         print(#{{ id: c.id(), directory: c.recording().directory }}.to_json());\n",
+        literal(&format!("veneer calls {}: all calls", std::process::id()))
+    );
+    let mut prints = match holder.execute("calls", program, Some(LEASE_MILLIS)) {
+        Ok(prints) => prints,
+        Err(ControlError::Refused(message)) => {
+            print_error(&message);
+            return Ok(EXIT_PROGRAM_FAILED);
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let recorder = take_recorder(&mut prints);
+    prints.iter().for_each(|line| print_error(line));
+    let recorder = recorder.context("the agent did not say where it counts")?;
+    holder.keep_renewing(RENEWAL_INTERVAL)?;
+    let directory = TraceDirectory::of_jvm(&target, &recorder.directory);
+    print_error(&format_args!(
+        "recording the calls of all classes in process {} for {} s",
+        arguments.pid, arguments.seconds
+    ));
+    let interruption = Interruption::catch()?;
+    let end = Instant::now() + Duration::from_secs_f64(arguments.seconds);
+    let mut runs = true;
+    while runs && !interruption.is_requested() && Instant::now() < end {
+        let left = end.saturating_duration_since(Instant::now());
+        interruption.sleep(left.min(LOOK_INTERVAL));
+        runs = target.is_alive();
+    }
+    let mut client = veneer_client::connect(arguments.pid).ok().filter(|_| runs);
+    // The classes lose their counters one after the other, so the counts are read before.
+    let counts = read_complete_calls(directory.path())
+        .with_context(|| format!("{} cannot be read", directory.path().display()))?;
+    let is_whole = match &mut client {
+        Some(client) => client.detach(DetachTarget::Ids(vec![recorder.id])).is_ok(),
+        None => false,
+    };
+    drop(holder);
+    let mut profile = assemble_profile(&counts)?;
+    profile.add_info("recorded", "all classes, in a running JVM");
+    if !is_whole {
+        let text = "the JVM ended during the recording";
+        print_error(&format_args!("process {}: {text}", arguments.pid));
+        profile.add_info("incomplete", text);
+        // The agent left the files to this command.
+        let _ = fs::remove_dir_all(directory.path());
+    }
+    write(&profile, arguments)?;
+    Ok(0)
+}
+
+/// Makes the profile of a whole run. Without a report, the JVM was killed.
 fn profile(counts: &CompleteCalls, report: Option<&Report>) -> Result<CallProfile> {
+    let mut profile = assemble_profile(counts)?;
+    if let Some(report) = report {
+        let jvm = format!("{} {}", report.jvm.name, report.jvm.version);
+        profile.add_info("jvm", &jvm);
+    }
+    profile.add_info("recorded", "all classes, from the start of the program");
+    if report.is_none() {
+        profile.add_info("incomplete", "the JVM was killed, or runs on");
+    }
+    Ok(profile)
+}
+
+/// Makes the profile from the counts.
+fn assemble_profile(counts: &CompleteCalls) -> Result<CallProfile> {
     let readings = readings(counts);
     let mut hierarchy = hierarchy(&counts.classes);
     let hidden = counts
@@ -116,13 +200,10 @@ fn profile(counts: &CompleteCalls, report: Option<&Report>) -> Result<CallProfil
         class: HIDDEN_CLASSES.into(),
         reason: HIDDEN_REASON.into(),
     });
-    if let Some(report) = report {
-        let jvm = format!("{} {}", report.jvm.name, report.jvm.version);
-        profile.add_info("jvm", &jvm);
-    }
-    profile.add_info("recorded", "all classes, from the start of the program");
-    if report.is_none() {
-        profile.add_info("incomplete", "the JVM was killed, or runs on");
+    let lost = counts.counts.first().copied().unwrap_or(0);
+    if lost > 0 {
+        let text = format!("the receivers of {lost} virtual calls are not known");
+        profile.add_info("incomplete", &text);
     }
     Ok(profile)
 }

@@ -11,6 +11,44 @@ use veneer_client::plan_text::literal;
 /// The most points of each instrument.
 const MAX_POINTS: u32 = 5_000_000;
 
+/// The times of contexts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ContextTimes {
+    /// Those of a clock that the agent writes at short intervals.
+    Coarse,
+    /// Those of the processor's counter, read at both ends of each call.
+    Exact,
+}
+
+impl ContextTimes {
+    /// The times for the options `--contexts` and `--exact-times`; `None` without contexts.
+    pub fn choose(has_contexts: bool, are_exact: bool) -> Option<ContextTimes> {
+        match (has_contexts, are_exact) {
+            (false, _) => None,
+            (true, false) => Some(ContextTimes::Coarse),
+            (true, true) => Some(ContextTimes::Exact),
+        }
+    }
+
+    /// The instrument of a plan.
+    fn instrument(self) -> &'static str {
+        match self {
+            ContextTimes::Coarse => "contexts()",
+            ContextTimes::Exact => "exact_contexts()",
+        }
+    }
+
+    /// The fact of a profile about its times.
+    pub fn info(self) -> &'static str {
+        match self {
+            ContextTimes::Coarse => {
+                "from a clock of 0.2 ms; the standard error of a time t is at most the square root of t × 0.2 ms"
+            }
+            ContextTimes::Exact => "exact",
+        }
+    }
+}
+
 /// The names of the instruments of a recording. They distinguish the recordings of several commands.
 pub struct InstrumentNames {
     points: String,
@@ -59,24 +97,25 @@ impl InstrumentNames {
 
     /// The end of a plan that also records contexts. It prints the id and the directory of the
     /// recording as JSON.
-    pub fn context_plan(&self) -> String {
+    pub fn context_plan(&self, times: ContextTimes) -> String {
         format!(
             "{}print(#{{ id: c.id(), directory: c.recording().directory }}.to_json());\n",
-            self.context_recorder()
+            self.context_recorder(times)
         )
     }
 
     /// The end of a plan that also records contexts until the JVM ends.
-    pub fn context_plan_until_exit(&self) -> String {
+    pub fn context_plan_until_exit(&self, times: ContextTimes) -> String {
         format!(
             "{}at_exit(|| {{ c.detach(); }});\n",
-            self.context_recorder()
+            self.context_recorder(times)
         )
     }
 
-    fn context_recorder(&self) -> String {
+    fn context_recorder(&self, times: ContextTimes) -> String {
         format!(
-            "let c = m.around(contexts().named({}));\n",
+            "let c = m.around({}.named({}));\n",
+            times.instrument(),
             literal(&self.contexts)
         )
     }

@@ -27,7 +27,7 @@ use super::EVERY_METHOD;
 use super::assemble::{self, Readings};
 use super::contexts::take_contexts;
 use super::hierarchy::Hierarchy;
-use super::instruments::InstrumentNames;
+use super::instruments::{ContextTimes, InstrumentNames};
 use crate::output::print_error;
 use crate::post_mortem::{DataDirectory, ProcessState};
 use crate::quantity::{quantity, verb};
@@ -49,18 +49,23 @@ pub struct RunCalls {
     /// The patterns of the recorded methods.
     patterns: Vec<String>,
     names: InstrumentNames,
-    /// Whether contexts are recorded.
-    has_contexts: bool,
+    /// The times of contexts; `None` if no contexts are recorded.
+    times: Option<ContextTimes>,
 }
 
 impl RunCalls {
     /// Checks the file before the program starts.
     ///
-    /// `arm` has the patterns of the methods to arm. Without one, all methods are recorded.
+    /// `arm` has the patterns of the methods to arm. Without one, all methods are recorded. The flags
+    /// are those of `--contexts` and `--exact-times`.
     ///
     /// # Errors
     /// The folder of the file cannot be written.
-    pub fn prepare(place: &Path, arm: &[String], has_contexts: bool) -> Result<RunCalls> {
+    pub fn prepare(
+        place: &Path,
+        arm: &[String],
+        (has_contexts, are_exact): (bool, bool),
+    ) -> Result<RunCalls> {
         check_folder(place)?;
         let selected = match arm {
             [] => vec![EVERY_METHOD.to_owned()],
@@ -70,15 +75,15 @@ impl RunCalls {
             place: place.to_path_buf(),
             patterns: with_initialisers(selected),
             names: InstrumentNames::of_this_process(),
-            has_contexts,
+            times: ContextTimes::choose(has_contexts, are_exact),
         })
     }
 
     /// The plan that records.
     pub fn plan(&self) -> PlanSource {
         let mut source = self.names.plan(&self.patterns, MAX_RECEIVERS);
-        if self.has_contexts {
-            source += &self.names.context_plan_until_exit();
+        if let Some(times) = self.times {
+            source += &self.names.context_plan_until_exit(times);
         }
         PlanSource {
             name: PLAN_NAME.into(),
@@ -143,7 +148,8 @@ impl RunCalls {
         for pattern in &self.patterns {
             profile.add_info("methods", pattern);
         }
-        if self.has_contexts {
+        if let Some(times) = self.times {
+            profile.add_info("times", times.info());
             self.add_contexts(&mut profile, own, &readings);
         }
         if !is_whole {
@@ -263,16 +269,20 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().join("app.calls");
         let arm = ["a..*".to_owned(), "b.C::m(..)".to_owned()];
-        let recording = RunCalls::prepare(&place, &arm, false).unwrap();
+        let recording = RunCalls::prepare(&place, &arm, (false, false)).unwrap();
         let plan = recording.plan();
         let methods = r#"methods(["a..*", "b.C::m(..)", "a..*::<clinit>()"])"#;
         assert!(plan.source.contains(methods), "{}", plan.source);
         crate::plans::check_plan(&plan).unwrap();
-        let all = RunCalls::prepare(&place, &[], true).unwrap().plan();
+        let all = RunCalls::prepare(&place, &[], (true, false))
+            .unwrap()
+            .plan();
         assert!(all.source.contains(r#"["*..*", "*..*::<clinit>()"]"#));
         assert!(all.source.contains("contexts()") && !plan.source.contains("contexts()"));
         crate::plans::check_plan(&all).unwrap();
-        assert!(RunCalls::prepare(&folder.path().join("none/app.calls"), &arm, false).is_err());
+        assert!(
+            RunCalls::prepare(&folder.path().join("none/app.calls"), &arm, (false, false)).is_err()
+        );
     }
 
     #[test]
@@ -284,7 +294,7 @@ mod tests {
         fs::write(class_facts_path(&data.join("1")), "").unwrap();
         let before = recorded_directories(&data);
         assert_eq!(before, BTreeSet::from([data.join("1")]));
-        let recording = RunCalls::prepare(&place, &[], false).unwrap();
+        let recording = RunCalls::prepare(&place, &[], (false, false)).unwrap();
         recording.finish(&data, &before, |_| None).unwrap();
         assert!(!place.exists());
         assert_eq!(process_id(&data.join("4711.2")), Some(4711));

@@ -22,6 +22,7 @@ use std::sync::atomic::Ordering;
 use veneer_fragmenter::cell_path::selects_only_cell_path;
 use veneer_instruments::{
     AttachError, AttachSummary, InstrumentId, InstrumentKind, InstrumentSpec, MethodPattern,
+    RecordingForm,
 };
 use veneer_names::MethodId;
 
@@ -41,6 +42,7 @@ impl RuntimeHandle {
         spec: InstrumentSpec,
     ) -> Result<AttachSummary, AttachError> {
         let (agent, env) = (self.agent, self.env());
+        self.refuse_while_counting_all()?;
         if spec.kind == InstrumentKind::Timer {
             let is_running = agent.is_running();
             agent
@@ -64,7 +66,14 @@ impl RuntimeHandle {
         let cells = start_cell.into_iter().collect();
         let instrument = Instrument::new(spec, cells, CostSample::now());
         let id = agent.table.lock().add(instrument);
-        let recording = recorder.map(|recorder| self.prepare_recording(id, &recorder));
+        let form = recorder.as_ref().map(|recorder| recorder.form);
+        if form == Some(RecordingForm::CompleteCalls) {
+            return self.attach_complete_calls(id);
+        }
+        let recording = recorder.map(|recorder| {
+            let number = self.prepare_recording(id, &recorder)?;
+            Ok((number, recorder.form))
+        });
         let recording = recording
             .transpose()
             .inspect_err(|_| self.forget_attachment(id))?;
@@ -90,8 +99,8 @@ impl RuntimeHandle {
             agent.tallies.set_cell(cell, monotonic() as i64);
         }
         let attached = self.attached(id, errors, (&patterns, called), selection)?;
-        if let Some(number) = recording {
-            self.begin_recording(id, number)?;
+        if let Some((number, form)) = recording {
+            self.begin_recording(id, number, form)?;
         }
         Ok(attached)
     }

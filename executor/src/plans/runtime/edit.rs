@@ -35,6 +35,7 @@ struct Target {
 impl RuntimeHandle {
     /// Applies edits to all loaded methods that the spec selects, or to none.
     pub(super) fn apply_edits(&self, spec: EditSpec) -> Result<EditSummary, AttachError> {
+        self.refuse_while_counting_all()?;
         let agent = self.agent;
         self.arm_matching_classes(&spec.patterns);
         self.refresh_patterns();

@@ -9,12 +9,16 @@
 //! So the trees of all threads begin and end at one time each, and have no gaps.
 
 use super::RuntimeHandle;
+use crate::classes::call_counting;
 use crate::data::recorder::RecordingSpec;
 use crate::data::trace_clock::TraceClock;
 use crate::jvm::jvm_name::jvm_name;
 use crate::observation::callbacks::class_unloaded;
 use crate::observation::subscriptions::Subscriber;
-use veneer_instruments::{AttachError, InstrumentId, RecorderSpec, VmEventKinds};
+use crate::plans::journal_records;
+use veneer_instruments::{
+    AttachError, AttachSummary, InstrumentId, RecorderSpec, RecordingForm, VmEventKinds,
+};
 use veneer_traces::analysis::TraceFilter;
 
 impl RuntimeHandle {
@@ -60,15 +64,28 @@ impl RuntimeHandle {
     }
 
     /// Lets the threads record.
-    pub(super) fn begin_recording(&self, id: InstrumentId, number: i32) -> Result<(), AttachError> {
+    pub(super) fn begin_recording(
+        &self,
+        id: InstrumentId,
+        number: i32,
+        form: RecordingForm,
+    ) -> Result<(), AttachError> {
         let agent = self.agent;
+        let coarse = match form {
+            RecordingForm::Contexts => {
+                let clock = agent.clock.of_traces_with_latest_rate();
+                // Without the thread, times are exact, and calls cost more.
+                agent.coarse_clock.start(clock).unwrap_or(0)
+            }
+            _ => 0,
+        };
         let (mark, shortest) = (agent.recorder.mark(), agent.recorder.shortest());
         let addresses = (agent.recorder.address(), agent.shards.address());
         // SAFETY: the agent, and with it the tracks and the shards, are never dropped.
         let begun = unsafe {
             agent
                 .library
-                .begin_trace(self.env(), addresses, (number, mark, shortest))
+                .begin_trace(self.env(), addresses, (number, mark, shortest), coarse)
         };
         if begun.is_ok() {
             let kinds = agent.recorder.observed(id);
@@ -89,9 +106,44 @@ impl RuntimeHandle {
         })
     }
 
+    /// Attaches an instrument that counts the calls of all classes.
+    pub(super) fn attach_complete_calls(
+        &self,
+        id: InstrumentId,
+    ) -> Result<AttachSummary, AttachError> {
+        let agent = self.agent;
+        call_counting::begin(agent, self.env(), id).map_err(|error| {
+            self.forget_attachment(id);
+            AttachError::Vm {
+                action: "counting the calls of all classes".into(),
+                detail: error.to_string(),
+            }
+        })?;
+        agent.append_records(&journal_records::attached(agent, id));
+        Ok(AttachSummary {
+            id,
+            methods: 0,
+            points: 0,
+            refused: 0,
+            warnings: Vec::new(),
+        })
+    }
+
+    /// Fails while the calls of all classes are counted, because no class can be armed then.
+    pub(super) fn refuse_while_counting_all(&self) -> Result<(), AttachError> {
+        match call_counting::is_counting(self.agent) {
+            true => Err(AttachError::Unsupported {
+                what: "an instrument or an edit while the calls of all classes are counted".into(),
+                instead: "wait until the recording ends, or detach it".into(),
+            }),
+            false => Ok(()),
+        }
+    }
+
     /// Ends the recording of an instrument, if it records.
     pub(super) fn end_recording(&self, id: InstrumentId) {
         let agent = self.agent;
+        call_counting::end(agent, self.env(), id);
         if !agent.recorder.records(id) {
             return;
         }
@@ -101,6 +153,7 @@ impl RuntimeHandle {
         if let Err(error) = agent.library.end_trace(self.env()) {
             agent.report_problem("", &error.to_string());
         }
+        agent.coarse_clock.stop();
         let clock = agent.clock.of_traces_with_latest_rate();
         if clock != TraceClock::Nanoseconds {
             agent.recorder.write_rate(id, clock);

@@ -1,6 +1,7 @@
 package java.lang.invoke;
 
 import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.annotation.ForceInline;
 
 /**
  * Adds the calls of each thread to the calling-context tree of the thread. {@code VeneerTrace} calls
@@ -45,8 +46,45 @@ final class VeneerContexts {
     /** Makes room for nodes of the current thread's tree. Returns false if there is none. */
     private static native boolean grow(long shard);
 
+    /**
+     * The address of the time that the agent writes at short intervals
+     * ({@code executor/src/data/coarse_clock.rs}); 0 if times are exact.
+     */
+    static long coarse;
+
+    private static long now() throws Throwable {
+        return coarse != 0 ? U.getLong(null, coarse) : VeneerTrace.now();
+    }
+
     /** Records the entry of a call, and returns the state of the call. */
+    @ForceInline
     static long enter(long shard, int offset, int number) throws Throwable {
+        if (shard > 0 && coarse != 0) {
+            long track = VeneerTrace.track(shard);
+            if (U.getLong(null, track) == number && U.getLong(null, track + NESTED) == 0) {
+                long current = U.getLong(null, track + CURRENT);
+                long nodes = U.getLong(null, track + NODES);
+                long child = U.getLong(null, nodes + current + LATEST_CHILD);
+                long node = nodes + child;
+                if (U.getLong(null, node) == key(current, offset)) {
+                    U.putLong(null, node + CALLS, U.getLong(null, node + CALLS) + 1);
+                    U.putLong(null, node + START, U.getLong(null, coarse));
+                    U.putLong(null, track + CURRENT, child);
+                    return (long) number << 32 | child >>> NODE_SHIFT;
+                }
+            }
+        }
+        return find(shard, offset, number);
+    }
+
+    /** The key of the child of a node. */
+    @ForceInline
+    private static long key(long parent, int offset) {
+        return parent >>> NODE_SHIFT << 32 | (offset >>> 3) + 1;
+    }
+
+    /** As {@link #enter}, for each call. */
+    private static long find(long shard, int offset, int number) throws Throwable {
         long track = shard > 0 ? VeneerTrace.track(shard) : 0;
         if (track != 0 && U.getLong(track) != number) {
             track = U.getLong(track) == -number ? 0 : VeneerTrace.openCurrent(shard, number);
@@ -57,13 +95,13 @@ final class VeneerContexts {
         }
         // The clock is read before anything is stored, and its call needs more stack than the
         // stores do. So an overflow of the stack happens before the first store.
-        long now = VeneerTrace.now();
+        long now = now();
         if (U.getLong(track + NESTED) != 0) {
             return enterOverflow(track, number, now);
         }
         long nodes = U.getLong(track + NODES);
         long current = U.getLong(track + CURRENT);
-        long key = current >>> NODE_SHIFT << 32 | (offset >>> 3) + 1;
+        long key = key(current, offset);
         long child = U.getLong(nodes + current + LATEST_CHILD);
         if (U.getLong(nodes + child) != key) {
             child = child(shard, track, current, key);
@@ -79,13 +117,36 @@ final class VeneerContexts {
     }
 
     /** Records the end of a call whose entry is recorded. */
+    @ForceInline
     static void leave(long shard, long state, int recording) throws Throwable {
+        if (shard > 0 && coarse != 0 && (int) (state >>> 32) == recording) {
+            long track = VeneerTrace.track(shard);
+            long offset = (state & LOWER) << NODE_SHIFT;
+            if (U.getLong(null, track) == recording
+                    && U.getLong(null, track + CURRENT) == offset
+                    && U.getLong(null, track + NESTED) == 0) {
+                long nodes = U.getLong(null, track + NODES);
+                long node = nodes + offset;
+                long wall = U.getLong(null, coarse) - U.getLong(null, node + START);
+                if (wall != 0) {
+                    U.putLong(null, node + WALL, U.getLong(null, node + WALL) + wall);
+                }
+                U.putLong(null, node + START, 0);
+                U.putLong(null, track + CURRENT, U.getLong(null, node) >>> 32 << NODE_SHIFT);
+                return;
+            }
+        }
+        end(shard, state, recording);
+    }
+
+    /** As {@link #leave}, for each call. */
+    private static void end(long shard, long state, int recording) throws Throwable {
         int number = (int) (state >>> 32);
         long track = shard > 0 ? VeneerTrace.track(shard) : 0;
         if (track == 0 || number != recording || U.getLong(track) != number) {
             return;
         }
-        long now = VeneerTrace.now();
+        long now = now();
         long nested = U.getLong(track + NESTED);
         if ((state & OVERFLOW) != 0) {
             long outer = (state & LOWER - OVERFLOW) - 1;

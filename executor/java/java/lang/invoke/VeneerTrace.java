@@ -71,9 +71,13 @@ public final class VeneerTrace {
         VeneerTrace.tracks = tracks - (shards >>> VeneerLayout.SHARD_SHIFT) * VeneerLayout.TRACK_BYTES;
     }
 
-    /** Begins a recording: all calls that begin from now on are recorded. Called by the agent. */
-    static void begin(long tracks, long shards, int number, long mark, long shortest) {
+    /**
+     * Begins a recording: all calls that begin from now on are recorded. Called by the agent. {@code
+     * coarse} is the address of the clock of contexts, or 0.
+     */
+    static void begin(long tracks, long shards, int number, long mark, long shortest, long coarse) {
         VeneerTrace.shortest = shortest;
+        VeneerContexts.coarse = coarse;
         VeneerTrace.mark = mark;
         setTracks(tracks, shards);
         recording = number;
