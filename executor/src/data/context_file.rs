@@ -20,7 +20,7 @@ use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use veneer_traces::format::context_node::{
-    KEY, MAGIC, NODE_BYTES, ROOT_END, ROOT_VERSION, VERSION, contexts_file,
+    KEY, LATEST_CHILD, MAGIC, NODE_BYTES, ROOT_END, ROOT_VERSION, VERSION, contexts_file,
 };
 
 /// The number of nodes for which a new file has room.
@@ -79,6 +79,8 @@ impl ContextFile {
         };
         root(ROOT_VERSION, VERSION | u64::from(is_late) << 32);
         root(KEY, MAGIC);
+        // No method has this key, so no child of the root is found there.
+        root(LATEST_CHILD, map.address() as u64);
         Ok(ContextFile {
             map,
             room: FIRST_NODES,

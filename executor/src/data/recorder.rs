@@ -429,7 +429,10 @@ impl Recorder {
             self.close(shard, ended);
         }
         self.complete_contexts(shard);
-        self.set(shard, 0, 0);
+        // The next owner of the shard must find nothing that leads to the files.
+        for word in 0..TRACK_WORDS {
+            self.set(shard, word, 0);
+        }
     }
 
     /// Writes the rate of the clock, which is known better at the end of a recording than at its

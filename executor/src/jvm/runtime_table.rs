@@ -234,7 +234,8 @@ java_constants! {
     TRACK_FRESH: i32 = 56;
     /// Offset in a track of contexts: the address of the root of the thread's tree.
     CONTEXTS_NODES: i32 = 8;
-    /// Offset in a track of contexts: the offset of the node of the innermost open call.
+    /// Offset in a track of contexts: the address of the node of the innermost open call, with the tag of
+    /// the recording.
     CONTEXTS_CURRENT: i32 = 16;
     /// Offset in a track of contexts: the offset behind the last node.
     CONTEXTS_USED: i32 = 24;
@@ -260,7 +261,7 @@ java_constants! {
     NODE_OVERFLOW_CALLS: i32 = 32;
     /// Offset in a node: the time of these calls.
     NODE_OVERFLOW_WALL: i32 = 40;
-    /// Offset in a node: the offset of the child that was found last.
+    /// Offset in a node: the address of the child that was found last, or of the root.
     NODE_LATEST_CHILD: i32 = 48;
     /// Offset in a node: the number of nodes above it.
     NODE_DEPTH: i32 = 56;

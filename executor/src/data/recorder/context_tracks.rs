@@ -16,6 +16,13 @@ const USED: usize = runtime_table::CONTEXTS_USED as usize / 8;
 const NODES_END: usize = runtime_table::CONTEXTS_END as usize / 8;
 const INDEX: usize = runtime_table::CONTEXTS_INDEX as usize / 8;
 const MASK: usize = runtime_table::CONTEXTS_MASK as usize / 8;
+const CURRENT: usize = runtime_table::CONTEXTS_CURRENT as usize / 8;
+
+/// The tag of a recording in the words of a track, as in `VeneerContexts`. `number` is negative.
+fn tag(number: i32) -> i64 {
+    i64::MIN | (i64::from(number.unsigned_abs()) & 0x7fff) << 48
+}
+
 /// The most files of contexts of a recording. Programs that start a thread for each task have many
 /// threads one after another.
 const MAX_CONTEXT_FILES: u32 = 10_000;
@@ -42,6 +49,8 @@ impl Recorder {
         if let Some(opened) = &opened {
             self.set_room(shard, &opened.file);
             self.set(shard, USED, NODE_BYTES as i64);
+            let [root, ..] = opened.file.addresses();
+            self.set(shard, CURRENT, tag(number) | root);
         }
         let is_open = opened.is_some();
         // Dropping the former tree unmaps it. The owner of the track is here, so no store is under

@@ -17,9 +17,11 @@ import jdk.internal.vm.annotation.ForceInline;
  * <p>If there is no room for a node, the call and all calls in it are counted at the node above.
  * Such a call is an <em>overflow call</em>.
  *
- * <p>The state of a call has the number of the recording in the upper half, which is negative, and
- * in the lower half the number of its node, or for an overflow call {@code OVERFLOW} and the number
- * of open overflow calls, this one included.
+ * <p>The track and the states of calls have addresses of nodes, with the tag of the recording in the
+ * upper 16 bits. The state of a call has the node of its caller. The tag has bit 63, and the lower 15
+ * bits of the recording's number. So a call that began in another recording is recognised by one
+ * comparison. The state of an overflow call has the bit {@code OVERFLOW}, and the number of open
+ * overflow calls, this one included. While overflow calls are open, the word of the track has no bit 63.
  */
 final class VeneerContexts {
     private VeneerContexts() {}
@@ -40,8 +42,12 @@ final class VeneerContexts {
     private static final int OVERFLOW_WALL = VeneerLayout.NODE_OVERFLOW_WALL;
     private static final int LATEST_CHILD = VeneerLayout.NODE_LATEST_CHILD;
     private static final int DEPTH = VeneerLayout.NODE_DEPTH;
-    private static final long LOWER = 0xffff_ffffL;
-    private static final long OVERFLOW = 0x8000_0000L;
+    private static final long ADDRESS = (1L << 47) - 1;
+    private static final long OVERFLOW = 1L << 47;
+    private static final int TAG_SHIFT = 48;
+    private static final long IS_TREE = 1L << 63;
+    /** No word of a track has this tag. */
+    private static final long NO_TAG = 1L << 62;
 
     /** Makes room for nodes of the current thread's tree. Returns false if there is none. */
     private static native boolean grow(long shard);
@@ -50,7 +56,27 @@ final class VeneerContexts {
      * The address of the time that the agent writes at short intervals
      * ({@code executor/src/data/coarse_clock.rs}); 0 if times are exact.
      */
-    static long coarse;
+    private static long coarse;
+    /** The tag of the recording if times are those of the coarse clock. */
+    private static long fast = NO_TAG;
+
+    /** Called before a recording begins. */
+    static void begin(int number, long coarse) {
+        fast = NO_TAG;
+        VeneerContexts.coarse = coarse;
+        fast = coarse == 0 ? NO_TAG : tag(number);
+    }
+
+    /** Called when a recording ends. */
+    static void end() {
+        fast = NO_TAG;
+    }
+
+    /** The tag of a recording of contexts, whose number is negative. */
+    @ForceInline
+    private static long tag(int number) {
+        return IS_TREE | (long) (-number & 0x7fff) << TAG_SHIFT;
+    }
 
     private static long now() throws Throwable {
         return coarse != 0 ? U.getLong(null, coarse) : VeneerTrace.now();
@@ -59,28 +85,21 @@ final class VeneerContexts {
     /** Records the entry of a call, and returns the state of the call. */
     @ForceInline
     static long enter(long shard, int offset, int number) throws Throwable {
-        if (shard > 0 && coarse != 0) {
+        if (shard > 0) {
             long track = VeneerTrace.track(shard);
-            if (U.getLong(null, track) == number && U.getLong(null, track + NESTED) == 0) {
-                long current = U.getLong(null, track + CURRENT);
-                long nodes = U.getLong(null, track + NODES);
-                long child = U.getLong(null, nodes + current + LATEST_CHILD);
-                long node = nodes + child;
-                if (U.getLong(null, node) == key(current, offset)) {
-                    U.putLong(null, node + CALLS, U.getLong(null, node + CALLS) + 1);
-                    U.putLong(null, node + START, U.getLong(null, coarse));
-                    U.putLong(null, track + CURRENT, child);
-                    return (long) number << 32 | child >>> NODE_SHIFT;
+            long current = U.getLong(null, track + CURRENT);
+            if ((current ^ fast) >>> TAG_SHIFT == 0) {
+                long child = U.getLong(null, (current & ADDRESS) + LATEST_CHILD);
+                // All children of a node have the same upper half of the key.
+                if (U.getInt(null, child) == (offset >>> 3) + 1) {
+                    U.putLong(null, child + CALLS, U.getLong(null, child + CALLS) + 1);
+                    U.putLong(null, child + START, U.getLong(null, coarse));
+                    U.putLong(null, track + CURRENT, current & ~ADDRESS | child);
+                    return current;
                 }
             }
         }
         return find(shard, offset, number);
-    }
-
-    /** The key of the child of a node. */
-    @ForceInline
-    private static long key(long parent, int offset) {
-        return parent >>> NODE_SHIFT << 32 | (offset >>> 3) + 1;
     }
 
     /** As {@link #enter}, for each call. */
@@ -100,40 +119,43 @@ final class VeneerContexts {
             return enterOverflow(track, number, now);
         }
         long nodes = U.getLong(track + NODES);
-        long current = U.getLong(track + CURRENT);
-        long key = key(current, offset);
-        long child = U.getLong(nodes + current + LATEST_CHILD);
-        if (U.getLong(nodes + child) != key) {
-            child = child(shard, track, current, key);
+        long state = U.getLong(track + CURRENT);
+        long current = (state & ADDRESS) - nodes;
+        long key = current >>> NODE_SHIFT << 32 | (offset >>> 3) + 1;
+        long node = U.getLong(nodes + current + LATEST_CHILD);
+        if (U.getLong(node) != key) {
+            long child = child(shard, track, current, key);
             if (child == 0) {
                 return enterOverflow(track, number, now);
             }
+            node = nodes + child;
         }
-        long node = nodes + child;
         U.putLong(node + CALLS, U.getLong(node + CALLS) + 1);
         U.putLong(node + START, now);
-        U.putLong(track + CURRENT, child);
-        return (long) number << 32 | child >>> NODE_SHIFT;
+        U.putLong(track + CURRENT, tag(number) | node);
+        return state;
     }
 
     /** Records the end of a call whose entry is recorded. */
     @ForceInline
     static void leave(long shard, long state, int recording) throws Throwable {
-        if (shard > 0 && coarse != 0 && (int) (state >>> 32) == recording) {
+        if (shard > 0 && (state ^ fast) >>> TAG_SHIFT == 0) {
             long track = VeneerTrace.track(shard);
-            long offset = (state & LOWER) << NODE_SHIFT;
-            if (U.getLong(null, track) == recording
-                    && U.getLong(null, track + CURRENT) == offset
-                    && U.getLong(null, track + NESTED) == 0) {
-                long nodes = U.getLong(null, track + NODES);
-                long node = nodes + offset;
-                long wall = U.getLong(null, coarse) - U.getLong(null, node + START);
-                if (wall != 0) {
-                    U.putLong(null, node + WALL, U.getLong(null, node + WALL) + wall);
+            long current = U.getLong(null, track + CURRENT);
+            if ((current ^ fast) >>> TAG_SHIFT == 0) {
+                long node = current & ADDRESS;
+                long parent = (state & ADDRESS) - U.getLong(null, track + NODES) >> NODE_SHIFT;
+                if (U.getLong(null, node) >>> 32 == parent) {
+                    long wall = U.getLong(null, coarse) - U.getLong(null, node + START);
+                    if (wall != 0) {
+                        U.putLong(null, node + WALL, U.getLong(null, node + WALL) + wall);
+                    }
+                    U.putLong(null, node + START, 0);
+                    // The caller's node comes from the state. If it came from the node, the next call
+                    // would have to wait for it.
+                    U.putLong(null, track + CURRENT, state);
+                    return;
                 }
-                U.putLong(null, node + START, 0);
-                U.putLong(null, track + CURRENT, U.getLong(null, node) >>> 32 << NODE_SHIFT);
-                return;
             }
         }
         end(shard, state, recording);
@@ -141,15 +163,17 @@ final class VeneerContexts {
 
     /** As {@link #leave}, for each call. */
     private static void end(long shard, long state, int recording) throws Throwable {
-        int number = (int) (state >>> 32);
         long track = shard > 0 ? VeneerTrace.track(shard) : 0;
-        if (track == 0 || number != recording || U.getLong(track) != number) {
+        if (track == 0
+                || recording >= 0
+                || (state ^ tag(recording)) >>> TAG_SHIFT != 0
+                || U.getLong(track) != recording) {
             return;
         }
         long now = now();
         long nested = U.getLong(track + NESTED);
         if ((state & OVERFLOW) != 0) {
-            long outer = (state & LOWER - OVERFLOW) - 1;
+            long outer = (state & OVERFLOW - 1) - 1;
             if (nested > outer) {
                 leaveOverflow(track, outer, now);
             }
@@ -161,15 +185,13 @@ final class VeneerContexts {
             leaveOverflow(track, 0, now);
         }
         long nodes = U.getLong(track + NODES);
-        long node = (state & LOWER) << NODE_SHIFT;
-        long current = U.getLong(track + CURRENT);
-        if (current != node) {
-            long depth = U.getLong(nodes + node + DEPTH);
-            while (U.getLong(nodes + current + DEPTH) > depth) {
-                current = close(nodes, current, now);
-            }
+        long caller = (state & ADDRESS) - nodes;
+        long current = (U.getLong(track + CURRENT) & ADDRESS) - nodes;
+        long depth = U.getLong(nodes + caller + DEPTH);
+        while (U.getLong(nodes + current + DEPTH) > depth) {
+            current = close(nodes, current, now);
         }
-        U.putLong(track + CURRENT, current == node ? close(nodes, node, now) : current);
+        U.putLong(track + CURRENT, tag(recording) | nodes + current);
     }
 
     /** Adds the time of the open call of a node, and returns the node of the caller. */
@@ -182,14 +204,16 @@ final class VeneerContexts {
 
     private static long enterOverflow(long track, int number, long now) {
         long nodes = U.getLong(track + NODES);
-        long node = nodes + U.getLong(track + CURRENT);
+        long current = U.getLong(track + CURRENT);
+        long node = current & ADDRESS;
         long nested = U.getLong(track + NESTED) + 1;
         U.putLong(node + OVERFLOW_CALLS, U.getLong(node + OVERFLOW_CALLS) + 1);
         if (nested == 1) {
             U.putLong(nodes + START, now);
+            U.putLong(track + CURRENT, current & ~IS_TREE);
         }
         U.putLong(track + NESTED, nested);
-        return (long) number << 32 | OVERFLOW | nested;
+        return tag(number) | OVERFLOW | nested;
     }
 
     /** Ends overflow calls until {@code outer} of them are open. */
@@ -197,9 +221,11 @@ final class VeneerContexts {
         U.putLong(track + NESTED, outer);
         if (outer == 0) {
             long nodes = U.getLong(track + NODES);
-            long node = nodes + U.getLong(track + CURRENT);
+            long current = U.getLong(track + CURRENT);
+            long node = current & ADDRESS;
             long wall = now - U.getLong(nodes + START);
             U.putLong(node + OVERFLOW_WALL, U.getLong(node + OVERFLOW_WALL) + wall);
+            U.putLong(track + CURRENT, current | IS_TREE);
         }
     }
 
@@ -219,12 +245,14 @@ final class VeneerContexts {
             }
             long node = nodes + child;
             U.putLong(node + DEPTH, U.getLong(nodes + parent + DEPTH) + 1);
+            // The root is nobody's child, and its key that of no method.
+            U.putLong(node + LATEST_CHILD, nodes);
             // A reader takes a node without a key for the end of the tree.
             U.putLongRelease(null, node, key);
             U.putLong(free, child);
             U.putLong(track + USED, child + (1L << NODE_SHIFT));
         }
-        U.putLong(nodes + parent + LATEST_CHILD, child);
+        U.putLong(nodes + parent + LATEST_CHILD, nodes + child);
         return child;
     }
 

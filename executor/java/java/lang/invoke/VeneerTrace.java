@@ -77,7 +77,7 @@ public final class VeneerTrace {
      */
     static void begin(long tracks, long shards, int number, long mark, long shortest, long coarse) {
         VeneerTrace.shortest = shortest;
-        VeneerContexts.coarse = coarse;
+        VeneerContexts.begin(number, coarse);
         VeneerTrace.mark = mark;
         setTracks(tracks, shards);
         recording = number;
@@ -85,6 +85,7 @@ public final class VeneerTrace {
 
     /** Ends the recording. A thread that has just begun to write an event may still write it. */
     static void end() {
+        VeneerContexts.end();
         recording = 0;
         shortest = 0;
     }
