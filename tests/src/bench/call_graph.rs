@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::graph_sizes::GraphSizes;
 use super::groups::{CheckError, Variant, measure};
@@ -22,6 +22,7 @@ const COUNTED: &str = "every block counted";
 const GRAPH: &str = "call graph";
 const COMPLETE: &str = "call graph of all classes";
 const CONTEXTS: &str = "call graph and contexts";
+const EXACT_CONTEXTS: &str = "call graph and contexts, exact times";
 const EVENTS: &str = "JVMTI events of calls";
 /// The goal of a call graph, as a ratio to the counters on all blocks.
 const GRAPH_TO_COUNTED: f64 = 1.2;
@@ -33,6 +34,9 @@ const MOST_CONTEXTS: f64 = 1.6;
 /// The file of a graph in its folder.
 const FILE: &str = "program.calls";
 
+/// The longest time of a run with the JVM's events of calls. Most programs take longer.
+const MAX_EVENTS_TIME: Duration = Duration::from_secs(40);
+
 /// The number of groups. Some variants take very long.
 const GROUPS: usize = 3;
 
@@ -43,10 +47,10 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     record.part.words = vec![
         "The call graph of all calls in the program's own code and that of its libraries, with the count of \
          each call site (`veneer run --call-graph`); the same with the tree of calling contexts of each \
-         thread, with calls and wall time (`--contexts`); and the graph of all classes, those of \
+         thread, with calls and wall time (`--contexts`, and with `--exact-times`); and the graph of all classes, those of \
          the JDK too (`--complete`). An agent that takes the JVM's events of entries \
          and exits (JVMTI), and does nothing with them, is the floor of tools that need no code in the \
-         program; a quick session leaves it out, because a run takes minutes. The paper on dyko has \
+         program; it may take 40 seconds, and a quick session leaves it out. The paper on dyko has \
          2.0 to 6.4 for its graphs, the one on JP 4.2 for its context trees, \
          both on other machines and programs."
             .into(),
@@ -104,6 +108,7 @@ fn one(
     let counted: Vec<&str> = counted.iter().map(String::as_str).collect();
     let events = format!("-agentpath:{}", agent.display());
     let (graph, contexts) = (compiled.join("graph"), compiled.join("contexts"));
+    let exact = compiled.join("exact-contexts");
     let complete = Folder::new("complete")?;
     let arm = workload.patterns_to_arm();
     let mut variants = vec![
@@ -116,10 +121,21 @@ fn one(
             &plain,
             &contexts,
         )?,
+        recorded(
+            EXACT_CONTEXTS,
+            [
+                workload.patterns_to_arm(),
+                vec!["--contexts".into(), "--exact-times".into()],
+            ]
+            .concat(),
+            &plain,
+            &exact,
+        )?,
         recorded(COMPLETE, vec!["--complete".into()], &plain, complete.path())?,
     ];
     if !scope.quick {
         let java = workload.java(jdk, &compiled, rounds, &[events], &[]);
+        let java = java.limit(MAX_EVENTS_TIME);
         variants.push(Variant::peer(EVENTS, Ok(java)));
     }
     let groups = if scope.quick { 2 } else { GROUPS };
