@@ -130,7 +130,7 @@ pub fn remove_files(agent: &Agent) {
 }
 
 /// Makes the counters at the first recording.
-fn prepare<'a>(agent: &'a Agent, env: Env) -> Result<&'a CompleteCallCounts, CallCountingError> {
+fn prepare(agent: &Agent, env: Env) -> Result<&CompleteCallCounts, CallCountingError> {
     if let Some(counts) = agent.complete_calls.get() {
         return Ok(counts);
     }

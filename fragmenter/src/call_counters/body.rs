@@ -143,7 +143,7 @@ impl<'f> Bodies<'f> {
                 };
             }
         }
-        let spilled = places.places.iter().map(|p| spill_words(p)).max();
+        let spilled = places.places.iter().map(spill_words).max();
         let too_large =
             || Refusal::MethodTooLarge("it has 65,535 local variables or operands".into());
         Ok(Code {
