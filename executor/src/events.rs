@@ -229,7 +229,12 @@ unsafe extern "system" fn class_file_load(
             class,
             file: &file,
         };
-        let Some(hooked) = load_hook::arm_hooked_class(agent, env, &event) else {
+        let counts = agent.complete_calls.get();
+        let hooked = match counts.filter(|counts| counts.is_active()) {
+            Some(counts) => call_counting::count_hooked_class(agent, env, &event, counts),
+            None => load_hook::arm_hooked_class(agent, env, &event),
+        };
+        let Some(hooked) = hooked else {
             if class.is_null() {
                 agent.unarmed.add(&name);
             }

@@ -30,6 +30,8 @@ pub const TABLES: &str = "java/lang/invoke/VeneerTables";
 pub const THREADS: &str = "java/lang/invoke/VeneerThreads";
 /// The class that writes the event traces of threads.
 pub const TRACE: &str = "java/lang/invoke/VeneerTrace";
+/// The class of the counters of complete call graphs.
+pub const CALLS: &str = "java/lang/invoke/VeneerCalls";
 /// Name of the runtime method that a probe calls at its end if it calls methods of the application.
 pub const LEAVE: &str = "leave";
 /// Descriptor of a method handle, and so of a token.

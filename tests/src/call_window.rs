@@ -33,7 +33,7 @@ pub struct Window {
     pub calls: BTreeMap<Pair, [i64; 2]>,
 }
 
-/// What the agent of the test counted.
+/// The counts of the agent of the test.
 #[derive(Default)]
 struct Counted {
     entries: BTreeMap<Method, i64>,

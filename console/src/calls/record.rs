@@ -19,7 +19,7 @@ mod instruments;
 mod run_recording;
 mod site;
 
-pub use complete::CompleteRun;
+pub use complete::{CompleteRun, record_running};
 pub use run_recording::{RunCalls, recorded_directories};
 
 use std::collections::BTreeSet;
@@ -112,9 +112,6 @@ fn take_recorder(prints: &mut Vec<String>) -> Option<ContextRecorder> {
 
 /// Records, and returns the exit code.
 pub fn run(arguments: &CallsRecordArguments) -> Result<u8> {
-    if arguments.complete {
-        return complete::record_running(arguments);
-    }
     let patterns = match arguments.patterns.is_empty() {
         true => vec![EVERY_METHOD.to_owned()],
         false => arguments.patterns.clone(),

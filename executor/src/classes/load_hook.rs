@@ -14,7 +14,6 @@
 use crate::agent::Agent;
 use crate::classes::arming_filter::{ArmingCandidate, ArmingDecision, on_cell_path};
 use crate::classes::cached_arming::{CacheHit, CacheLookup, CachedArmingRefusal, FreshArming};
-use crate::classes::call_counting;
 use crate::classes::lazy_class_file::LazyClassFile;
 use crate::classes::method_table::MethodTable;
 use crate::classes::plan_pattern::concerning;
@@ -62,11 +61,6 @@ pub struct HookedFile {
 pub fn arm_hooked_class(agent: &Agent, env: Env, event: &ClassLoadEvent) -> Option<HookedFile> {
     if anchor::is_anchor(event.name) {
         return None;
-    }
-    if let Some(counts) = agent.complete_calls.get()
-        && counts.is_active()
-    {
-        return call_counting::count_hooked_class(agent, env, event, counts);
     }
     let known = agent.registry.find(env, event.name, event.loader);
     if agent.left.load(Ordering::SeqCst) {

@@ -18,7 +18,7 @@ use std::time::Duration;
 /// The interval at which the thread writes the time.
 pub const INTERVAL: Duration = Duration::from_micros(200);
 
-/// The clock.
+/// The clock with its thread.
 #[derive(Default)]
 pub struct CoarseClock {
     /// The time of the last reading.

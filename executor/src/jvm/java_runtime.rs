@@ -809,7 +809,7 @@ mod tests {
                 assert!(declared.contains(&wanted), "{wanted:?}");
             }
         }
-        assert_eq!(calls, 39);
+        assert_eq!(calls, 41);
     }
 
     /// `javac` notes the class of an inlined constant in the constant pool. The JVM ignores the entry

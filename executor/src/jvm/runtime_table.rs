@@ -323,6 +323,7 @@ mod tests {
             runtime::TABLES,
             runtime::THREADS,
             runtime::TRACE,
+            runtime::CALLS,
         ];
         let named = CLASSES.iter().filter(|c| c.is_named_by_emitted_code);
         let named: BTreeSet<String> = named.map(|c| format!("{PACKAGE}{}", c.name)).collect();

@@ -1,6 +1,5 @@
 //! Writes the `Code` attribute of a method with its counters.
 
-use super::COUNTERS;
 use super::places::{Event, Place, Places};
 use crate::arming::StackMap;
 use crate::bytecode::opcode::*;
@@ -11,6 +10,7 @@ use crate::classfile::{
 };
 use crate::hotspot::MAX_COMPILED_BYTES;
 use crate::refusal::Refusal;
+use crate::runtime;
 use veneer_names::raw::{field_length, slots};
 
 /// Words that the code of a counter needs on top of the operands of its instruction: a copy of the
@@ -46,7 +46,7 @@ struct Layout {
 impl<'f> Bodies<'f> {
     pub fn new(file: &'f ClassFile<'f>) -> Result<Bodies<'f>, Refusal> {
         let mut pool = file.pool.clone();
-        let name = pool.append_text(COUNTERS)?;
+        let name = pool.append_text(runtime::CALLS)?;
         let class = pool.append_class(name)?;
         let mut method = |name: &str, descriptor: &str| {
             let (name, descriptor) = (pool.append_text(name)?, pool.append_text(descriptor)?);

@@ -28,9 +28,6 @@ use crate::classfile::{ClassFile, Code, annotation_types};
 use crate::method::JVM_ANNOTATIONS;
 use crate::refusal::Refusal;
 
-/// The class of the counters.
-pub const COUNTERS: &str = "java/lang/invoke/VeneerCalls";
-
 /// Methods that the counters themselves execute. Counting them would not end.
 const EXECUTED_BY_COUNTERS: [(&str, &str); 2] = [
     ("java/lang/ref/Reference", "refersTo"),
@@ -96,7 +93,7 @@ pub fn insert(
             method.size = Some(code.code.len() as u32);
             let types = annotation_types(&member.attributes, &file.pool);
             match refused(&class, &method, &types)
-                .map_or_else(|| places::find(file, &class, &method, &code), Err)
+                .map_or_else(|| places::find(file, &class, method.access, &code), Err)
             {
                 Ok(found) => scanned.push((index, slot, code, found)),
                 Err(reason) => method.refusal = Some(reason),

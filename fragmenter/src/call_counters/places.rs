@@ -1,6 +1,5 @@
 //! The places of a method that are counted, and the counters that they share.
 
-use super::CountedMethod;
 use crate::bytecode::opcode::*;
 use crate::bytecode::{Instruction, Label, decode};
 use crate::classfile::{ClassFile, Code, ConstantTag};
@@ -50,7 +49,7 @@ pub struct Place {
     pub event: Event,
 }
 
-/// What happens at a counted place.
+/// The event at a counted place.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// The method is entered.
@@ -88,16 +87,16 @@ pub struct Places {
     pub counters: u32,
 }
 
-/// Finds the places of a method. Counters have numbers from 0.
+/// Finds the places of a method with these access flags. Counters have numbers from 0.
 pub fn find(
     file: &ClassFile,
     class: &str,
-    method: &CountedMethod,
+    access_flags: u16,
     code: &Code,
 ) -> Result<Places, Refusal> {
     let instructions = decode(&code.code)?;
     let joins = joins(&instructions, code);
-    let is_instance = method.access & access::STATIC == 0;
+    let is_instance = access_flags & access::STATIC == 0;
     let keeps_this = is_instance && !instructions.iter().any(|(_, i)| stores_to_slot_0(i));
     let mut places: Vec<Place> = Vec::new();
     let mut counters = 0;

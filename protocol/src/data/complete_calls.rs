@@ -86,7 +86,7 @@ pub struct CountedSiteRecord {
     /// The source line, if the class file has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u16>,
-    /// The counter.
+    /// The number of the counter.
     pub counter: u32,
     /// Whether the counter counts the calls on objects of one class, so that `receivers.bin` has
     /// entries for the call.

@@ -237,7 +237,7 @@ public final class VeneerCalls {
     /** Gives a class a number, if the number is free. */
     @Hidden
     private static boolean add(Class<?> type, int number) {
-        // What this method executes is not a call of the program.
+        // The program does not make the calls of this method.
         long tid = U.getLong(Thread.currentThread(), TID);
         int at = ((int) tid & MASK) << 1;
         long own = OWN[at] == tid ? OWN[at + 1] : 0;
