@@ -2,6 +2,7 @@
 //! Veneer, and the calls of the beans are in the graph. (Tomcat is one of the programs of `trust`.)
 
 use std::error::Error;
+use std::io;
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::Child;
@@ -72,6 +73,10 @@ fn answers(
     port: u16,
     pid: impl Fn(&Child) -> u32,
 ) -> Result<String, Box<dyn Error>> {
+    // The server prints more than a pipe holds.
+    let (out, err) = (server.stdout.take(), server.stderr.take());
+    let out = std::thread::spawn(move || out.map(|mut out| io::copy(&mut out, &mut io::sink())));
+    let err = std::thread::spawn(move || err.map(|mut err| io::copy(&mut err, &mut io::sink())));
     let begin = Instant::now();
     while answer(port, 1).is_none() {
         if begin.elapsed() > START_LIMIT || server.try_wait()?.is_some() {
@@ -85,6 +90,7 @@ fn answers(
         .run()?
         .succeeded("kill")?;
     server.wait()?;
+    let _ = (out.join(), err.join());
     all.ok_or_else(|| "a request failed".into())
 }
 
