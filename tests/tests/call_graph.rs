@@ -117,6 +117,42 @@ fn recorded_calls_are_those_that_the_jvm_reports() -> Outcome {
     })
 }
 
+/// `veneer calls PID --complete`: the entries of the program's methods are those that the JVM reports,
+/// calls inside `java.util` are recorded, and all classes get their own code back.
+#[test]
+fn all_classes_of_a_running_jvm_are_recorded() -> Outcome {
+    if Process::new("cc").arg("--version").run().is_err() {
+        return Ok(skip(Need::Program("cc"))?);
+    }
+    on_a_jdk_with("callgraph", |programs| {
+        let expected = comparable(oracle(programs)?);
+        let mut live = Live::start(&programs.java("graph.Main"))?;
+        let file: PathBuf = programs.classes().join("complete.calls");
+        let mut command = start_recording(live.pid(), &["--complete", "--for", "600"], &file)?;
+        work(&mut live)?;
+        let pid = i32::try_from(command.id())?;
+        // SAFETY: a system call with plain values; the process is a child of this test.
+        assert_eq!(unsafe { libc::kill(pid, libc::SIGINT) }, 0);
+        let status = command.wait()?;
+        assert!(status.success(), "{status}");
+        let attached = || live.value("instruments().filter(|i| i.attached).len()");
+        until("the end of the recording", attached, |count| count == "0")?;
+        let output = live.stop()?;
+        assert_eq!(output.code, 0, "{}", output.err);
+        let (found, _) = recorded(&file)?;
+        let inside = found.edges.keys();
+        let is_of_jdk = |class: &str| class.starts_with("java.util.");
+        let inside = inside.filter(|(from, _, to)| is_of_jdk(&from.0) && is_of_jdk(&to.0));
+        assert!(inside.count() > 10);
+        let found = comparable(found);
+        let differing = differences(&found.entries, &expected.entries);
+        // A constructor is counted when it begins, and methods that run before the recording are not.
+        assert!(differing.len() < 4, "{}", differing.join("\n"));
+        assert!(expected.entries.len() > 30);
+        Ok(())
+    })
+}
+
 /// The residues of methods whose callers are known: 0 if all calls come from the program, else the
 /// number of calls by the JDK and by unrecorded code.
 fn check_residues(shown: &Value) {
