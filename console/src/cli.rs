@@ -74,6 +74,7 @@ Examples:
   veneer run --no-cache -- java -jar app.jar
   veneer run --arm 'shop..*' --call-graph shop.calls -- java -jar app.jar
   veneer run --arm 'shop..*' --call-graph shop.calls --contexts -- java -jar app.jar
+  veneer run --complete --call-graph all.calls -- java -jar app.jar
 
 The output and the exit code of COMMAND are passed through unchanged. The output of plans is written
 to standard error.

@@ -14,6 +14,7 @@
 //! lives. A store into a mapped file belongs to the file at once, so the data of a killed process
 //! is complete. If the machine loses power, newer data may be lost.
 
+mod beside;
 mod class_facts;
 mod complete_calls;
 mod event;

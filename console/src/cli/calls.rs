@@ -14,6 +14,7 @@ Examples:
   veneer calls 4711 'shop..*' --for 60 -o shop.calls
   veneer calls 4711 'shop..*' '!static shop.Main' --for 5
   veneer calls 4711 'shop..*' --contexts --for 10 -o shop.calls
+  veneer calls 4711 --complete -o all.calls            all classes, java.lang and java.util too
   veneer calls show shop.calls --view gprof --by time
   veneer calls diff before.calls after.calls
 

@@ -1,5 +1,5 @@
 //! Counts the calls of all classes for a complete call graph: gives each class counters in its own
-//! code when it is loaded, and the classes that are loaded already by one retransformation.
+//! code when it is loaded, and the classes that are loaded already by retransformation.
 //!
 //! The classes that are never armed have these counters too. No class is armed meanwhile, and no
 //! plan can attach anything.

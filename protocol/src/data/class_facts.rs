@@ -10,11 +10,12 @@
 //! A JVM that is killed leaves at most an incomplete last line.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+
+use super::beside::{directories_with, path_beside, read_lines};
 
 /// The end of the name of a file with class facts.
 const SUFFIX: &str = "-classes";
@@ -58,23 +59,13 @@ pub struct RecordedClasses {
 
 /// The file with the class facts of the JVM whose data directory is `own`.
 pub fn class_facts_path(own: &Path) -> PathBuf {
-    let mut path = own.as_os_str().to_owned();
-    path.push(SUFFIX);
-    path.into()
+    path_beside(own, SUFFIX)
 }
 
 /// The data directories below `root` whose JVMs have written class facts, sorted by name. The
 /// directories themselves may be removed already.
 pub fn directories_with_class_facts(root: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(root).into_iter().flatten().flatten();
-    let own = entries.filter_map(|entry| {
-        let name = entry.file_name();
-        let process = name.to_str()?.strip_suffix(SUFFIX)?;
-        Some(root.join(process))
-    });
-    let mut own: Vec<PathBuf> = own.collect();
-    own.sort();
-    own
+    directories_with(root, SUFFIX)
 }
 
 /// Reads the class facts of the JVM whose data directory is `own`.
@@ -82,20 +73,17 @@ pub fn directories_with_class_facts(root: &Path) -> Vec<PathBuf> {
 /// # Errors
 /// The file cannot be read.
 pub fn read_class_facts(own: &Path) -> io::Result<RecordedClasses> {
-    let bytes = fs::read(class_facts_path(own))?;
-    let mut recorded = RecordedClasses::default();
-    for line in bytes.split(|byte| *byte == b'\n') {
-        match serde_json::from_slice(line) {
-            Ok(class) => recorded.classes.push(class),
-            Err(_) => recorded.damaged_lines += usize::from(!line.is_empty()),
-        }
-    }
-    Ok(recorded)
+    let (classes, damaged_lines) = read_lines(&class_facts_path(own))?;
+    Ok(RecordedClasses {
+        classes,
+        damaged_lines,
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn a_line_that_was_cut_is_counted_and_the_others_are_read() {

@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::beside::{directories_with, path_beside, read_lines};
 use super::layout::COUNTERS_FILE;
 
 /// The end of the name of a directory with the counts of a complete call graph.
@@ -138,23 +139,13 @@ pub struct CompleteCalls {
 
 /// The directory with the counts of the JVM whose data directory is `own`.
 pub fn complete_calls_path(own: &Path) -> PathBuf {
-    let mut path = own.as_os_str().to_owned();
-    path.push(SUFFIX);
-    path.into()
+    path_beside(own, SUFFIX)
 }
 
 /// The data directories below `root` whose JVMs have counted complete call graphs, sorted by name. The
 /// directories themselves may be removed already.
 pub fn directories_with_complete_calls(root: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(root).into_iter().flatten().flatten();
-    let own = entries.filter_map(|entry| {
-        let name = entry.file_name();
-        let process = name.to_str()?.strip_suffix(SUFFIX)?;
-        Some(root.join(process))
-    });
-    let mut own: Vec<PathBuf> = own.collect();
-    own.sort();
-    own
+    directories_with(root, SUFFIX)
 }
 
 /// Reads the counts in a directory of [`complete_calls_path`].
@@ -162,12 +153,14 @@ pub fn directories_with_complete_calls(root: &Path) -> Vec<PathBuf> {
 /// # Errors
 /// A file cannot be read.
 pub fn read_complete_calls(directory: &Path) -> io::Result<CompleteCalls> {
-    let mut found = CompleteCalls::default();
-    found.classes = read_lines(
-        &directory.join(COUNTED_CLASSES_FILE),
-        &mut found.damaged_lines,
-    )?;
-    found.receivers = read_lines(&directory.join(RECEIVERS_FILE), &mut found.damaged_lines)?;
+    let (classes, damaged_classes) = read_lines(&directory.join(COUNTED_CLASSES_FILE))?;
+    let (receivers, damaged_receivers) = read_lines(&directory.join(RECEIVERS_FILE))?;
+    let mut found = CompleteCalls {
+        classes,
+        receivers,
+        damaged_lines: damaged_classes + damaged_receivers,
+        ..CompleteCalls::default()
+    };
     found.pairs = read_pairs(&directory.join(PAIRS_FILE))?;
     let sites = found.classes.iter().flat_map(|class| &class.methods);
     let sites = sites.flat_map(|method| {
@@ -179,18 +172,6 @@ pub fn read_complete_calls(directory: &Path) -> io::Result<CompleteCalls> {
     let used = (u64::from(last) + 1).min(SLOTS);
     found.counts = read_counts(&directory.join(COUNTERS_FILE), used)?;
     Ok(found)
-}
-
-fn read_lines<T: for<'d> Deserialize<'d>>(path: &Path, damaged: &mut usize) -> io::Result<Vec<T>> {
-    let bytes = fs::read(path)?;
-    let mut records = Vec::new();
-    for line in bytes.split(|byte| *byte == b'\n') {
-        match serde_json::from_slice(line) {
-            Ok(record) => records.push(record),
-            Err(_) => *damaged += usize::from(!line.is_empty()),
-        }
-    }
-    Ok(records)
 }
 
 /// The entries of `receivers.bin` that are in use.
