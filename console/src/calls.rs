@@ -59,9 +59,16 @@ fn show(arguments: &CallsShowArguments) -> Result<u8> {
     if arguments.fold {
         profile = profile.fold_recursion();
     }
-    let by = Measure::from(arguments.by);
+    let mut by = Measure::from(arguments.by);
     check_measure(&profile, by)?;
     let is_text = !arguments.format.is_given();
+    if is_text && by == Measure::Time && !has_any(&profile, by) {
+        eprintln!(
+            "veneer: all calls ended within one step of the clock, so the rows are in the order of \
+             the counts; --exact-times at the recording measures short calls"
+        );
+        by = Measure::Count;
+    }
     let to = arguments.to.clone().or_else(|| arguments.callers.clone());
     let query = Query {
         from: arguments.from.clone(),
@@ -86,24 +93,30 @@ fn show(arguments: &CallsShowArguments) -> Result<u8> {
     Ok(0)
 }
 
-/// Whether the profile has what the measure needs.
+/// Whether the profile has what the measure needs. Contexts without times are no error: the clock of
+/// a recording has steps, and calls can be shorter than one.
 fn check_measure(profile: &CallProfile, by: Measure) -> Result<(), CallsError> {
-    let has = |measure| {
-        profile
-            .contexts()
-            .iter()
-            .any(|one| one.cost.by(measure) > 0)
+    let is_missing = match by {
+        Measure::Count => false,
+        Measure::Time => profile.contexts().is_empty(),
+        Measure::Cpu | Measure::Allocations => !has_any(profile, by),
     };
     match by {
-        Measure::Time | Measure::Cpu if !has(by) => Err(match was_called(profile) {
+        Measure::Time | Measure::Cpu if is_missing => Err(match was_called(profile) {
             true => CallsError::NoTimes,
             false => CallsError::NothingCalled,
         }),
-        Measure::Allocations if profile.allocations().is_empty() && !has(by) => {
+        Measure::Allocations if profile.allocations().is_empty() && is_missing => {
             Err(CallsError::NoAllocations)
         }
         _ => Ok(()),
     }
+}
+
+/// Whether a context of the profile has a cost by the measure.
+fn has_any(profile: &CallProfile, by: Measure) -> bool {
+    let mut contexts = profile.contexts().iter();
+    contexts.any(|one| one.cost.by(by) > 0)
 }
 
 /// Whether the profile has any call.

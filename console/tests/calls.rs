@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use common::{outcome, refusal, veneer};
+use veneer_calls::{
+    CallProfile, Context, ContextCost, Loader, Method, MethodForm, MethodName, Origin, Parent, file,
+};
 
 fn corpus(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus/calls");
@@ -163,6 +166,50 @@ fn unusable_input_is_refused_in_one_line() {
     ] {
         let message = refusal(&mut command);
         assert!(message.contains(words), "{message}");
+    }
+}
+
+#[test]
+fn calls_that_are_shorter_than_a_step_of_the_clock_are_in_the_order_of_their_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("short.calls");
+    let mut profile = CallProfile::new();
+    let loader = profile.add_loader(&Loader {
+        name: "app".to_owned(),
+        number: 1,
+    });
+    for (name, calls) in [("seldom", 2), ("often", 1000)] {
+        let method = profile.add_method(Method {
+            loader,
+            name: MethodName {
+                class: "shop.Desk".to_owned(),
+                method: name.to_owned(),
+                descriptor: "()V".to_owned(),
+            },
+            form: MethodForm::Bytecode,
+            entries: Some(calls),
+            code_bytes: None,
+        });
+        let cost = ContextCost {
+            calls,
+            ..ContextCost::default()
+        };
+        profile.add_context(Context {
+            parent: Parent::Root(None),
+            method,
+            bci: None,
+            origin: Origin::Early,
+            cost,
+        });
+    }
+    file::write(&profile, fs::File::create(&path).unwrap()).unwrap();
+    for view in ["tree", "methods"] {
+        let mut show = calls(&["show", "--by", "time", "--view", view]);
+        let (code, stdout, stderr) = outcome(&show.arg(&path).output().unwrap());
+        assert_eq!(code, Some(0), "{stderr}");
+        assert!(stderr.contains("in the order of the counts"), "{stderr}");
+        let often = stdout.find("often").unwrap();
+        assert!(often < stdout.find("seldom").unwrap(), "{stdout}");
     }
 }
 
