@@ -331,7 +331,10 @@ pub struct RunArguments {
     #[arg(long, value_name = "DIR")]
     pub trace: Option<PathBuf>,
     /// Record the call graph of the methods that --arm names [default: all methods] in this file,
-    /// for `veneer calls show`. Several JVMs have a file each (c.calls: c.4711.calls).
+    /// for `veneer calls show`. Several JVMs have a file each (c.calls: c.4711.calls). The calls are
+    /// counted in the code of the methods, and no class is armed meanwhile, unless another option
+    /// needs it (--contexts, --plan, --listen, --trace, --search, --skip, --check, or a method in
+    /// --arm).
     #[arg(long, value_name = "OUT")]
     pub call_graph: Option<PathBuf>,
     /// Also record the tree of calling contexts of each thread, with calls and wall times.
@@ -341,8 +344,8 @@ pub struct RunArguments {
     /// a clock of 0.2 ms, which costs less.
     #[arg(long, requires = "contexts")]
     pub exact_times: bool,
-    /// Record the calls of all classes, also of those that cannot be armed (java.lang, java.util …).
-    /// No class is armed meanwhile, so plans, searches and other recordings are not possible.
+    /// Record the calls of all classes, also of those that cannot be armed (java.lang, java.util …), or
+    /// say why it is not possible. --call-graph alone does the same.
     #[arg(
         long,
         requires = "call_graph",

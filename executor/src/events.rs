@@ -231,8 +231,10 @@ unsafe extern "system" fn class_file_load(
         };
         let counts = agent.complete_calls.get();
         let hooked = match counts.filter(|counts| counts.is_active()) {
-            Some(counts) => call_counting::count_hooked_class(agent, env, &event, counts),
-            None => load_hook::arm_hooked_class(agent, env, &event),
+            Some(counts) if call_counting::is_counted(agent, env, &event) => {
+                call_counting::count_hooked_class(agent, env, &event, counts)
+            }
+            _ => load_hook::arm_hooked_class(agent, env, &event),
         };
         let Some(hooked) = hooked else {
             if class.is_null() {

@@ -305,7 +305,7 @@ fn begin(env: Env, tool: Tool, mut config: AgentConfig, attached: bool) -> Resul
         tool.enable(event)?;
     }
     agent.class_hook.move_to_end()?;
-    if agent.config.complete_calls {
+    if agent.config.counted_calls.is_some() {
         call_counting::start(agent, env)?;
     }
     agent_threads::start_all(agent, env)?;

@@ -64,10 +64,10 @@ pub struct AgentConfig {
     /// Whether the agent writes the facts about armed classes; see [`crate::data::ClassFacts`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub class_facts: bool,
-    /// Whether the agent counts the calls of all classes, in the code of the methods, and arms no class;
-    /// see [`crate::data::CompleteCalls`].
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub complete_calls: bool,
+    /// The classes whose calls the agent counts in the code of the methods; `None`: of no class. Such
+    /// classes are not armed. See [`crate::data::CompleteCalls`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counted_calls: Option<CountedClasses>,
     /// The output of `print` in a plan. There is one output, so the agent does not read the field;
     /// it stays in the file because the form of the file is fixed.
     #[serde(default)]
@@ -80,6 +80,16 @@ pub struct AgentConfig {
     /// user and have mode 0600.
     #[serde(default)]
     pub token_file: Option<PathBuf>,
+}
+
+/// Classes whose calls are counted in the code of their methods.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CountedClasses {
+    /// Those of the JDK too.
+    All,
+    /// Those that [`AgentConfig::arm`] selects.
+    Selected,
 }
 
 impl AgentConfig {
@@ -99,7 +109,7 @@ impl AgentConfig {
             keep_data: false,
             cache: None,
             class_facts: false,
-            complete_calls: false,
+            counted_calls: None,
             prints: PrintTarget::default(),
             listen: None,
             token_file: None,

@@ -35,7 +35,8 @@ pub use codec::{
     write_message,
 };
 pub use config::{
-    AgentConfig, ConfigError, PlanSource, Policy, PrintTarget, UnknownPolicy, path_of_process,
+    AgentConfig, ConfigError, CountedClasses, PlanSource, Policy, PrintTarget, UnknownPolicy,
+    path_of_process,
 };
 pub use message::{PROTOCOL_VERSION, Reply, Request};
 pub use report::{

@@ -38,6 +38,8 @@ const PROGRAMS: [(&str, usize); 10] = [
     ("Serialisation", 8),
     ("Threads", 4),
 ];
+/// Options with which the calls are counted in the code of the methods, and in armed code.
+const FORMS: [&[&str]; 2] = [&[], &["--skip", "no.such.Class"]];
 /// The native methods of the programs. They have no entries in a recording, because they are counted
 /// at their call sites.
 const NATIVE_METHODS: [(&str, &str); 2] = [
@@ -99,25 +101,54 @@ fn compare(
     let option = oracle_option(oracle, &counted, PACKAGE);
     let plain = java(programs, &[option], program, natives).run()?;
     let plain = plain.succeeded(program)?;
-    let file = programs.classes().join("run.calls");
-    let options = ["--arm", "kinds..*", "--call-graph", &file.to_string_lossy()].map(String::from);
-    let options = options.each_ref().map(String::as_str);
-    let output = run(&options, &java(programs, &[], program, natives)).run()?;
-    let output = output.succeeded(program)?;
-    assert_eq!(output.out, plain.out, "{program}");
-    assert!(output.err.contains("methods were called"), "{}", output.err);
-    let (found, shown) = recorded(&file)?;
-    let (found, expected) = (comparable(found), comparable(read_counted(&counted)?));
+    let expected = comparable(read_counted(&counted)?);
     assert!(
         expected.edges.len() >= least,
         "{program}: {}",
         expected.edges.len()
     );
+    let mut all = FORMS.iter().map(|form| {
+        let file = programs.classes().join("run.calls");
+        let java = java(programs, &[], program, natives);
+        let shown = compare_with(&expected, &plain.out, &file, form, &java);
+        shown.map_err(|error| format!("{program}, {form:?}: {error}"))
+    });
+    let (in_methods, armed) = (all.next(), all.next());
+    let residues = in_methods.transpose()?.unwrap_or_default();
+    let armed = armed.transpose()?.unwrap_or_default();
+    // Methods of the JDK have other names in armed code: `[LA;::clone()`.
+    let of_program = |(method, _): &(&Method, &i64)| method.0.starts_with(PACKAGE);
+    assert!(
+        residues
+            .iter()
+            .filter(of_program)
+            .eq(armed.iter().filter(of_program)),
+        "{program}: {residues:?} {armed:?}"
+    );
+    Ok(residues)
+}
+
+/// Runs a program under Veneer, and compares the graph with the expected one. Returns the residues.
+fn compare_with(
+    expected: &Graph,
+    out: &str,
+    file: &Path,
+    form: &[&str],
+    java: &Process,
+) -> Result<BTreeMap<Method, i64>, Box<dyn Error>> {
+    let place = file.to_string_lossy();
+    let options = [&["--arm", "kinds..*", "--call-graph", &place], form].concat();
+    let output = run(&options, java).run()?;
+    let output = output.succeeded("the program")?;
+    assert_eq!(output.out, out);
+    assert!(output.err.contains("methods were called"), "{}", output.err);
+    let (found, shown) = recorded(file)?;
+    let found = comparable(found);
     let entries = differences(&found.entries, &expected.entries);
     let edges = differences(&found.edges, &expected.edges);
     assert!(
         entries.is_empty() && edges.is_empty(),
-        "{program}: {}\n{}",
+        "{}\n{}",
         entries.join("\n"),
         edges.join("\n")
     );
@@ -147,37 +178,45 @@ fn the_graph_of_a_whole_run_is_the_one_that_the_jvm_reports() -> Outcome {
 #[test]
 fn a_killed_jvm_leaves_its_counts() -> Outcome {
     on_a_jdk_with("callgraph", |programs| {
-        let file: PathBuf = programs.classes().join("killed.calls");
-        let options = ["--arm", "graph..*", "--call-graph", &file.to_string_lossy()];
-        let options = options.map(String::from);
-        let options = options.each_ref().map(String::as_str);
-        let mut live = Live::start(&run(&options, &programs.java("graph.Main")))?;
-        live.say("run")?;
-        live.line("sum ")?;
-        let killed = Command::new("kill")
-            .args(["-9", &live.pid().to_string()])
-            .status()?;
-        assert!(killed.success());
-        let there = || Ok(file.exists().to_string());
-        until("the file", there, |text| text == "true")?;
-        std::thread::sleep(Duration::from_millis(100));
-        let (graph, shown) = recorded(&file)?;
-        let method = |class: &str, name: &str| (class.to_owned(), name.to_owned());
-        let recursion = method("graph.Work", "recursion(I)I");
-        // The number of calls of the recursive function of the program for 9.
-        assert_eq!(graph.entries.get(&recursion), Some(&109));
-        let into = |(_, _, callee): &&(Method, i64, Method)| *callee == recursion;
-        let calls = graph
-            .edges
-            .keys()
-            .filter(into)
-            .map(|edge| graph.edges[edge]);
-        assert_eq!(calls.sum::<i64>(), 109);
-        let lost = graph.edges.keys();
-        let lost = lost.filter(|(_, _, callee)| callee.1.contains("lost when the JVM was killed"));
-        assert!(lost.count() > 0);
-        assert!(shown["info"]["incomplete"].is_array(), "{}", shown["info"]);
-        drop(live);
-        Ok(())
+        let [in_methods, armed] = FORMS;
+        kill_and_read(programs, in_methods, false)?;
+        // The table of receivers is in the memory of the JVM.
+        kill_and_read(programs, armed, true)
     })
+}
+
+/// Kills a recorded JVM, and reads what it left.
+fn kill_and_read(programs: &Programs, form: &[&str], loses_receivers: bool) -> Outcome {
+    let file: PathBuf = programs.classes().join("killed.calls");
+    let _ = std::fs::remove_file(&file);
+    let place = file.to_string_lossy();
+    let options = [&["--arm", "graph..*", "--call-graph", &place], form].concat();
+    let mut live = Live::start(&run(&options, &programs.java("graph.Main")))?;
+    live.say("run")?;
+    live.line("sum ")?;
+    let killed = Command::new("kill")
+        .args(["-9", &live.pid().to_string()])
+        .status()?;
+    assert!(killed.success());
+    let there = || Ok(file.exists().to_string());
+    until("the file", there, |text| text == "true")?;
+    std::thread::sleep(Duration::from_millis(100));
+    let (graph, shown) = recorded(&file)?;
+    let method = |class: &str, name: &str| (class.to_owned(), name.to_owned());
+    let recursion = method("graph.Work", "recursion(I)I");
+    // The number of calls of the recursive function of the program for 9.
+    assert_eq!(graph.entries.get(&recursion), Some(&109));
+    let into = |(_, _, callee): &&(Method, i64, Method)| *callee == recursion;
+    let calls = graph
+        .edges
+        .keys()
+        .filter(into)
+        .map(|edge| graph.edges[edge]);
+    assert_eq!(calls.sum::<i64>(), 109);
+    let lost = graph.edges.keys();
+    let lost = lost.filter(|(_, _, callee)| callee.1.contains("lost when the JVM was killed"));
+    assert_eq!(lost.count() > 0, loses_receivers);
+    assert!(shown["info"]["incomplete"].is_array(), "{}", shown["info"]);
+    drop(live);
+    Ok(())
 }

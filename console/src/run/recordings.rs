@@ -23,15 +23,29 @@ const TAKE_LIMIT: Duration = Duration::from_secs(2);
 /// Interval between two looks at whether it has taken it.
 const TAKE_INTERVAL: Duration = Duration::from_millis(20);
 
+/// Whether the calls can be counted in the code of the methods. Counters in armed code cost more, and serve
+/// plans and single methods too.
+fn can_count_in_methods(arguments: &RunArguments) -> bool {
+    let names_methods = arguments.arm.iter().any(|pattern| pattern.contains("::"));
+    let has_others = arguments.contexts
+        || arguments.check
+        || arguments.trace.is_some()
+        || arguments.search.is_some()
+        || arguments.listen.is_some()
+        || !arguments.plans.is_empty()
+        || !arguments.skip.is_empty();
+    !names_methods && !has_others
+}
+
 /// The recordings of a command.
 pub struct Recordings {
     trace: Option<RunRecording>,
     calls: Option<RunCalls>,
-    complete_calls: Option<CompleteRun>,
+    counted_calls: Option<CompleteRun>,
     /// The files of earlier recordings in the data directory.
     earlier_traces: BTreeSet<PathBuf>,
     earlier_calls: BTreeSet<PathBuf>,
-    earlier_complete_calls: BTreeSet<PathBuf>,
+    earlier_counted_calls: BTreeSet<PathBuf>,
 }
 
 impl Recordings {
@@ -43,8 +57,10 @@ impl Recordings {
         let arm = &arguments.arm;
         let trace = arguments.trace.as_deref();
         let graph = arguments.call_graph.as_deref();
-        let calls = graph.filter(|_| !arguments.complete);
-        let complete_calls = graph.filter(|_| arguments.complete);
+        let is_counted = arguments.complete || can_count_in_methods(arguments);
+        let calls = graph.filter(|_| !is_counted);
+        let counted_calls = graph.filter(|_| is_counted);
+        let counted_classes = Some(arm).filter(|patterns| !patterns.is_empty());
         Ok(Recordings {
             trace: trace
                 .map(|place| {
@@ -58,10 +74,12 @@ impl Recordings {
                     RunCalls::prepare(place, arm, contexts)
                 })
                 .transpose()?,
-            complete_calls: complete_calls.map(CompleteRun::prepare).transpose()?,
+            counted_calls: counted_calls
+                .map(|place| CompleteRun::prepare(place, counted_classes.cloned()))
+                .transpose()?,
             earlier_traces: BTreeSet::new(),
             earlier_calls: BTreeSet::new(),
-            earlier_complete_calls: BTreeSet::new(),
+            earlier_counted_calls: BTreeSet::new(),
         })
     }
 
@@ -75,14 +93,14 @@ impl Recordings {
     /// are in the data directory now belong to earlier commands.
     pub fn configure(&mut self, config: &mut AgentConfig, directory: &Path) {
         config.class_facts = self.calls.is_some();
-        config.complete_calls = self.complete_calls.is_some();
-        let has_calls = config.class_facts || config.complete_calls;
+        config.counted_calls = self.counted_calls.as_ref().map(CompleteRun::classes);
+        let has_calls = config.class_facts || config.counted_calls.is_some();
         if has_calls && config.report.is_none() {
             config.report = Some(directory.join(CALL_GRAPH_REPORT));
         }
         self.earlier_traces = traces(&config.data_dir);
         self.earlier_calls = recorded_directories(&config.data_dir);
-        self.earlier_complete_calls = CompleteRun::recorded(&config.data_dir);
+        self.earlier_counted_calls = CompleteRun::recorded(&config.data_dir);
     }
 
     /// Collects what the JVMs recorded. If the data directory is removed after this, waits for other
@@ -102,9 +120,9 @@ impl Recordings {
                 print_error(&format_args!("the call graph is not complete: {error:#}"));
             }
         }
-        if let Some(calls) = self.complete_calls {
+        if let Some(calls) = self.counted_calls {
             let report = |pid| config.report_path(pid);
-            if let Err(error) = calls.finish(data, &self.earlier_complete_calls, report) {
+            if let Err(error) = calls.finish(data, &self.earlier_counted_calls, report) {
                 print_error(&format_args!("the call graph is not complete: {error:#}"));
             }
         }

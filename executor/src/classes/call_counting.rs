@@ -6,7 +6,7 @@
 
 use crate::agent::Agent;
 use crate::classes::later_agents::{self, MAX_CLASSES_PER_PAUSE};
-use crate::classes::load_hook::{ClassLoadEvent, HookedFile};
+use crate::classes::load_hook::{self, ClassLoadEvent, HookedFile};
 use crate::data::complete_calls::CompleteCallCounts;
 use crate::jvm::jni::{Env, JvmError, Reference, jclass};
 use crate::jvm::runtime_table::PACKAGE;
@@ -19,6 +19,7 @@ use veneer_fragmenter::call_counters::{self, CountedMethod, Event, Place, Target
 use veneer_fragmenter::classfile::{ClassFile, Code};
 use veneer_instruments::{InstrumentId, RecordingSummary};
 use veneer_names::java_form;
+use veneer_protocol::CountedClasses;
 use veneer_protocol::data::{
     COMPLETE_CALL_SLOTS, CountedClassRecord, CountedMethodRecord, CountedSiteRecord,
     ReceiverRecord, complete_calls_path,
@@ -61,6 +62,14 @@ pub fn start(agent: &Agent, env: Env) -> Result<(), CallCountingError> {
     counts.activate(None);
     retransform_all(agent, env);
     Ok(())
+}
+
+/// Whether the calls of a class are counted while any are.
+pub fn is_counted(agent: &Agent, env: Env, event: &ClassLoadEvent) -> bool {
+    match agent.config.counted_calls {
+        Some(CountedClasses::Selected) => load_hook::is_selected(agent, env, event),
+        Some(CountedClasses::All) | None => true,
+    }
 }
 
 /// Begins to count for an instrument. Called by the plan thread only.
@@ -171,10 +180,21 @@ fn retransform_all(agent: &Agent, env: Env) {
     }
 }
 
-/// Whether a loaded class can be retransformed, and is not one of the agent's.
+/// Whether a loaded class can be counted: the JVM retransforms it, it is not one of the agent's, and it
+/// may be selected.
 fn is_countable(agent: &Agent, class: jclass) -> bool {
-    let name = agent.tool.class_name(class);
-    name.is_some_and(|name| !is_runtime_class(&name)) && agent.tool.is_modifiable(class)
+    let Some(name) = agent.tool.class_name(class) else {
+        return false;
+    };
+    let may_be_selected = match agent.config.counted_calls {
+        Some(CountedClasses::Selected) => {
+            let dotted = java_form(&name);
+            let mut patterns = agent.filter.arm.iter();
+            patterns.any(|pattern| pattern.matches_class(&dotted))
+        }
+        Some(CountedClasses::All) | None => true,
+    };
+    may_be_selected && !is_runtime_class(&name) && agent.tool.is_modifiable(class)
 }
 
 fn is_runtime_class(name: &str) -> bool {
@@ -215,8 +235,12 @@ pub fn receiver_record(agent: &Agent, env: Env, number: i32, class: jclass) -> R
         class: agent.tool.signature(class).unwrap_or_default(),
         ..ReceiverRecord::default()
     };
-    if record.class.contains(HIDDEN_MARK) {
+    let is_hidden = record.class.contains(HIDDEN_MARK);
+    // The class files of superclasses that are not selected are not read.
+    if is_hidden || agent.config.counted_calls == Some(CountedClasses::Selected) {
         record.supertypes = agent.tool.supertypes(env, class).unwrap_or_default();
+    }
+    if is_hidden {
         let methods = agent.tool.methods(class).into_iter();
         record.methods = methods
             .map(|(_, name, descriptor)| format!("{name}{descriptor}"))

@@ -114,6 +114,24 @@ pub fn arm_hooked_class(agent: &Agent, env: Env, event: &ClassLoadEvent) -> Opti
     }
 }
 
+/// Whether the options select a class, without regard to plans.
+pub fn is_selected(agent: &Agent, env: Env, event: &ClassLoadEvent) -> bool {
+    let dotted = java_form(event.name);
+    let hooked = HookedClass {
+        class: event.class,
+        file: event.file,
+        dotted: &dotted,
+    };
+    let filter = &agent.filter;
+    let facts = selection::metadata_at_hook(agent.tool, env, hooked, filter.arm.iter());
+    filter.wants_class(&ArmingCandidate {
+        dotted: &dotted,
+        is_jdk: agent.loaders.is_jdk_class(env, event.name, event.loader),
+        plans: &[],
+        facts: facts.as_ref(),
+    })
+}
+
 /// Records that a class is never armed, because each check of a cell may execute its methods.
 pub fn refuse_on_cell_path(agent: &Agent, dotted: &str) {
     agent.refuse(

@@ -34,6 +34,7 @@ pub struct Bodies<'f> {
 struct CounterMethods {
     count: u16,
     call: u16,
+    hot_call: u16,
 }
 
 /// The labels of a body.
@@ -55,6 +56,7 @@ impl<'f> Bodies<'f> {
         let counters = CounterMethods {
             count: method("count", "(I)V")?,
             call: method("call", "(Ljava/lang/Object;I)V")?,
+            hot_call: method("hotCall", "(Ljava/lang/Object;I)V")?,
         };
         Ok(Bodies {
             file,
@@ -263,7 +265,13 @@ fn write_counter(
         }
     }
     a.push(load);
-    a.pool(INVOKESTATIC, counters.call);
+    a.pool(
+        INVOKESTATIC,
+        match place.is_hot {
+            true => counters.hot_call,
+            false => counters.call,
+        },
+    );
     if words > 2 {
         let mut slot = free_local;
         for (kind, words) in &kinds {

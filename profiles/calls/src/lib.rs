@@ -7,7 +7,8 @@
 //!                                    │             ├─ call tree, callers upwards          (tree)
 //!                                    │             └─ JSON, CSV, DOT, pprof,            (output)
 //!                                    │                collapsed stacks, Firefox
-//!                                    └─ probabilistic: contexts from single numbers
+//!                                    ├─ probabilistic: contexts from single numbers
+//!                                    └─ bursts: when contexts are recorded
 //! ```
 //!
 //! The *call graph* has a node for each method and an edge for each call site and each method that
@@ -18,6 +19,7 @@
 //! **Residue.** The entries of a method that no edge explains are its residue: calls by native code,
 //! by the JVM, or by classes that were not recorded. Every view shows it.
 
+pub mod bursts;
 mod call;
 mod context;
 mod cost;

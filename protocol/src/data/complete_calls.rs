@@ -102,7 +102,8 @@ pub struct ReceiverRecord {
     pub number: u32,
     /// The class as in a field descriptor: `La/B;`, `[I`.
     pub class: String,
-    /// All supertypes of a hidden class with dots. Other classes have a [`CountedClassRecord`].
+    /// All supertypes with dots, if the class is hidden, or if not all classes are counted. Otherwise the
+    /// class and its superclasses have a [`CountedClassRecord`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub supertypes: Vec<String>,
     /// Name and descriptor of each method of a hidden class.

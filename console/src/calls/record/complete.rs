@@ -1,5 +1,5 @@
-//! `veneer run --complete --call-graph OUT`: the call graph of all classes, also of those that are
-//! never armed, from the start of a program to its end.
+//! `veneer run --call-graph OUT`, with counters in the code of the methods: from the start of a program to
+//! its end. With `--complete`, all classes have counters, also those that are never armed.
 //!
 //! ```text
 //!   agent ─▶ ‹data›/‹process›-complete-calls ─▶ readings ─▶ assemble ─▶ CallProfile ─▶ OUT
@@ -23,7 +23,9 @@ use veneer_protocol::data::{
     ClassFacts, CompleteCalls, CountedClassRecord, CountedMethodRecord, MethodFacts,
     ReceiverRecord, complete_calls_path, directories_with_complete_calls, read_complete_calls,
 };
-use veneer_protocol::{DetachTarget, EntryMetrics, Report, TableEntry, path_of_process};
+use veneer_protocol::{
+    CountedClasses, DetachTarget, EntryMetrics, Report, TableEntry, path_of_process,
+};
 
 use super::assemble::{self, Readings};
 use super::hierarchy::Hierarchy;
@@ -41,6 +43,9 @@ use crate::trace::TraceDirectory;
 /// The access flag of native methods (JVMS table 4.6-A).
 const ACC_NATIVE: u16 = 0x0100;
 
+/// The character that the descriptors of hidden classes have before their address.
+const HIDDEN_MARK: char = '.';
+
 /// The superclass of arrays, which inherit all their methods.
 const OBJECT: &str = "java.lang.Object";
 
@@ -57,18 +62,30 @@ const HIDDEN_REASON: &str =
 pub struct CompleteRun {
     /// The file that the user named.
     place: PathBuf,
+    /// The patterns of the recorded classes; `None`: all classes are recorded.
+    patterns: Option<Vec<String>>,
 }
 
 impl CompleteRun {
-    /// Checks the file before the program starts.
+    /// Checks the file before the program starts. Without patterns, the calls of all classes are
+    /// recorded.
     ///
     /// # Errors
     /// The folder of the file cannot be written.
-    pub fn prepare(place: &Path) -> Result<CompleteRun> {
+    pub fn prepare(place: &Path, patterns: Option<Vec<String>>) -> Result<CompleteRun> {
         check_folder(place)?;
         Ok(CompleteRun {
             place: place.to_path_buf(),
+            patterns,
         })
+    }
+
+    /// The classes that the agent counts.
+    pub fn classes(&self) -> CountedClasses {
+        match self.patterns {
+            None => CountedClasses::All,
+            Some(_) => CountedClasses::Selected,
+        }
     }
 
     /// The data directories of the JVMs that recorded.
@@ -99,7 +116,7 @@ impl CompleteRun {
             let counts = read_complete_calls(&directory)
                 .with_context(|| format!("{} cannot be read", directory.display()))?;
             let report = report(pid).and_then(|path| read_report(&path, pid));
-            let profile = profile(&counts, report.as_ref())?;
+            let profile = self.profile(&counts, report.as_ref())?;
             replace_file(&place, |out| {
                 file::write(&profile, out)?;
                 Ok(())
@@ -109,6 +126,29 @@ impl CompleteRun {
             let _ = fs::remove_dir_all(directory);
         }
         Ok(())
+    }
+
+    /// Makes the profile of a JVM. Without a report, the JVM was killed.
+    fn profile(&self, counts: &CompleteCalls, report: Option<&Report>) -> Result<CallProfile> {
+        let every = [EVERY_METHOD.to_owned()];
+        let patterns = self.patterns.as_deref();
+        let mut profile = assemble_profile(counts, patterns.unwrap_or(&every))?;
+        if let Some(report) = report {
+            let jvm = format!("{} {}", report.jvm.name, report.jvm.version);
+            profile.add_info("jvm", &jvm);
+        }
+        let recorded = match patterns {
+            Some(_) => "from the start of the program",
+            None => "all classes, from the start of the program",
+        };
+        profile.add_info("recorded", recorded);
+        for pattern in patterns.unwrap_or_default() {
+            profile.add_info("methods", pattern);
+        }
+        if report.is_none() {
+            profile.add_info("incomplete", "the JVM was killed, or runs on");
+        }
+        Ok(profile)
     }
 }
 
@@ -158,7 +198,7 @@ pub fn record_running(arguments: &CallsRecordArguments) -> Result<u8> {
         None => false,
     };
     drop(holder);
-    let mut profile = assemble_profile(&counts)?;
+    let mut profile = assemble_profile(&counts, &[EVERY_METHOD.to_owned()])?;
     profile.add_info("recorded", "all classes, in a running JVM");
     if !is_whole {
         let text = "the JVM ended during the recording";
@@ -171,31 +211,21 @@ pub fn record_running(arguments: &CallsRecordArguments) -> Result<u8> {
     Ok(0)
 }
 
-/// Makes the profile of a whole run. Without a report, the JVM was killed.
-fn profile(counts: &CompleteCalls, report: Option<&Report>) -> Result<CallProfile> {
-    let mut profile = assemble_profile(counts)?;
-    if let Some(report) = report {
-        let jvm = format!("{} {}", report.jvm.name, report.jvm.version);
-        profile.add_info("jvm", &jvm);
-    }
-    profile.add_info("recorded", "all classes, from the start of the program");
-    if report.is_none() {
-        profile.add_info("incomplete", "the JVM was killed, or runs on");
-    }
-    Ok(profile)
-}
-
-/// Makes the profile from the counts.
-fn assemble_profile(counts: &CompleteCalls) -> Result<CallProfile> {
+/// Makes the profile from the counts. The patterns select the recorded classes.
+fn assemble_profile(counts: &CompleteCalls, patterns: &[String]) -> Result<CallProfile> {
     let readings = readings(counts);
     let mut hierarchy = hierarchy(&counts.classes);
-    let hidden = counts
-        .receivers
-        .iter()
-        .filter(|one| !one.supertypes.is_empty());
-    hidden.for_each(|one| hierarchy.add(hidden_class(one)));
-    let every = [MethodPattern::parse(EVERY_METHOD)?];
-    let mut profile = assemble::profile(&readings, &hierarchy, &every);
+    for receiver in &counts.receivers {
+        if receiver.class.contains(HIDDEN_MARK) {
+            hierarchy.add(hidden_class(receiver));
+        } else {
+            let supertypes = receiver.supertypes.iter().cloned();
+            hierarchy.add_supertypes(&class_name(&receiver.class), supertypes);
+        }
+    }
+    let patterns = patterns.iter().map(|text| MethodPattern::parse(text));
+    let patterns: Vec<MethodPattern> = patterns.collect::<Result<_, _>>()?;
+    let mut profile = assemble::profile(&readings, &hierarchy, &patterns);
     profile.add_unseen(UnseenClass {
         class: HIDDEN_CLASSES.into(),
         reason: HIDDEN_REASON.into(),

@@ -53,6 +53,13 @@ impl Hierarchy {
         self.classes.insert(facts.name.clone(), facts);
     }
 
+    /// Adds supertypes of a known class.
+    pub fn add_supertypes(&mut self, class: &str, supertypes: impl Iterator<Item = String>) {
+        if let Some(facts) = self.classes.get_mut(class) {
+            facts.supertypes.extend(supertypes);
+        }
+    }
+
     /// Whether the class is known.
     pub fn contains(&self, class: &str) -> bool {
         self.classes.contains_key(class)

@@ -129,12 +129,12 @@ impl RuntimeHandle {
         })
     }
 
-    /// Fails while the calls of all classes are counted, because no class can be armed then.
+    /// Fails while calls are counted in the code of the methods, because such a class cannot be armed.
     pub(super) fn refuse_while_counting_all(&self) -> Result<(), AttachError> {
         match call_counting::is_counting(self.agent) {
             true => Err(AttachError::Unsupported {
-                what: "an instrument or an edit while the calls of all classes are counted".into(),
-                instead: "wait until the recording ends, or detach it".into(),
+                what: "an instrument or an edit while calls are counted in the code of the methods".into(),
+                instead: "wait until the recording ends, or detach it; a program that was started with --call-graph takes plans if it also has --listen, --plan or --skip".into(),
             }),
             false => Ok(()),
         }

@@ -3,6 +3,7 @@ package java.lang.invoke;
 import java.lang.ref.WeakReference;
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.ForceInline;
+import jdk.internal.vm.annotation.DontInline;
 import jdk.internal.vm.annotation.Hidden;
 import jdk.internal.vm.annotation.Stable;
 
@@ -63,20 +64,25 @@ public final class VeneerCalls {
     @Hidden
     @ForceInline
     public static void count(int offset) {
-        long own = counters();
+        long tid = U.getLong(Thread.currentThread(), TID);
+        int at = ((int) tid & MASK) << 1;
+        if (OWN[at] == tid) {
+            long counter = OWN[at + 1] + offset;
+            U.putLong(null, counter, U.getLong(null, counter) + 1);
+        } else {
+            countFirst(tid, offset);
+        }
+    }
+
+    /** Counts for a thread that has no counters of its own yet, or none at all. */
+    @Hidden
+    private static void countFirst(long tid, int offset) {
+        long own = find(tid);
         if (own > 0) {
             U.putLong(null, own + offset, U.getLong(null, own + offset) + 1);
         } else {
             addShared(offset - own);
         }
-    }
-
-    @Hidden
-    @ForceInline
-    private static long counters() {
-        long tid = U.getLong(Thread.currentThread(), TID);
-        int at = ((int) tid & MASK) << 1;
-        return OWN[at] == tid ? OWN[at + 1] : find(tid);
     }
 
     @Hidden
@@ -89,11 +95,12 @@ public final class VeneerCalls {
 
     @Hidden
     private static long find(long tid) {
-        if (tid == 0) {
+        Class<?> parent = Thread.currentThread().getClass().getSuperclass();
+        // A virtual thread may continue elsewhere at any time, so it has no counters of its own.
+        if (tid == 0 || parent != null && parent == virtualThreads) {
             return shared;
         }
-        Class<?> parent = Thread.currentThread().getClass().getSuperclass();
-        long found = shard(tid, parent != null && parent == virtualThreads);
+        long found = shard(tid, false);
         if (found > 0) {
             int at = ((int) tid & MASK) << 1;
             OWN[at + 1] = found;
@@ -138,10 +145,22 @@ public final class VeneerCalls {
         }
     }
 
-    /** Counts a call on this object. The counter is that of the call's first receiver. */
+    /**
+     * Counts a call on this object. The counter is that of the call's first receiver.
+     *
+     * <p>A large program spends most of its first minutes in the compilers of the JVM, and each copy of
+     * this code would cost them time. So only calls that can be very frequent have one.
+     */
+    @Hidden
+    @DontInline
+    public static void call(Object receiver, int offset) {
+        hotCall(receiver, offset);
+    }
+
+    /** As {@link #call}, for a call in a loop or in a small method. */
     @Hidden
     @ForceInline
-    public static void call(Object receiver, int offset) {
+    public static void hotCall(Object receiver, int offset) {
         if (receiver == null) {
             return;
         }
