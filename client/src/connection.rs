@@ -383,13 +383,16 @@ impl Client {
     }
 
     /// Starts a thread that sends `renew` every `period`, so that the agent keeps the attachments
-    /// that this connection holds. The thread ends when the connection does.
+    /// that this connection holds. The thread ends when the connection does, and does not keep it open.
     pub fn keep_renewing(&self, period: Duration) -> Result<(), ControlError> {
-        let (pid, writer) = (self.pid, self.writer.clone());
+        let (pid, writer) = (self.pid, Arc::downgrade(&self.writer));
         let renew = move || {
             let mut good = true;
             while good {
                 thread::sleep(period);
+                let Some(writer) = writer.upgrade() else {
+                    return;
+                };
                 let mut stream = writer.lock();
                 good = write_message(&mut *stream, &Request::Renew {}).is_ok();
             }

@@ -49,6 +49,7 @@ pub fn run(arguments: CallsArguments) -> Result<u8> {
         (Some(CallsCommand::Diff(arguments)), _) => compare(&arguments),
         (Some(CallsCommand::Merge(arguments)), _) => merge(&arguments),
         (None, Some(arguments)) if arguments.complete => record::record_running(&arguments),
+        (None, Some(arguments)) if arguments.adaptive => record::record_in_bursts(&arguments),
         (None, Some(arguments)) => record::run(&arguments),
         (None, None) => Err(CallsError::MissingProcess.into()),
     }

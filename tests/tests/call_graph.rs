@@ -153,6 +153,46 @@ fn all_classes_of_a_running_jvm_are_recorded() -> Outcome {
     })
 }
 
+/// `veneer calls PID --adaptive`: what the program does between two bursts is not recorded, because nothing
+/// is attached then.
+#[test]
+fn nothing_is_attached_between_two_bursts() -> Outcome {
+    on_a_jdk_with("callgraph", |programs| {
+        let mut live = Live::start(&programs.java("graph.Main"))?;
+        let file: PathBuf = programs.classes().join("adaptive.calls");
+        let options = ["graph..*", "--adaptive", "--for", "600"];
+        let mut command = start_recording(live.pid(), &options, &file)?;
+        work(&mut live)?;
+        // The first burst takes a second, and the pause after it at least 19 seconds.
+        let attached = || live.value("instruments().filter(|i| i.attached).len()");
+        until("the end of the burst", attached, |count| count == "0")?;
+        for _ in 0..3 {
+            work(&mut live)?;
+        }
+        let pid = i32::try_from(command.id())?;
+        // SAFETY: a system call with plain values; the process is a child of this test.
+        assert_eq!(unsafe { libc::kill(pid, libc::SIGINT) }, 0);
+        let status = command.wait()?;
+        assert!(status.success(), "{status}");
+        let output = live.stop()?;
+        assert_eq!(output.code, 0, "{}", output.err);
+        let (found, shown) = recorded(&file)?;
+        let recursion = ("graph.Work".to_owned(), "recursion(I)I".to_owned());
+        // The number of its calls for 9, when the program works once. A slow machine can work too late.
+        let calls = found.entries.get(&recursion).copied().unwrap_or(0);
+        assert!(calls <= 109, "{calls}");
+        let facts = shown["info"]["adaptive"].to_string();
+        assert!(facts.contains("1 burst, 1.00 s of "), "{facts}");
+        assert_eq!(
+            calls > 0,
+            shown["contexts"]
+                .as_array()
+                .is_some_and(|all| !all.is_empty())
+        );
+        Ok(())
+    })
+}
+
 /// The residues of methods whose callers are known: 0 if all calls come from the program, else the
 /// number of calls by the JDK and by unrecorded code.
 fn check_residues(shown: &Value) {

@@ -12,6 +12,7 @@
 //! chooses. This command reads and removes the directory when the recording is over.
 
 mod assemble;
+mod bursts;
 mod complete;
 mod contexts;
 mod hierarchy;
@@ -19,6 +20,7 @@ mod instruments;
 mod run_recording;
 mod site;
 
+pub use bursts::record_in_bursts;
 pub use complete::{CompleteRun, record_running};
 pub use run_recording::{RunCalls, recorded_directories};
 
@@ -110,8 +112,32 @@ fn take_recorder(prints: &mut Vec<String>) -> Option<ContextRecorder> {
     Some(recorder)
 }
 
+/// A recording that has ended.
+enum RecordedPart {
+    /// The agent has refused it, and the user knows why.
+    Refused,
+    /// The JVM ended during the recording.
+    Cut(CallProfile),
+    Whole(CallProfile),
+}
+
 /// Records, and returns the exit code.
 pub fn run(arguments: &CallsRecordArguments) -> Result<u8> {
+    let interruption = Interruption::catch()?;
+    let time = Duration::from_secs_f64(arguments.seconds);
+    match record_part(arguments, time, &interruption)? {
+        RecordedPart::Refused => return Ok(EXIT_PROGRAM_FAILED),
+        RecordedPart::Cut(profile) | RecordedPart::Whole(profile) => write(&profile, arguments)?,
+    }
+    Ok(0)
+}
+
+/// Attaches the instruments, records for this time or until Ctrl-C, and detaches them.
+fn record_part(
+    arguments: &CallsRecordArguments,
+    time: Duration,
+    interruption: &Interruption,
+) -> Result<RecordedPart> {
     let patterns = match arguments.patterns.is_empty() {
         true => vec![EVERY_METHOD.to_owned()],
         false => arguments.patterns.clone(),
@@ -122,7 +148,8 @@ pub fn run(arguments: &CallsRecordArguments) -> Result<u8> {
     let target = Target::inspect(arguments.pid)?;
     let mut holder = veneer_client::connect(arguments.pid)?;
     let mut program = names.plan(&patterns, MAX_RECEIVERS);
-    let times = ContextTimes::choose(arguments.contexts, arguments.exact_times);
+    let has_contexts = arguments.contexts || arguments.adaptive;
+    let times = ContextTimes::choose(has_contexts, arguments.exact_times);
     if let Some(times) = times {
         program += &names.context_plan(times);
     }
@@ -130,7 +157,7 @@ pub fn run(arguments: &CallsRecordArguments) -> Result<u8> {
         Ok(mut prints) => (take_recorder(&mut prints), distinct(prints)),
         Err(ControlError::Refused(message)) => {
             print_error(&message);
-            return Ok(EXIT_PROGRAM_FAILED);
+            return Ok(RecordedPart::Refused);
         }
         Err(error) => return Err(error.into()),
     };
@@ -151,9 +178,9 @@ pub fn run(arguments: &CallsRecordArguments) -> Result<u8> {
         "recording the calls of {} in process {} for {} s",
         patterns.join(", "),
         arguments.pid,
-        arguments.seconds
+        time.as_secs_f64()
     ));
-    let (readings, is_whole) = recording.record(Duration::from_secs_f64(arguments.seconds))?;
+    let (readings, is_whole) = recording.record(time, interruption)?;
     if let Some(recorder) = recorder.filter(|_| is_whole) {
         // The trees are whole when the agent has detached their recorder.
         recording
@@ -174,16 +201,16 @@ pub fn run(arguments: &CallsRecordArguments) -> Result<u8> {
     for warning in &warnings {
         profile.add_info("warning", warning);
     }
-    if !is_whole {
-        print_error(&format_args!(
-            "process {} has ended; its last counts are up to {} seconds older",
-            arguments.pid,
-            READING_INTERVAL.as_secs()
-        ));
-        profile.add_info("incomplete", "the JVM ended during the recording");
+    if is_whole {
+        return Ok(RecordedPart::Whole(profile));
     }
-    write(&profile, arguments)?;
-    Ok(0)
+    print_error(&format_args!(
+        "process {} has ended; its last counts are up to {} seconds older",
+        arguments.pid,
+        READING_INTERVAL.as_secs()
+    ));
+    profile.add_info("incomplete", "the JVM ended during the recording");
+    Ok(RecordedPart::Cut(profile))
 }
 
 fn write(profile: &CallProfile, arguments: &CallsRecordArguments) -> Result<()> {
@@ -202,8 +229,7 @@ fn write(profile: &CallProfile, arguments: &CallsRecordArguments) -> Result<()> 
 impl Recording {
     /// Waits until the time is over, or until Ctrl-C. Returns the counts, and whether they were read at the
     /// end.
-    fn record(&mut self, time: Duration) -> Result<(Readings, bool)> {
-        let interruption = Interruption::catch()?;
+    fn record(&mut self, time: Duration, interruption: &Interruption) -> Result<(Readings, bool)> {
         let end = Instant::now() + time;
         let mut last = None;
         loop {

@@ -14,6 +14,7 @@ Examples:
   veneer calls 4711 'shop..*' --for 60 -o shop.calls
   veneer calls 4711 'shop..*' '!static shop.Main' --for 5
   veneer calls 4711 'shop..*' --contexts --for 10 -o shop.calls
+  veneer calls 4711 'shop..*' --adaptive --for 600 -o shop.calls   contexts, at most 5 % slower
   veneer calls 4711 --complete -o all.calls            all classes, java.lang and java.util too
   veneer calls show shop.calls --view gprof --by time
   veneer calls diff before.calls after.calls
@@ -102,6 +103,11 @@ pub struct CallsRecordArguments {
     /// a clock of 0.2 ms, which costs less.
     #[arg(long, requires = "contexts")]
     pub exact_times: bool,
+    /// Record contexts in bursts of 1 to 4 seconds, and attach nothing in between. The first burst is
+    /// followed by a pause of 19 times its length, so that the program is at most 5 % slower; the pauses
+    /// grow when the shares of the calls have settled. The profile states its error. For minutes.
+    #[arg(long, conflicts_with = "complete")]
+    pub adaptive: bool,
     /// Record the calls of all classes, also of those that cannot be armed (java.lang, java.util …).
     /// No class may be armed, and nothing else can be attached meanwhile.
     #[arg(long, conflicts_with_all = ["contexts", "patterns"])]

@@ -4,11 +4,13 @@
 //! their methods, bytecode index and kind. If a class was compiled again, its bytecode indices can
 //! differ, and the calls then appear as removed and added.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde::Serialize;
 
 use crate::call::CallKind;
+use crate::context::Parent;
 use crate::cost::MethodCost;
 use crate::measure::Measure;
 use crate::method::{Loader, MethodId, MethodName};
@@ -166,6 +168,49 @@ fn overlap<'e>(edges: impl Iterator<Item = &'e EdgeCounts> + Clone) -> Option<f6
     }
     let share = |edge: &EdgeCounts| (edge.before as f64 / before).min(edge.after as f64 / after);
     Some(edges.map(share).sum())
+}
+
+/// The common part of the calls of both trees of contexts, from 0 to 1, as [`ProfileDiff::overlap`]. The
+/// same contexts of different threads are one. `None` if a profile has no calls.
+pub fn context_overlap(before: &CallProfile, after: &CallProfile) -> Option<f64> {
+    let mut all: HashMap<u128, EdgeCounts> = HashMap::new();
+    for (path, count) in context_counts(before) {
+        let both = all.entry(path).or_default();
+        both.before = both.before.saturating_add(count);
+    }
+    for (path, count) in context_counts(after) {
+        let both = all.entry(path).or_default();
+        both.after = both.after.saturating_add(count);
+    }
+    overlap(all.values())
+}
+
+/// The number of calls of each context, with a hash of the methods from its root to it.
+fn context_counts(profile: &CallProfile) -> impl Iterator<Item = (u128, u64)> + '_ {
+    let identities = profile.method_ids().map(|id| {
+        let method = identity(profile, id);
+        [0u64, 1].map(|seed| hash_of(&(seed, &method)))
+    });
+    let identities: Vec<[u64; 2]> = identities.collect();
+    let mut paths: Vec<u128> = Vec::with_capacity(profile.contexts().len());
+    for context in profile.contexts() {
+        let above = match context.parent {
+            Parent::Root(_) => 0,
+            // The parent of a context has a smaller index.
+            Parent::Context(parent) => paths.get(parent.index()).copied().unwrap_or(0),
+        };
+        let [low, high] = identities[context.method.index()];
+        let (low, high) = (hash_of(&(above, low)), hash_of(&(above, high)));
+        paths.push(u128::from(high) << 64 | u128::from(low));
+    }
+    let counts = profile.contexts().iter().map(|one| one.cost.calls);
+    paths.into_iter().zip(counts)
+}
+
+fn hash_of(value: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// The form of a difference in JSON.

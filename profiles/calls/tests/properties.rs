@@ -106,6 +106,9 @@ proptest! {
             sum
         };
         let (left, right) = (merge(&[&one, &other, &third]), merge(&[&third, &one, &other]));
+        if let Some(overlap) = diff::context_overlap(&left, &right) {
+            prop_assert!((overlap - 1.0).abs() < 1e-9, "{overlap}");
+        }
         let changes = diff::diff(&left, &right, Measure::Count);
         prop_assert!(changes.methods.is_empty() && changes.edges.is_empty());
         prop_assert_eq!(paths(&left), paths(&right));

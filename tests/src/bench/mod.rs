@@ -17,6 +17,7 @@
 //! * A poor figure does not make a part fail, and no test depends on one.
 
 pub mod ablation;
+mod adaptive;
 pub mod arming;
 pub mod attach;
 pub mod call_graph;

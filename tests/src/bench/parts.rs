@@ -2,8 +2,8 @@
 
 use super::record::Record;
 use super::{
-    ablation, arming, attach, call_graph, footprint, frames, growth, large_trace, mass_attach,
-    probes, profile, searching, service, startup, steady, timer, tracing,
+    ablation, adaptive, arming, attach, call_graph, footprint, frames, growth, large_trace,
+    mass_attach, probes, profile, searching, service, startup, steady, timer, tracing,
 };
 use crate::trust::part::{Scope, TrustError};
 
@@ -32,6 +32,11 @@ pub const PARTS: &[Entry] = &[
     Entry {
         name: "call-graph",
         run: call_graph::run,
+        quick: false,
+    },
+    Entry {
+        name: "adaptive-contexts",
+        run: adaptive::run,
         quick: false,
     },
     Entry {
