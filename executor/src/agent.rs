@@ -138,6 +138,8 @@ pub struct Agent {
     pub obsolete_frames: ObsoleteFrames,
     /// Whether the agent was unloaded, so that every class has its own code again.
     pub left: AtomicBool,
+    /// Whether the JVM ends.
+    pub jvm_ends: AtomicBool,
     diagnostics: Diagnostics,
     /// The patterns of all attached instruments and patches.
     patterns: RwLock<Arc<Vec<PlanPattern>>>,
@@ -230,6 +232,7 @@ impl Agent {
             loads: PlanInstances::default(),
             obsolete_frames: ObsoleteFrames::default(),
             left: AtomicBool::new(false),
+            jvm_ends: AtomicBool::new(false),
             diagnostics,
             patterns: RwLock::default(),
             running: AtomicBool::new(parts.running),

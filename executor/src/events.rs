@@ -65,6 +65,7 @@ unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
         if agent.left.load(Ordering::SeqCst) {
             return;
         }
+        agent.jvm_ends.store(true, Ordering::SeqCst);
         let (answer, answered) = channel();
         if agent.post_job(PlanJob::Finish(answer)) {
             let _ = answered.recv_timeout(MAX_EXIT_WAIT);

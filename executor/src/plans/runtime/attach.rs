@@ -250,16 +250,23 @@ impl RuntimeHandle {
             }
             i.methods.iter().copied().collect()
         };
-        self.end_recording(id);
-        self.refresh_patterns();
-        methods
-            .iter()
-            .for_each(|m| agent.methods.remove_probes(*m, id));
-        self.update(&methods);
-        self.renew_profiles(&methods);
+        let recorded = self.end_recording(id);
+        // With thousands of methods, the end of the JVM would wait for seconds until each one has other
+        // code, which nobody executes any more.
+        let keeps_code = recorded && agent.jvm_ends.load(Ordering::SeqCst);
+        if !keeps_code {
+            self.refresh_patterns();
+            methods
+                .iter()
+                .for_each(|m| agent.methods.remove_probes(*m, id));
+            self.update(&methods);
+            self.renew_profiles(&methods);
+        }
         // No new activation counts from here on. Those in superseded versions leave them soon.
         let points = installed_points(agent, id);
-        wait_for_superseded_versions(agent, env, &points);
+        if !keeps_code {
+            wait_for_superseded_versions(agent, env, &points);
+        }
         // The last events of a log may still be in a ring.
         agent.rings.drain();
         let last = read_points(agent, &points);
@@ -271,6 +278,9 @@ impl RuntimeHandle {
         drop(table);
         // The journal must have the final readings before the counters are reused.
         agent.append_records(&[journal_records::detached(agent, id)]);
+        if keeps_code {
+            return Ok(());
+        }
         agent.inline_caches.drop_cells(id, |page| {
             // The page stays in memory if this fails.
             let _ = agent.library.remove_inline_caches(env, page);

@@ -140,12 +140,13 @@ impl RuntimeHandle {
         }
     }
 
-    /// Ends the recording of an instrument, if it records.
-    pub(super) fn end_recording(&self, id: InstrumentId) {
+    /// Ends the recording of an instrument, if it records. Returns whether it was a recording of events
+    /// or of contexts.
+    pub(super) fn end_recording(&self, id: InstrumentId) -> bool {
         let agent = self.agent;
         call_counting::end(agent, self.env(), id);
         if !agent.recorder.records(id) {
-            return;
+            return false;
         }
         if let Err(error) = self.subscribe(Subscriber::Recorder, VmEventKinds::NONE) {
             agent.report_problem("", &error.to_string());
@@ -159,6 +160,7 @@ impl RuntimeHandle {
             agent.recorder.write_rate(id, clock);
         }
         agent.recorder.end(id);
+        true
     }
 
     /// Sets the kinds of events of the JVM that a subscriber asks for.

@@ -1,6 +1,7 @@
 package java.lang.invoke;
 
 import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.annotation.DontInline;
 import jdk.internal.vm.annotation.ForceInline;
 
 /**
@@ -82,8 +83,11 @@ final class VeneerContexts {
         return coarse != 0 ? U.getLong(null, coarse) : VeneerTrace.now();
     }
 
-    /** Records the entry of a call, and returns the state of the call. */
-    @ForceInline
+    /**
+     * Records the entry of a call, and returns the state of the call. It is not inlined: a copy in each
+     * method costs the compilers more time than the calls cost.
+     */
+    @DontInline
     static long enter(long shard, int offset, int number) throws Throwable {
         if (shard > 0) {
             long track = VeneerTrace.track(shard);
@@ -137,7 +141,7 @@ final class VeneerContexts {
     }
 
     /** Records the end of a call whose entry is recorded. */
-    @ForceInline
+    @DontInline
     static void leave(long shard, long state, int recording) throws Throwable {
         if (shard > 0 && (state ^ fast) >>> TAG_SHIFT == 0) {
             long track = VeneerTrace.track(shard);
