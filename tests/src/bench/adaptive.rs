@@ -84,13 +84,13 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     Ok(record)
 }
 
-/// What was measured with a workload.
+/// The figures of a workload.
 #[derive(Debug)]
 struct Measured {
     /// Seconds of all rounds.
     plain: f64,
     with_bursts: f64,
-    /// What the profile says about its bursts.
+    /// The number and the length of the bursts, in the words of the profile.
     bursts: String,
     /// The common part of the calls, in percent.
     overlap: f64,
