@@ -135,8 +135,7 @@ fn one(
     ];
     if !scope.quick {
         let java = workload.java(jdk, &compiled, rounds, &[events], &[]);
-        let java = java.limit(MAX_EVENTS_TIME);
-        variants.push(Variant::peer(EVENTS, Ok(java)));
+        variants.push(Variant::peer(EVENTS, Ok(java)).within(MAX_EVENTS_TIME));
     }
     let groups = if scope.quick { 2 } else { GROUPS };
     let series = measure(workload.name, groups, &variants);

@@ -83,6 +83,8 @@ pub struct Variant {
     pub process: Result<Process, TrustError>,
     /// Checks each run of the variant.
     pub check: Check,
+    /// The longest time of a run.
+    pub limit: Duration,
 }
 
 impl Variant {
@@ -93,6 +95,7 @@ impl Variant {
             peer: false,
             process: Ok(process),
             check: Box::new(|_| Ok(())),
+            limit: RUN_TIMEOUT,
         }
     }
 
@@ -103,6 +106,13 @@ impl Variant {
             process,
             ..Self::new(name, Process::new("true"))
         }
+    }
+
+    /// Sets the longest time of a run.
+    #[must_use]
+    pub fn within(mut self, limit: Duration) -> Self {
+        self.limit = limit;
+        self
     }
 
     /// Sets the check that is applied to each run.
@@ -221,7 +231,7 @@ fn ratios(series: &mut [Series], runs: &[Option<Run>]) {
 fn once<'v>(variant: &'v Variant, said: Option<&str>) -> Result<Run, VariantError<'v>> {
     let process = variant.process.as_ref();
     let process = process.map_err(VariantError::NotPrepared)?;
-    let run = Run::measure(process, RUN_TIMEOUT)?;
+    let run = Run::measure(process, variant.limit)?;
     if said.is_some_and(|said| said != results(&run.out)) {
         return Err(VariantError::OtherResults);
     }
