@@ -18,6 +18,14 @@ pub enum RunError {
     /// The process could not be started, or it ended with an error.
     #[error(transparent)]
     Process(#[from] ProcessError),
+    /// The process ran longer than its limit. Tables show the first line.
+    #[error("no end within {seconds} s\n{program}\n{said}")]
+    Late {
+        program: String,
+        seconds: u64,
+        /// Standard error of the program.
+        said: String,
+    },
     /// The output of the program is not what the harness expects.
     #[error("{program}: {fault}\n{said}")]
     Strange {
@@ -94,12 +102,11 @@ impl Run {
                 Err(mpsc::RecvTimeoutError::Disconnected) => break,
                 Err(mpsc::RecvTimeoutError::Timeout) => {
                     end_group(&mut child);
-                    return Err(ProcessError::Late {
+                    return Err(RunError::Late {
                         program: process.to_string(),
                         seconds: limit.as_secs(),
-                        output: said,
-                    }
-                    .into());
+                        said,
+                    });
                 }
             }
         }
