@@ -71,14 +71,14 @@ pub unsafe fn shard(tid: jlong, is_virtual: jboolean) -> jlong {
 ///
 /// # Safety
 /// As for [`shard`].
-pub unsafe fn call_shard(tid: jlong, is_virtual: jboolean) -> jlong {
+pub unsafe fn call_shard(tid: jlong) -> jlong {
     guarded("a thread's first call", 0, || {
         let Some(counts) = Agent::get().and_then(|agent| agent.complete_calls.get()) else {
             return 0;
         };
         match is_uncounted_thread() {
             true => counts.unread(),
-            false => counts.shards.assign(tid, is_virtual),
+            false => counts.shards.assign(tid, false),
         }
     })
 }

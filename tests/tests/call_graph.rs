@@ -8,6 +8,7 @@
 //! * the activation of `main`, which began before its class was armed, and its calls.
 
 use std::path::PathBuf;
+use std::process::Child;
 
 use serde_json::Value;
 use veneer_tests::call_oracle::{
@@ -54,6 +55,16 @@ fn work(live: &mut Live) -> Outcome {
     Ok(())
 }
 
+/// Ends a recording by Ctrl-C, which keeps what was recorded.
+fn interrupt(command: &mut Child) -> Outcome {
+    let pid = i32::try_from(command.id())?;
+    // SAFETY: a system call with plain values; the process is a child of this test.
+    assert_eq!(unsafe { libc::kill(pid, libc::SIGINT) }, 0);
+    let status = command.wait()?;
+    assert!(status.success(), "{status}");
+    Ok(())
+}
+
 /// Removes what a recording does not contain, and the methods of other programs.
 fn comparable(mut graph: Graph) -> Graph {
     let main = (MAIN.0.to_owned(), MAIN.1.to_owned());
@@ -93,12 +104,7 @@ fn recorded_calls_are_those_that_the_jvm_reports() -> Outcome {
         let file: PathBuf = programs.classes().join("recorded.calls");
         let mut command = start_recording(live.pid(), &["graph..*", "--for", "600"], &file)?;
         work(&mut live)?;
-        // Ctrl-C ends the recording and keeps what was recorded.
-        let pid = i32::try_from(command.id())?;
-        // SAFETY: a system call with plain values; the process is a child of this test.
-        assert_eq!(unsafe { libc::kill(pid, libc::SIGINT) }, 0);
-        let status = command.wait()?;
-        assert!(status.success(), "{status}");
+        interrupt(&mut command)?;
         let attached = || live.value("instruments().filter(|i| i.attached).len()");
         until("the end of the recording", attached, |count| count == "0")?;
         let output = live.stop()?;
@@ -130,11 +136,7 @@ fn all_classes_of_a_running_jvm_are_recorded() -> Outcome {
         let file: PathBuf = programs.classes().join("complete.calls");
         let mut command = start_recording(live.pid(), &["--complete", "--for", "600"], &file)?;
         work(&mut live)?;
-        let pid = i32::try_from(command.id())?;
-        // SAFETY: a system call with plain values; the process is a child of this test.
-        assert_eq!(unsafe { libc::kill(pid, libc::SIGINT) }, 0);
-        let status = command.wait()?;
-        assert!(status.success(), "{status}");
+        interrupt(&mut command)?;
         let attached = || live.value("instruments().filter(|i| i.attached).len()");
         until("the end of the recording", attached, |count| count == "0")?;
         let output = live.stop()?;
@@ -169,11 +171,7 @@ fn nothing_is_attached_between_two_bursts() -> Outcome {
         for _ in 0..3 {
             work(&mut live)?;
         }
-        let pid = i32::try_from(command.id())?;
-        // SAFETY: a system call with plain values; the process is a child of this test.
-        assert_eq!(unsafe { libc::kill(pid, libc::SIGINT) }, 0);
-        let status = command.wait()?;
-        assert!(status.success(), "{status}");
+        interrupt(&mut command)?;
         let output = live.stop()?;
         assert_eq!(output.code, 0, "{}", output.err);
         let (found, shown) = recorded(&file)?;

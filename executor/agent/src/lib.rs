@@ -88,10 +88,9 @@ pub unsafe extern "system" fn Java_java_lang_invoke_VeneerCalls_shard(
     _: *mut JNIEnv,
     _: jclass,
     tid: jlong,
-    is_virtual: jboolean,
 ) -> jlong {
     // SAFETY: given by the caller.
-    unsafe { natives::call_shard(tid, is_virtual) }
+    unsafe { natives::call_shard(tid) }
 }
 
 /// The native method `VeneerCalls.counter`.

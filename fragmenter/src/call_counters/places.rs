@@ -50,8 +50,8 @@ pub struct Place {
     pub pc: u16,
     /// Whether the counter is counted here. Otherwise the place shares it with the place before it.
     pub has_code: bool,
-    /// Whether the method can be executed very often: the instruction is in a loop, or the method is
-    /// small, so that loops of other methods can contain it.
+    /// Whether the instruction can be executed very often: it is in a loop, or its method is small, so
+    /// that the compilers can inline it into loops of other methods.
     pub is_hot: bool,
     /// The event that is counted.
     pub event: Event,

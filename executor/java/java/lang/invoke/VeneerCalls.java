@@ -100,7 +100,7 @@ public final class VeneerCalls {
         if (tid == 0 || parent != null && parent == virtualThreads) {
             return shared;
         }
-        long found = shard(tid, false);
+        long found = shard(tid);
         if (found > 0) {
             int at = ((int) tid & MASK) << 1;
             OWN[at + 1] = found;
@@ -110,7 +110,7 @@ public final class VeneerCalls {
     }
 
     // The JVM finds native methods by name in the agent's library.
-    private static native long shard(long tid, boolean virtual);
+    private static native long shard(long tid);
 
     // ---- receivers ------------------------------------------------------------------------------
 
