@@ -417,7 +417,7 @@ public class Faults {
 
     static void duplicates() {
         for (int number = 0; ; number++) {
-            int[] items = new int[number % (4 * PART) == 0 ? 2_000 : 6];
+            int[] items = new int[number % (4 * PART) == 0 ? 6_000 : 6];
             for (int i = 0; i < items.length; i++) {
                 items[i] = number * 31 + i;
             }
