@@ -245,6 +245,20 @@ pub unsafe fn grow_contexts(shard: jlong) -> jboolean {
     })
 }
 
+/// `VeneerContexts.switched`: the current thread was switched out since the latest reading of its clock.
+///
+/// # Safety
+/// `shard` must be the address of the counter shard that the current thread owns, because the reading
+/// is that of the current thread.
+pub unsafe fn switched(shard: jlong) {
+    guarded("the processor time of contexts", (), || {
+        let Some(agent) = Agent::get() else { return };
+        if let Some(shard) = agent.shards.shard_at(shard) {
+            agent.recorder.switched(shard);
+        }
+    })
+}
+
 /// `VeneerEvents.dropped`: counts an event of the point `point` that found no room.
 pub fn dropped(point: jint) {
     guarded("a dropped event", (), || {

@@ -19,6 +19,7 @@
 //! | `TraceEntry`        | writes a call's entry to a trace; `t` = the open call       | `t`                |
 //! | `TraceExit`         | `if t != 0 { write the end of the call }; t = 0`            | `t`                |
 //! | `TraceThrow`        | like `TraceExit`, for a call that an exception ends         | `t`                |
+//! | `TraceAllocation`   | counts an allocation at the node of the innermost open call |                    |
 //!
 //! Advice never throws. All actions except `RunProbe` allocate nothing, take no lock and call nothing
 //! of the application. A compiled probe calls methods of the application only if its plan asks for
@@ -195,6 +196,8 @@ pub enum ProbeAction {
         /// The slot of the entry.
         slot: CounterSlot,
     },
+    /// Counts an allocation at the calling context of the innermost open call.
+    TraceAllocation,
     /// Calls a compiled probe. `reads` lists the arguments of the probe's method, in order.
     /// `operands` lists the kinds of the topmost values of the operand stack, the top value first,
     /// down to the deepest value that the probe reads.
@@ -229,6 +232,7 @@ impl ProbeAction {
             | ProbeAction::Log { .. }
             | ProbeAction::TraceExit { .. }
             | ProbeAction::TraceThrow { .. }
+            | ProbeAction::TraceAllocation
             | ProbeAction::RunProbe { .. } => None,
         }
     }

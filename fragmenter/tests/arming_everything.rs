@@ -183,6 +183,9 @@ fn probes(method: &Method, probe_set: ProbeSet, slots: &mut u32) -> Vec<Probe> {
     add(Site::Entry, &|_| ProbeAction::TraceEntry { slot: call });
     add(Site::Return, &|_| ProbeAction::TraceExit { slot: call });
     add(Site::Throw, &|_| ProbeAction::TraceThrow { slot: call });
+    for f in fragments.iter().copied().step_by(4) {
+        add(Site::Before(f), &|_| ProbeAction::TraceAllocation);
+    }
     // The number is limited, because each timer is a local variable of the version.
     for f in fragments.iter().copied().step_by(3).take(20) {
         let timer = CounterSlot(4_000_000 + 4 * f.0);

@@ -1,7 +1,8 @@
 //! `veneer run --call-graph OUT --contexts`: the calling-context trees of small programs are compared
 //! with an agent of the test, which writes the entries and exits of methods by JVMTI events
-//! (`tests/native/call_trace.c`). Another test checks times against a program that sleeps, one fills the
-//! tree of a thread, and one compares the contexts of a running program with its counters.
+//! (`tests/native/call_trace.c`). Other tests check times against a program that sleeps, and processor times
+//! against the clocks of the JVM, fill the tree of a thread, and compare the contexts of a running program
+//! with its counters.
 //!
 //! Constructors are left out of both trees, their callees are not: a constructor is recorded after
 //! `super(…)`, so the constructor of a superclass is beside it and not below it. The methods of the
@@ -256,6 +257,60 @@ fn times_belong_to_the_context_in_which_they_passed() -> Outcome {
         let (_, main, _) = costs(&shown, "Sleeping::main");
         let (_, outer, _) = costs(&shown, "Sleeping::outer");
         assert!(main >= outer, "{main} {outer}");
+        Ok(())
+    })
+}
+
+/// A cost of the contexts of a method that one method called; of all its contexts without a caller.
+fn cost_under(shown: &Value, caller: Option<&str>, method: &str, field: &str) -> i64 {
+    let names = methods(shown);
+    let all = shown["contexts"].as_array().map_or(&[][..], Vec::as_slice);
+    let is_of = |context: &Value, name: &str| {
+        let id = context["method"].as_i64().unwrap_or(-1);
+        names.get(&id).is_some_and(|known| known.contains(name))
+    };
+    let parent = |context: &Value| {
+        let id = context["parent"].as_i64()?;
+        all.iter().find(|one| one["id"].as_i64() == Some(id))
+    };
+    let selected = all.iter().filter(|one| is_of(one, method));
+    let selected = selected.filter(|one| {
+        caller.is_none_or(|caller| parent(one).is_some_and(|above| is_of(above, caller)))
+    });
+    selected.map(|one| one[field].as_i64().unwrap_or(0)).sum()
+}
+
+/// The program has more threads than there are processors, so the wall times of its methods are much
+/// longer than their processor times. The clocks of the JVM are the oracle.
+#[test]
+fn processor_time_and_allocations_belong_to_their_context() -> Outcome {
+    on_a_jdk_with("contexts", |programs| {
+        for options in [&[][..], &["--exact-times"]] {
+            let options = [&["--arm", "Costs"], options].concat();
+            let (shown, out) = record(programs, &programs.java("Costs"), &options)?;
+            let printed = |name: &str| -> Result<i64, Box<dyn Error>> {
+                let line = out.lines().find_map(|line| line.strip_prefix(name));
+                Ok(line.ok_or("no line")?.trim().parse()?)
+            };
+            for name in ["work", "calls", "nap"] {
+                let expected = printed(name)?;
+                let found = cost_under(&shown, None, &format!("Costs::{name}("), "cpu_ns");
+                // Each of the 25 intervals has two readings of a clock, and a switch of the thread.
+                let tolerance = expected / 10 + 15_000_000;
+                assert!(
+                    (found - expected).abs() < tolerance,
+                    "{name} {options:?}: {found} recorded, {expected} measured"
+                );
+            }
+            for name in ["few", "many"] {
+                let caller = format!("Costs::{name}(");
+                let made = cost_under(&shown, Some(&caller), "Costs::make(", "allocations");
+                assert_eq!(made, printed(name)?, "{name}");
+            }
+            let allocations = shown["allocations"].as_array().into_iter().flatten();
+            let counted: i64 = allocations.filter_map(|one| one["count"].as_i64()).sum();
+            assert_eq!(cost_under(&shown, None, "Costs::", "allocations"), counted);
+        }
         Ok(())
     })
 }

@@ -217,6 +217,20 @@ pub unsafe extern "system" fn Java_java_lang_invoke_VeneerContexts_grow(
     unsafe { natives::grow_contexts(shard) }
 }
 
+/// The native method `VeneerContexts.switched`.
+///
+/// # Safety
+/// `shard` must be the address of the counter shard that the current thread owns.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Java_java_lang_invoke_VeneerContexts_switched(
+    _: *mut JNIEnv,
+    _: jclass,
+    shard: jlong,
+) {
+    // SAFETY: given by the caller.
+    unsafe { natives::switched(shard) }
+}
+
 /// The native method `VeneerEvents.dropped`.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang_invoke_VeneerEvents_dropped(

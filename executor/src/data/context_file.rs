@@ -3,6 +3,7 @@
 //! ```text
 //!   track    recording | nodes | current | used | end | index | mask | overflow depth
 //!   nodes    root | node 1 | node 2 | …               thread-N.contexts, mapped
+//!   overflow of the root | of node 1 | …              behind all nodes in the file
 //!   index    hash of (parent, method) ─▶ node         memory of the process
 //! ```
 //!
@@ -20,14 +21,13 @@ use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use veneer_traces::format::context_node::{
-    KEY, LATEST_CHILD, MAGIC, NODE_BYTES, ROOT_END, ROOT_VERSION, VERSION, contexts_file,
+    KEY, LATEST_CHILD, MAGIC, MAX_NODES as MAX_THREAD_NODES, NODE_BYTES, OFF_CPU, OVERFLOW_BYTES,
+    OVERFLOW_OFFSET, ROOT_END, ROOT_VERSION, VERSION, contexts_file,
 };
 
 /// The number of nodes for which a new file has room.
 const FIRST_NODES: u64 = 64;
-/// The most nodes of a thread, whose file then has 64 MiB.
-pub const MAX_THREAD_NODES: u64 = 1 << 20;
-/// The most nodes of a recording, whose files then have 256 MiB.
+/// The most nodes of a recording, whose files then have 320 MiB.
 pub const MAX_NODES: u64 = 1 << 22;
 
 /// The room for nodes of a recording.
@@ -56,28 +56,28 @@ pub struct ContextFile {
 }
 
 impl ContextFile {
-    /// Creates the file of a thread. `is_late`: whether the thread began before the recording.
+    /// Creates the file of a thread.
     ///
     /// # Errors
     /// The file cannot be created, or the recording has no room for more nodes.
     pub fn create(
         directory: &Path,
         number: u32,
-        is_late: bool,
+        flags: u64,
         budget: &NodeBudget,
     ) -> io::Result<ContextFile> {
         if !budget.take(FIRST_NODES) {
             let text = format!("the recording has {MAX_NODES} contexts already");
             return Err(io::Error::other(text));
         }
-        let size = MAX_THREAD_NODES * NODE_BYTES as u64;
+        let size = OVERFLOW_OFFSET + MAX_THREAD_NODES * OVERFLOW_BYTES as u64;
         let map = Mapping::create(&directory.join(contexts_file(number)), size)?;
-        map.claim(0, FIRST_NODES * NODE_BYTES as u64)?;
+        claim(&map, 0, FIRST_NODES)?;
         let root = |word: usize, value: u64| {
             map.word(word as u64 * 8)
                 .store(value as i64, Ordering::Relaxed);
         };
-        root(ROOT_VERSION, VERSION | u64::from(is_late) << 32);
+        root(ROOT_VERSION, VERSION | flags);
         root(KEY, MAGIC);
         // No method has this key, so no child of the root is found there.
         root(LATEST_CHILD, map.address() as u64);
@@ -105,10 +105,10 @@ impl ContextFile {
         if self.room + more > MAX_THREAD_NODES || !budget.take(more) {
             return false;
         }
-        let bytes = NODE_BYTES as u64;
-        if self.map.claim(self.room * bytes, more * bytes).is_err() {
+        if claim(&self.map, self.room, more).is_err() {
             return false;
         }
+        let bytes = NODE_BYTES as u64;
         let used = self.room;
         self.room += more;
         self.index = empty_index(self.room);
@@ -131,11 +131,29 @@ impl ContextFile {
         self.index[entry].store(offset as i64, Ordering::Relaxed);
     }
 
+    /// Adds time to the node at an address, during which the thread did not run on a processor. An address
+    /// of no node is ignored.
+    pub fn add_off_cpu(&self, node: i64, ticks: u64) {
+        let offset = node.wrapping_sub(self.map.address()) as u64;
+        let bytes = NODE_BYTES as u64;
+        if offset < self.room * bytes && offset % bytes == 0 {
+            let word = self.map.word(offset + OFF_CPU as u64 * 8);
+            word.fetch_add(ticks as i64, Ordering::Relaxed);
+        }
+    }
+
     /// Notes the time at which the recording of the thread ended.
     pub fn complete(&self, now: u64) {
         let end = self.map.word(ROOT_END as u64 * 8);
         end.store(now as i64, Ordering::Relaxed);
     }
+}
+
+/// Allocates the disk blocks of `count` nodes from a number on, and of their overflow.
+fn claim(map: &Mapping, first: u64, count: u64) -> io::Result<()> {
+    let (node, overflow) = (NODE_BYTES as u64, OVERFLOW_BYTES as u64);
+    map.claim(first * node, count * node)?;
+    map.claim(OVERFLOW_OFFSET + first * overflow, count * overflow)
 }
 
 /// An index for a number of nodes, which is a power of two.
@@ -153,7 +171,7 @@ mod tests {
     use super::*;
     use crate::data::scratch::ScratchDirectory;
     use veneer_traces::ContextTree;
-    use veneer_traces::format::context_node::CALLS;
+    use veneer_traces::format::context_node::{CALLS, IS_LATE, OVERFLOW_CALLS};
 
     #[test]
     #[cfg_attr(miri, ignore = "Miri maps no shared files")]
@@ -161,7 +179,7 @@ mod tests {
         let scratch = ScratchDirectory::new();
         let budget = NodeBudget::default();
         let directory = scratch.join("");
-        let mut file = ContextFile::create(&directory, 3, true, &budget).expect("a file");
+        let mut file = ContextFile::create(&directory, 3, IS_LATE, &budget).expect("a file");
         for node in 1..FIRST_NODES {
             let at = node * NODE_BYTES as u64;
             let key = (node - 1) << 32 | (100 + node);
@@ -177,12 +195,23 @@ mod tests {
         while file.grow(&budget) {}
         assert_eq!(file.room, MAX_THREAD_NODES);
         file.complete(77);
+        for node in [5, 2] {
+            file.add_off_cpu(file.map.address() + node * NODE_BYTES as i64, 40);
+        }
+        file.add_off_cpu(0, 1);
+        file.add_off_cpu(i64::MAX, 1);
+        let overflow = OVERFLOW_OFFSET + 5 * OVERFLOW_BYTES as u64;
+        let overflow = file.map.word(overflow + OVERFLOW_CALLS as u64 * 8);
+        overflow.store(3, Ordering::Relaxed);
         let path = directory.join(contexts_file(3));
         let tree = ContextTree::read(&path, 3).expect("a tree");
         assert!(tree.is_late && tree.is_complete && !tree.is_damaged);
         assert_eq!(tree.nodes.len() as u64, FIRST_NODES);
         assert_eq!((tree.nodes[5].parent, tree.nodes[5].method), (4, 104));
         assert_eq!(tree.nodes[5].calls, 5);
+        assert_eq!((tree.nodes[5].off_cpu, tree.nodes[6].off_cpu), (40, 0));
+        let overflow = |node: usize| tree.nodes[node].overflow_calls;
+        assert_eq!((overflow(4), overflow(5)), (0, 3));
     }
 
     #[test]
@@ -191,9 +220,9 @@ mod tests {
         let scratch = ScratchDirectory::new();
         let budget = NodeBudget(AtomicU64::new(MAX_NODES - 2 * FIRST_NODES + 1));
         let directory = scratch.join("");
-        let mut file = ContextFile::create(&directory, 1, false, &budget).expect("a file");
+        let mut file = ContextFile::create(&directory, 1, 0, &budget).expect("a file");
         assert!(!file.grow(&budget));
-        assert!(ContextFile::create(&directory, 2, false, &budget).is_err());
+        assert!(ContextFile::create(&directory, 2, 0, &budget).is_err());
         assert_eq!(file.room, FIRST_NODES);
     }
 }

@@ -288,6 +288,20 @@ pub fn thread_clock() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
+/// The processor time in nanoseconds of a thread of this process, by its number in the operating system;
+/// `None` if it has ended.
+pub fn clock_of_thread(os_id: libc::pid_t) -> Option<u64> {
+    /// `CPUCLOCK_PERTHREAD | CPUCLOCK_SCHED` of `linux/posix-timers.h`.
+    const CLOCK_OF_THREAD: libc::clockid_t = 6;
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: the kernel writes the time to the structure, or fails.
+    let code = unsafe { libc::clock_gettime(!os_id << 3 | CLOCK_OF_THREAD, &raw mut time) };
+    (code == 0).then(|| time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -341,6 +355,26 @@ mod tests {
         assert!(switches > 0);
         let difference = exact.abs_diff(derived);
         assert!(difference < 2_000_000, "{derived} and {exact}");
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "Miri does not know the clocks of threads")]
+    fn the_clock_of_another_thread_is_read_by_its_number() {
+        let (send, receive) = std::sync::mpsc::channel();
+        let thread = std::thread::spawn(move || {
+            // SAFETY: a system call without arguments, which cannot fail.
+            let own = unsafe { libc::gettid() };
+            let begin = thread_clock();
+            while thread_clock() - begin < 20_000_000 {}
+            send.send((own, thread_clock())).expect("a receiver");
+            std::thread::sleep(std::time::Duration::from_millis(200));
+        });
+        let (os_id, worked) = receive.recv().expect("a thread");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        let read = clock_of_thread(os_id).expect("the thread runs");
+        assert!((worked..worked + 20_000_000).contains(&read), "{read}");
+        thread.join().expect("the thread ends");
+        assert_eq!(clock_of_thread(os_id), None);
     }
 
     #[test]

@@ -215,7 +215,7 @@ java_constants! {
 
     /// Bytes of a track: the state of a thread in an event trace. A track begins with the number of
     /// its recording, which is negative if the calls of the thread cannot be recorded.
-    TRACK_BYTES: i32 = 64;
+    TRACK_BYTES: i32 = 128;
     /// Offset in a track: the address of the next word of the segment.
     TRACK_AT: i32 = 8;
     /// Offset in a track: the address behind the segment.
@@ -224,8 +224,8 @@ java_constants! {
     TRACK_LAST: i32 = 24;
     /// Offset in a track: the number of open calls.
     TRACK_DEPTH: i32 = 32;
-    /// Offset in a track: the address of the word that differs from the mark of the recording if the
-    /// thread was switched out.
+    /// Offset in a track, also of contexts: the address of the word that differs from the mark of the
+    /// recording if the thread was switched out.
     TRACK_SWITCH: i32 = 40;
     /// Offset in a track: the address of the first of several entries that follow each other
     /// without another event. Only kept if short calls are left out.
@@ -243,7 +243,7 @@ java_constants! {
     /// refused more room.
     CONTEXTS_END: i32 = 32;
     /// Offset in a track of contexts: the address of the index of nodes.
-    CONTEXTS_INDEX: i32 = 40;
+    CONTEXTS_INDEX: i32 = 64;
     /// Offset in a track of contexts: the number of entries of the index, a power of two, minus 1.
     CONTEXTS_MASK: i32 = 48;
     /// Offset in a track of contexts: the number of open calls that found no room for a node.
@@ -257,14 +257,18 @@ java_constants! {
     /// Offset in a node: the time at which the open call began. In the root: the time at which the
     /// outermost call began that found no room.
     NODE_START: i32 = 24;
-    /// Offset in a node: the number of calls below it that found no room for a node.
-    NODE_OVERFLOW_CALLS: i32 = 32;
-    /// Offset in a node: the time of these calls.
-    NODE_OVERFLOW_WALL: i32 = 40;
+    /// Offset in a node: the number of allocations in its calls, callees excluded.
+    NODE_ALLOCATIONS: i32 = 32;
     /// Offset in a node: the address of the child that was found last, or of the root.
     NODE_LATEST_CHILD: i32 = 48;
     /// Offset in a node: the number of nodes above it.
     NODE_DEPTH: i32 = 56;
+    /// Offset behind the root: the overflow of the root.
+    OVERFLOW: i32 = 1 << 26;
+    /// Binary logarithm of the size of a node, divided by the size of its overflow.
+    OVERFLOW_SHIFT: i32 = 2;
+    /// Offset in the overflow of a node: the time of its calls. It begins with their number.
+    OVERFLOW_WALL: i32 = 8;
     /// Binary logarithm of the distance of two counter shards in bytes.
     SHARD_SHIFT: i32 = 22;
     /// The number of the recording of empty calls. Other recordings have smaller numbers.
@@ -336,8 +340,8 @@ mod tests {
             (NODE_CALLS, context_node::CALLS),
             (NODE_WALL, context_node::WALL),
             (NODE_START, context_node::START),
-            (NODE_OVERFLOW_CALLS, context_node::OVERFLOW_CALLS),
-            (NODE_OVERFLOW_WALL, context_node::OVERFLOW_WALL),
+            (NODE_ALLOCATIONS, context_node::ALLOCATIONS),
+            (OVERFLOW_WALL, context_node::OVERFLOW_WALL),
             (NODE_LATEST_CHILD, context_node::LATEST_CHILD),
             (NODE_DEPTH, context_node::DEPTH),
         ];
@@ -345,6 +349,11 @@ mod tests {
             assert_eq!(offset as usize, word * 8);
         }
         assert_eq!(1 << NODE_SHIFT, context_node::NODE_BYTES);
+        assert_eq!(OVERFLOW as u64, context_node::OVERFLOW_OFFSET);
+        assert_eq!(
+            1 << (NODE_SHIFT - OVERFLOW_SHIFT),
+            context_node::OVERFLOW_BYTES
+        );
         let ours = [TRACE_ENTRY, TRACE_EXIT, TRACE_THROW];
         assert_eq!(ours, [kind::ENTRY, kind::EXIT, kind::THROW].map(i32::from));
         assert_eq!(1 << SHARD_SHIFT, data::ShardLayout::STRIDE);

@@ -29,7 +29,8 @@ pub fn read_own_counters(shards: &Shards, rings: &Rings, point: &InstalledPoint)
         | PlannedAction::CodeOnly
         | PlannedAction::TraceEntry
         | PlannedAction::TraceExit
-        | PlannedAction::TraceThrow => Measurement::Count {
+        | PlannedAction::TraceThrow
+        | PlannedAction::TraceAllocation => Measurement::Count {
             hits: shards.sum(slot) - point.base[0],
         },
         PlannedAction::Start

@@ -110,6 +110,8 @@ pub enum PlannedAction {
     TraceExit,
     /// The end of a call by an exception is written to a trace.
     TraceThrow,
+    /// An allocation is counted at a calling context.
+    TraceAllocation,
     /// Nothing is measured; only the code of the plan runs.
     CodeOnly,
     /// A late timer gives an activation that is older than the timer a start time.
@@ -128,7 +130,8 @@ impl PlannedAction {
             | PlannedAction::CodeOnly
             | PlannedAction::TraceEntry
             | PlannedAction::TraceExit
-            | PlannedAction::TraceThrow => 1,
+            | PlannedAction::TraceThrow
+            | PlannedAction::TraceAllocation => 1,
             PlannedAction::Log
             | PlannedAction::LoopEnter
             | PlannedAction::LoopBackEdge
@@ -216,6 +219,7 @@ impl PlannedProbe {
             PlannedAction::TraceEntry => ProbeAction::TraceEntry { slot },
             PlannedAction::TraceExit => ProbeAction::TraceExit { slot },
             PlannedAction::TraceThrow => ProbeAction::TraceThrow { slot },
+            PlannedAction::TraceAllocation => ProbeAction::TraceAllocation,
             PlannedAction::Log | PlannedAction::CodeOnly => return None,
         })
     }

@@ -44,6 +44,7 @@ use veneer_fragmenter::readable::Readable;
 use veneer_fragmenter::types::{State, Type};
 use veneer_instruments::{
     AdviceKind, AttachError, InstructionKind, InstrumentKind, InstrumentSpec, PointSelector,
+    RecordingForm,
 };
 use veneer_names::{LocalSlot, MethodDescriptor, java_form};
 use veneer_probes::error::Reason;
@@ -194,11 +195,21 @@ impl<'a> Planner<'a> {
                 (Site::Return, PlannedAction::Stop),
                 (Site::Throw, PlannedAction::Stop),
             ],
-            (InstrumentKind::Recorder(_), _) => vec![
-                (Site::Entry, PlannedAction::TraceEntry),
-                (Site::Return, PlannedAction::TraceExit),
-                (Site::Throw, PlannedAction::TraceThrow),
-            ],
+            (InstrumentKind::Recorder(recorder), _) => {
+                let ends = [
+                    (Site::Entry, PlannedAction::TraceEntry),
+                    (Site::Return, PlannedAction::TraceExit),
+                    (Site::Throw, PlannedAction::TraceThrow),
+                ];
+                let allocations = match recorder.form {
+                    RecordingForm::Contexts | RecordingForm::ExactContexts => self.allocations(),
+                    RecordingForm::Events | RecordingForm::CompleteCalls => Vec::new(),
+                };
+                let at = |pc| (Site::At(pc), PlannedAction::TraceAllocation);
+                ends.into_iter()
+                    .chain(allocations.into_iter().map(at))
+                    .collect()
+            }
             (_, AdviceKind::Before) => vec![(Site::Entry, step)],
             _ if self.spec.place == PointSelector::Entry => vec![(Site::Entry, step)],
             (InstrumentKind::Log(_), _) => {
@@ -209,6 +220,19 @@ impl<'a> Planner<'a> {
             }
             (_, AdviceKind::After | AdviceKind::Around) => at_exits,
         })
+    }
+
+    /// The positions of the instructions that allocate.
+    fn allocations(&self) -> Vec<u16> {
+        let method = self.method;
+        let indices = calls_and_allocations(method, &self.armed.points).into_iter();
+        let is_allocation = |index: &usize| {
+            instruction_site(&InstructionKind::Allocations, method, *index).is_some()
+        };
+        let allocations = indices.filter(is_allocation);
+        allocations
+            .map(|index| method.instructions[index].0)
+            .collect()
     }
 
     /// The point of a late timer: the times of activations that began before the timer was

@@ -9,7 +9,7 @@
 use super::*;
 use crate::weaving::test_methods::{empty_probe, with_method};
 use std::cell::RefCell;
-use veneer_instruments::MethodPattern;
+use veneer_instruments::{MethodPattern, RecorderSpec};
 use veneer_probes::{ProbeCode, ProbeError};
 
 const LOOP: &str = "loop(I)I";
@@ -281,6 +281,32 @@ fn a_call_graph_has_the_entry_and_each_call_and_allocation() {
         });
         assert_eq!((whats(graph), entries), (expected, 1), "{label}");
     }
+}
+
+#[test]
+fn a_recorder_of_contexts_counts_the_allocations_of_a_method() {
+    let recorder = |form| {
+        let filter = Vec::new();
+        let kind = InstrumentKind::Recorder(RecorderSpec { form, filter });
+        let points = planned(
+            SITES,
+            &spec(PointSelector::Method, AdviceKind::Around, kind),
+        );
+        points.expect("a recorder")
+    };
+    let count = |points: &[PlannedProbe]| {
+        let sites = points.iter().flat_map(|point| &point.sites);
+        let allocations = sites.filter(|(_, step)| *step == PlannedAction::TraceAllocation);
+        allocations.count()
+    };
+    let which = PointSelector::Instructions(InstructionKind::Allocations);
+    let expected = counter(SITES, which).map_or(0, |points| points.len());
+    for form in [RecordingForm::Contexts, RecordingForm::ExactContexts] {
+        let points = recorder(form);
+        assert_eq!((points.len(), count(&points)), (1, expected));
+    }
+    assert!(expected > 0);
+    assert_eq!(count(&recorder(RecordingForm::Events)), 0);
 }
 
 #[test]

@@ -716,7 +716,8 @@ fn reading_base(shards: &Shards, step: PlannedAction, slot: PointSlot) -> [u64; 
         | PlannedAction::CodeOnly
         | PlannedAction::TraceEntry
         | PlannedAction::TraceExit
-        | PlannedAction::TraceThrow => [shards.sum(slot), 0],
+        | PlannedAction::TraceThrow
+        | PlannedAction::TraceAllocation => [shards.sum(slot), 0],
         PlannedAction::Start
         | PlannedAction::Stop
         | PlannedAction::Lap

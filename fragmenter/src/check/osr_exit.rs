@@ -119,6 +119,11 @@ impl Product<'_, '_> {
         if offset != Value::COUNTER && !self.is_counter(offset) {
             return Err(self.operation_failure(r, "a counter that no probe has"));
         }
+        self.pop_shard(r)
+    }
+
+    /// Pops the address of the thread's counters.
+    fn pop_shard(&self, r: &mut Run) -> Result<(), Failure> {
         if self.pop_wide(r)? != Value::SHARD {
             return Err(self.operation_failure(r, "an address that is not that of the counters"));
         }
@@ -225,6 +230,7 @@ impl Product<'_, '_> {
             | RuntimeOperation::Add
             | RuntimeOperation::Stop
             | RuntimeOperation::Lap
+            | RuntimeOperation::Allocation
             | RuntimeOperation::Run(_)
             | RuntimeOperation::Locate => self.run_instrument_operation(r, operation),
             RuntimeOperation::Begin
@@ -315,6 +321,7 @@ impl Product<'_, '_> {
                     r.emitted.push(Value::INTERNAL, 2);
                 }
             }
+            RuntimeOperation::Allocation if inside => self.pop_shard(r)?,
             RuntimeOperation::Run(mut kinds) if inside => {
                 while kinds != 0 {
                     self.pop_recorded(r, kinds as u8)?;

@@ -112,6 +112,11 @@ impl Emitter<'_> {
                 a.plain(LCONST_0);
                 a.local(LSTORE, slots.timer(*slot)?);
             }
+            ProbeAction::TraceAllocation => {
+                a.local(LLOAD, slots.shard()?);
+                let method = self.pool.add_method(runtime::TRACE, "allocation", "(J)V")?;
+                a.pool(INVOKESTATIC, method);
+            }
             // The prologue contains the code.
             ProbeAction::LateStart { .. } => {}
             ProbeAction::LateStop { slot } => {

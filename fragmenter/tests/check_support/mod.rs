@@ -134,6 +134,9 @@ pub fn probes(method: &Method, probe_set: ProbeSet, slots: &mut u32) -> Vec<Prob
             add(Site::Entry, &|_| ProbeAction::TraceEntry { slot: call });
             add(Site::Return, &|_| ProbeAction::TraceExit { slot: call });
             add(Site::Throw, &|_| ProbeAction::TraceThrow { slot: call });
+            for f in fragments.iter().copied().step_by(4) {
+                add(Site::Before(f), &|_| ProbeAction::TraceAllocation);
+            }
             for f in fragments.iter().copied().step_by(3).take(20) {
                 let values = logged_values(method, f);
                 if !values.iter().any(|v| v.1.is_uninitialized()) {

@@ -44,6 +44,8 @@ struct ContextSummary {
     other_calls: u64,
     /// The number of trees that are cut or damaged.
     incomplete: usize,
+    /// The number of trees without processor times.
+    without_cpu: usize,
 }
 
 /// The call site and the kind of the calls from one method to another; `None` if there are several.
@@ -78,6 +80,10 @@ fn note_gaps(profile: &mut CallProfile, summary: &ContextSummary) {
             "calls in virtual threads, or in threads without a context tree",
         ),
         calls(summary.incomplete as u64, "trees of threads have no end"),
+        calls(
+            summary.without_cpu as u64,
+            "trees of threads have no processor times, because the C library is older than glibc 2.35",
+        ),
     ];
     for gap in gaps.into_iter().flatten() {
         print_error(&format_args!("contexts: {gap}"));
@@ -111,6 +117,7 @@ fn add_contexts(
     for tree in &trees {
         adder.add_tree(tree);
         summary.threads += 1;
+        summary.without_cpu += usize::from(!tree.has_cpu);
         summary.contexts += tree.nodes.len() - 1;
         summary.incomplete += usize::from(tree.is_damaged || !tree.is_complete);
         let overflow = tree.nodes.iter().map(|node| node.overflow_calls);
@@ -150,6 +157,7 @@ struct ContextAdder<'a> {
 impl ContextAdder<'_> {
     fn add_tree(&mut self, tree: &ContextTree) {
         let own = tree.self_times();
+        let processor = tree.processor_times(&own);
         let record = self.names.threads.get(&tree.thread);
         let thread = self.profile.add_thread(&Thread {
             name: self.names.thread_name(tree.thread),
@@ -159,8 +167,14 @@ impl ContextAdder<'_> {
         let mut root = Parent::Root(Some(thread));
         if tree.is_late {
             let roots = tree.nodes.iter().skip(1).filter(|node| node.parent == 0);
-            let ticks = roots.fold(0u64, |sum, node| sum.saturating_add(node.wall));
-            root = self.add_bracketed(root, EARLY_CALLS, Origin::Early, 0, ticks);
+            let cost = ContextCost {
+                wall_ns: self.nanoseconds(roots.fold(0, |sum, node| node.wall.saturating_add(sum))),
+                cpu_ns: self.nanoseconds(processor[0].all),
+                self_cpu_ns: self.nanoseconds(processor[0].own),
+                allocations: tree.nodes[0].allocations,
+                ..ContextCost::default()
+            };
+            root = self.add_bracketed(root, EARLY_CALLS, Origin::Early, cost);
         }
         // The context and the method of each node.
         let mut known: Vec<(Parent, Option<MethodId>)> = Vec::with_capacity(tree.nodes.len());
@@ -179,9 +193,11 @@ impl ContextAdder<'_> {
                         origin: Origin::Call(kind),
                         cost: ContextCost {
                             calls: node.calls,
-                            wall_ns: self.names.clock.nanoseconds(node.wall),
-                            self_ns: self.names.clock.nanoseconds(own[position]),
-                            ..ContextCost::default()
+                            wall_ns: self.nanoseconds(node.wall),
+                            self_ns: self.nanoseconds(own[position]),
+                            cpu_ns: self.nanoseconds(processor[position].all),
+                            self_cpu_ns: self.nanoseconds(processor[position].own),
+                            allocations: node.allocations,
                         },
                     });
                     (Parent::Context(context), Some(method))
@@ -189,22 +205,34 @@ impl ContextAdder<'_> {
             };
             if node.overflow_calls > 0 {
                 let origin = Origin::Call(CallKind::Other);
-                let (calls, wall) = (node.overflow_calls, node.overflow_wall);
-                self.add_bracketed(added.0, OVERFLOW, origin, calls, wall);
+                let wall_ns = self.nanoseconds(node.overflow_wall);
+                let cpu_ns = self.nanoseconds(processor[position].overflow);
+                // The time without callees of an overflow is all of its time.
+                let cost = ContextCost {
+                    calls: node.overflow_calls,
+                    wall_ns,
+                    self_ns: wall_ns,
+                    cpu_ns,
+                    self_cpu_ns: cpu_ns,
+                    ..ContextCost::default()
+                };
+                self.add_bracketed(added.0, OVERFLOW, origin, cost);
             }
             known.push(added);
         }
     }
 
-    /// Adds the context of a method in brackets, which stands for several methods. The time without
-    /// callees of an overflow is all of its time.
+    fn nanoseconds(&self, ticks: u64) -> u64 {
+        self.names.clock.nanoseconds(ticks)
+    }
+
+    /// Adds the context of a method in brackets, which stands for several methods.
     fn add_bracketed(
         &mut self,
         parent: Parent,
         name: &str,
         origin: Origin,
-        calls: u64,
-        ticks: u64,
+        cost: ContextCost,
     ) -> Parent {
         let method = self.profile.add_method(Method {
             loader: self.loader,
@@ -213,21 +241,12 @@ impl ContextAdder<'_> {
             code_bytes: None,
             entries: None,
         });
-        let wall_ns = self.names.clock.nanoseconds(ticks);
         let context = self.profile.add_context(Context {
             parent,
             method,
             bci: None,
             origin,
-            cost: ContextCost {
-                calls,
-                wall_ns,
-                self_ns: match origin {
-                    Origin::Early => 0,
-                    Origin::Call(_) => wall_ns,
-                },
-                ..ContextCost::default()
-            },
+            cost,
         });
         Parent::Context(context)
     }
@@ -280,10 +299,13 @@ impl ContextAdder<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::FileExt;
     use veneer_calls::Site;
     use veneer_instruments::Measurement;
     use veneer_traces::NameRecord;
-    use veneer_traces::format::context_node::{MAGIC, VERSION, contexts_file};
+    use veneer_traces::format::context_node::{
+        HAS_CPU, IS_LATE, MAGIC, OVERFLOW_BYTES, OVERFLOW_OFFSET, VERSION, contexts_file,
+    };
     use veneer_traces::format::names::{ClockRecord, FrameKind, FrameRecord, ThreadRecord};
     use veneer_traces::writer::NamesWriter;
 
@@ -310,20 +332,41 @@ mod tests {
         })
     }
 
-    /// The words of a node: its key, calls, time, begin, calls and time of its overflow.
-    fn node(parent: u64, id: u64, calls: u64, wall: u64, overflow: (u64, u64)) -> [u64; 8] {
+    /// The words of a node: its key, calls, time, begin, allocations, time off the processor.
+    fn node(
+        parent: u64,
+        id: u64,
+        calls: u64,
+        wall: u64,
+        (allocations, off): (u64, u64),
+    ) -> [u64; 8] {
         let key = parent << 32 | (id + 1);
-        [key, calls, wall, 0, overflow.0, overflow.1, 0, 0]
+        [key, calls, wall, 0, allocations, off, 0, 0]
     }
 
-    fn write_tree(directory: &Path, thread: u32, is_late: u64, nodes: &[[u64; 8]]) {
-        let root = [MAGIC, VERSION | is_late << 32, 9, 0, 0, 0, 0, 0];
+    /// Writes a tree whose last node has an overflow.
+    fn write_tree(
+        directory: &Path,
+        thread: u32,
+        flags: u64,
+        nodes: &[[u64; 8]],
+        overflow: [u64; 2],
+    ) {
+        let root = [MAGIC, VERSION | flags, 9, 0, 6, 0, 0, 0];
         let all = std::iter::once(&root).chain(nodes).flatten();
         let bytes: Vec<u8> = all.flat_map(|word| word.to_le_bytes()).collect();
-        fs::write(directory.join(contexts_file(thread)), bytes).unwrap();
+        let path = directory.join(contexts_file(thread));
+        fs::write(&path, bytes).unwrap();
+        let file = fs::File::options().write(true).open(&path).unwrap();
+        let at = OVERFLOW_OFFSET + (nodes.len() * OVERFLOW_BYTES) as u64;
+        let words: Vec<u8> = overflow
+            .iter()
+            .flat_map(|word| word.to_le_bytes())
+            .collect();
+        file.write_all_at(&words, at).unwrap();
     }
 
-    /// The contexts as `path calls wall self bci`.
+    /// The contexts as `path calls wall self cpu self_cpu allocations bci`.
     fn lines(profile: &CallProfile) -> Vec<String> {
         let mut paths: Vec<String> = Vec::new();
         for context in profile.contexts() {
@@ -341,8 +384,13 @@ mod tests {
         let line = |(one, path): (&Context, String)| {
             let (cost, bci) = (&one.cost, one.bci);
             format!(
-                "{path} {} {} {} {bci:?}",
-                cost.calls, cost.wall_ns, cost.self_ns
+                "{path} {} {} {} {} {} {} {bci:?}",
+                cost.calls,
+                cost.wall_ns,
+                cost.self_ns,
+                cost.cpu_ns,
+                cost.self_cpu_ns,
+                cost.allocations
             )
         };
         all.map(line).collect()
@@ -359,9 +407,10 @@ mod tests {
         for record in [frame(3, "run"), frame(4, "step"), thread(1), thread(2)] {
             names.write(&record).unwrap();
         }
-        let main = [node(0, 3, 1, 100, (0, 0)), node(1, 4, 7, 40, (5, 10))];
-        write_tree(&directory, 1, 0, &main);
-        write_tree(&directory, 2, 1, &[node(0, 4, 2, 8, (0, 0))]);
+        let main = [node(0, 3, 1, 100, (2, 15)), node(1, 4, 7, 40, (1, 4))];
+        write_tree(&directory, 1, HAS_CPU, &main, [5, 10]);
+        let late = [node(0, 4, 2, 8, (3, 0))];
+        write_tree(&directory, 2, IS_LATE, &late, [0, 0]);
         let mut profile = CallProfile::new();
         let loader = profile.add_loader(&Loader {
             name: ANY_LOADER.into(),
@@ -398,19 +447,20 @@ mod tests {
             overflow_calls: 5,
             other_calls: 3,
             incomplete: 0,
+            without_cpu: 1,
         };
         assert_eq!(summary, expected);
-        let overflow = format!("worker#21/run/step/{OVERFLOW} 5 10 10 None");
+        let overflow = format!("worker#21/run/step/{OVERFLOW} 5 10 10 6 6 0 None");
         let early = format!("worker#22/{EARLY_CALLS}");
         assert_eq!(
             lines(&profile),
             [
-                "worker#21/run 1 100 60 None".to_owned(),
-                "worker#21/run/step 7 40 30 Some(12)".to_owned(),
+                "worker#21/run 1 100 60 81 45 2 None".to_owned(),
+                "worker#21/run/step 7 40 30 36 30 1 Some(12)".to_owned(),
                 overflow,
-                format!("{early} 0 8 0 None"),
-                format!("{early}/step 2 8 8 None"),
-                format!("{OTHER_THREADS}#0/step 3 0 0 None"),
+                format!("{early} 0 8 0 0 0 6 None"),
+                format!("{early}/step 2 8 8 0 0 3 None"),
+                format!("{OTHER_THREADS}#0/step 3 0 0 0 0 0 None"),
             ]
         );
         assert!(add_contexts(&mut profile, folder.path(), &[]).is_err());

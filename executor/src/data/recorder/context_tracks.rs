@@ -3,13 +3,14 @@
 //! The words of such a track are those of [`context_file`](crate::data::context_file). The number of
 //! the recording is negative in the track and in `VeneerTrace`.
 
-use super::{Recorder, Recording, TRACK_WORDS};
+use super::{Recorder, Recording, SWITCH, TRACK_WORDS};
 use crate::data::context_file::ContextFile;
+use crate::data::processor_clock::ProcessorTime;
 use crate::data::recorder::context_track::ContextTrack;
 use crate::data::recorder::recorded_thread::RecordedThread;
 use crate::data::thread_age::current_thread_began_before;
 use crate::jvm::runtime_table;
-use veneer_traces::format::context_node::NODE_BYTES;
+use veneer_traces::format::context_node::{HAS_CPU, IS_LATE, NODE_BYTES};
 
 const NODES: usize = runtime_table::CONTEXTS_NODES as usize / 8;
 const USED: usize = runtime_table::CONTEXTS_USED as usize / 8;
@@ -18,9 +19,12 @@ const INDEX: usize = runtime_table::CONTEXTS_INDEX as usize / 8;
 const MASK: usize = runtime_table::CONTEXTS_MASK as usize / 8;
 const CURRENT: usize = runtime_table::CONTEXTS_CURRENT as usize / 8;
 
+/// The bits of a word of a track that are the address of a node.
+const ADDRESS: i64 = (1 << 47) - 1;
+
 /// The tag of a recording in the words of a track, as in `VeneerContexts`. `number` is negative.
 fn tag(number: i32) -> i64 {
-    i64::MIN | (i64::from(number.unsigned_abs()) & 0x7fff) << 48
+    i64::MIN | (i64::from(number.unsigned_abs()) & 0x3fff) << 48
 }
 
 /// The most files of contexts of a recording. Programs that start a thread for each task have many
@@ -34,14 +38,12 @@ impl Recorder {
         let Some(track) = self.contexts.get(shard) else {
             return 0;
         };
-        // SAFETY: a system call without arguments, which cannot fail.
-        let os_id = u64::try_from(unsafe { libc::gettid() }).unwrap_or(0);
         let opened = {
             let mut latest = self.latest.lock();
             latest
                 .as_mut()
                 .filter(|one| one.number == number.unsigned_abs() && !one.is_over)
-                .and_then(|recording| recording.create_contexts(thread, os_id))
+                .and_then(|recording| recording.create_contexts(thread))
         };
         for word in 0..TRACK_WORDS {
             self.set(shard, word, 0);
@@ -49,6 +51,7 @@ impl Recorder {
         if let Some(opened) = &opened {
             self.set_room(shard, &opened.file);
             self.set(shard, USED, NODE_BYTES as i64);
+            self.set(shard, SWITCH, opened.switch_word());
             let [root, ..] = opened.file.addresses();
             self.set(shard, CURRENT, tag(number) | root);
         }
@@ -83,19 +86,31 @@ impl Recorder {
         has_grown
     }
 
+    /// The current thread, which owns the shard, was switched out since the latest reading of its clock.
+    pub fn switched(&self, shard: usize) {
+        let Some(track) = self.contexts.get(shard) else {
+            return;
+        };
+        let mut track = track.lock();
+        let is_current = |one: &&mut ContextTrack| -i64::from(one.recording) == self.get(shard, 0);
+        if let Some(track) = track.as_mut().filter(is_current) {
+            track.switched(self.get(shard, CURRENT) & ADDRESS);
+        }
+    }
+
     /// The thread that owns a shard ends: completes its tree.
     pub(super) fn complete_contexts(&self, shard: usize) {
         let ended = self.contexts.get(shard).and_then(|one| one.lock().take());
-        if let Some(ended) = ended {
-            ended.complete();
+        if let Some(mut ended) = ended {
+            ended.complete(self.get(shard, CURRENT) & ADDRESS);
         }
     }
 
     /// Completes the trees of a recording. They stay mapped, because their threads may be storing.
     pub(super) fn complete_all_contexts(&self, number: u32) {
-        for track in self.contexts.iter() {
-            if let Some(track) = track.lock().as_ref().filter(|one| one.recording == number) {
-                track.complete();
+        for (shard, track) in self.contexts.iter().enumerate() {
+            if let Some(track) = track.lock().as_mut().filter(|one| one.recording == number) {
+                track.complete(self.get(shard, CURRENT) & ADDRESS);
             }
         }
     }
@@ -111,7 +126,7 @@ impl Recorder {
 
 impl Recording {
     /// Creates the tree of the current thread, and writes the thread's name.
-    fn create_contexts(&mut self, thread: RecordedThread, os_id: u64) -> Option<ContextTrack> {
+    fn create_contexts(&mut self, thread: RecordedThread) -> Option<ContextTrack> {
         if self.names.file_count() >= MAX_CONTEXT_FILES {
             let problem = format!(
                 "the calls of threads after the {MAX_CONTEXT_FILES}th are counted by method"
@@ -119,15 +134,22 @@ impl Recording {
             self.names.problem.get_or_insert(problem);
             return None;
         }
+        // SAFETY: a system call without arguments, which cannot fail.
+        let os_id = u64::try_from(unsafe { libc::gettid() }).unwrap_or(0);
         let number = self.names.thread_with_file(thread, os_id);
         let is_late = self.late_since.is_some_and(current_thread_began_before);
-        match ContextFile::create(&self.directory, number, is_late, &self.nodes) {
-            Ok(file) => Some(ContextTrack {
+        let late = if is_late { IS_LATE } else { 0 };
+        let cpu = match self.source {
+            ProcessorTime::None => 0,
+            ProcessorTime::Rseq | ProcessorTime::Clock => HAS_CPU,
+        };
+        match ContextFile::create(&self.directory, number, late | cpu, &self.nodes) {
+            Ok(file) => Some(ContextTrack::new(
                 file,
-                budget: self.nodes.clone(),
-                recording: self.number,
-                clock: self.clock,
-            }),
+                (self.number, self.nodes.clone()),
+                self.clock,
+                self.source,
+            )),
             Err(error) => {
                 self.names.withdraw_file(number);
                 let problem = format!("{}: {error}", self.directory.display());

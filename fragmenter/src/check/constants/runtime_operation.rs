@@ -37,6 +37,8 @@ pub(in crate::check) enum RuntimeOperation {
     Stop,
     /// Records the time of a timer and starts it again.
     Lap,
+    /// Counts an allocation at a calling context.
+    Allocation,
     /// Begins a log event.
     Begin,
     /// Begins a log event unless a cell has reached its limit.
@@ -171,12 +173,13 @@ pub(super) fn static_member(name: &str, d: &str) -> Option<RuntimeOperation> {
     })
 }
 
-/// Recognises a call that writes to the thread's event trace. It takes and returns what a call of a
-/// timer does.
+/// Recognises a call that writes to the thread's event trace or to its calling contexts. The entry and
+/// the end of a call take and return what a timer does.
 pub(super) fn trace_member(name: &str, d: &str) -> Option<RuntimeOperation> {
     match (name, d) {
         ("entry", "(JIJ)J") => Some(RuntimeOperation::Lap),
         ("exit" | "unwind", "(JIJ)V") => Some(RuntimeOperation::Stop),
+        ("allocation", "(J)V") => Some(RuntimeOperation::Allocation),
         _ => None,
     }
 }

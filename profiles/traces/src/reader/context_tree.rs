@@ -1,13 +1,14 @@
 //! Reads the calling-context tree of a thread.
 
 use std::fs::{self, File};
-use std::io::{BufReader, Read};
+use std::io::{BufReader, ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use crate::error::TraceError;
 use crate::format::context_node::{
-    CALLS, CONTEXTS_PREFIX, CONTEXTS_SUFFIX, KEY, MAGIC, NODE_BYTES, NODE_WORDS, OVERFLOW_CALLS,
-    OVERFLOW_WALL, ROOT_END, ROOT_VERSION, START, VERSION, WALL,
+    ALLOCATIONS, CALLS, CONTEXTS_PREFIX, CONTEXTS_SUFFIX, HAS_CPU, IS_LATE, KEY, MAGIC, NODE_WORDS,
+    OFF_CPU, OVERFLOW_CALLS, OVERFLOW_OFFSET, OVERFLOW_WALL, OVERFLOW_WORDS, ROOT_END,
+    ROOT_VERSION, START, VERSION, WALL,
 };
 
 /// A node of the tree of a thread. Times are in ticks.
@@ -24,10 +25,25 @@ pub struct ContextNode {
     pub wall: u64,
     /// Whether a call had not ended.
     pub is_open: bool,
+    /// The number of allocations, callees excluded.
+    pub allocations: u64,
+    /// The time, callees excluded, during which the thread did not run on a processor.
+    pub off_cpu: u64,
     /// The number of calls below this node that found no room for a node.
     pub overflow_calls: u64,
     /// The time of these calls.
     pub overflow_wall: u64,
+}
+
+/// The processor times of a node, in ticks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProcessorTimes {
+    /// With children and overflow.
+    pub all: u64,
+    /// Without children and overflow.
+    pub own: u64,
+    /// The part of the calls that found no room for a node.
+    pub overflow: u64,
 }
 
 /// The tree of a thread.
@@ -37,6 +53,8 @@ pub struct ContextTree {
     pub thread: u32,
     /// Whether the thread began before the recording, so that calls can be missing above the roots.
     pub is_late: bool,
+    /// Whether the recorder noted when the thread did not run on a processor.
+    pub has_cpu: bool,
     /// Whether the recorder completed the tree. Otherwise the JVM was killed, and calls that had not
     /// ended count until the latest entry.
     pub is_complete: bool,
@@ -57,6 +75,32 @@ impl ContextTree {
             }
         }
         own
+    }
+
+    /// The processor times of the nodes, in ticks, by the times of [`ContextTree::self_times`]. All are 0
+    /// if they are not known.
+    pub fn processor_times(&self, own: &[u64]) -> Vec<ProcessorTimes> {
+        let mut times = vec![ProcessorTimes::default(); self.nodes.len()];
+        if !self.has_cpu {
+            return times;
+        }
+        // The children of a node are behind it.
+        for (position, node) in self.nodes.iter().enumerate().rev() {
+            let own = own.get(position).copied().unwrap_or(0);
+            let used = own.saturating_add(node.overflow_wall);
+            let used = used.saturating_sub(node.off_cpu);
+            let one = &mut times[position];
+            // It is not known whether the thread waited in the node or in its overflow.
+            one.own = used.min(own);
+            one.overflow = used - one.own;
+            one.all = one.all.saturating_add(used);
+            let all = one.all;
+            if position > 0 {
+                let parent = &mut times[node.parent];
+                parent.all = parent.all.saturating_add(all);
+            }
+        }
+        times
     }
 
     /// Reads the trees of all threads in a directory, by the number of the thread.
@@ -96,7 +140,7 @@ impl ContextTree {
         };
         let mut starts = Vec::new();
         let mut end = 0;
-        while let Some(words) = next_node(&mut input).map_err(io)? {
+        while let Some(words) = next_words::<NODE_WORDS>(&mut input).map_err(io)? {
             let node = match tree.nodes.len() {
                 0 => {
                     if words[KEY] != MAGIC {
@@ -111,7 +155,8 @@ impl ContextTree {
                             minor: 0,
                         });
                     }
-                    tree.is_late = words[ROOT_VERSION] >> 32 != 0;
+                    tree.is_late = words[ROOT_VERSION] & IS_LATE != 0;
+                    tree.has_cpu = words[ROOT_VERSION] & HAS_CPU != 0;
                     end = words[ROOT_END];
                     tree.is_complete = end != 0;
                     starts.push(0);
@@ -137,16 +182,30 @@ impl ContextTree {
                 }
             };
             tree.nodes.push(ContextNode {
-                overflow_calls: words[OVERFLOW_CALLS],
-                overflow_wall: words[OVERFLOW_WALL],
+                allocations: words[ALLOCATIONS],
+                off_cpu: words[OFF_CPU],
                 ..node
             });
         }
         if tree.nodes.is_empty() {
             return Err(TraceError::NotAContextTree(path.to_path_buf()));
         }
+        input.seek(SeekFrom::Start(OVERFLOW_OFFSET)).map_err(io)?;
+        tree.read_overflow(&mut input).map_err(io)?;
         tree.close_open_calls(&starts, end);
         Ok(tree)
+    }
+
+    /// Reads the calls that found no room for a node. A file that ends before them has none.
+    fn read_overflow(&mut self, input: &mut impl Read) -> std::io::Result<()> {
+        for node in &mut self.nodes {
+            let Some(words) = next_words::<OVERFLOW_WORDS>(input)? else {
+                break;
+            };
+            node.overflow_calls = words[OVERFLOW_CALLS];
+            node.overflow_wall = words[OVERFLOW_WALL];
+        }
+        Ok(())
     }
 
     /// Adds the time of calls that had not ended.
@@ -161,19 +220,16 @@ impl ContextTree {
     }
 }
 
-/// The words of the next node; `None` at the end of the file, or if the file ends within the node.
-fn next_node(input: &mut impl Read) -> std::io::Result<Option<[u64; NODE_WORDS]>> {
-    let mut bytes = [0; NODE_BYTES];
-    let mut filled = 0;
-    while filled < NODE_BYTES {
-        match input.read(&mut bytes[filled..])? {
-            0 => return Ok(None),
-            more => filled += more,
+/// The next words of a file; `None` if it ends before the last one.
+fn next_words<const COUNT: usize>(input: &mut impl Read) -> std::io::Result<Option<[u64; COUNT]>> {
+    let mut words = [0; COUNT];
+    for word in &mut words {
+        let mut bytes = [0; 8];
+        match input.read_exact(&mut bytes) {
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(None),
+            other => other?,
         }
-    }
-    let mut words = [0; NODE_WORDS];
-    for (word, bytes) in words.iter_mut().zip(bytes.chunks_exact(8)) {
-        *word = bytes.try_into().map_or(0, u64::from_le_bytes);
+        *word = u64::from_le_bytes(bytes);
     }
     Ok(Some(words))
 }
@@ -183,7 +239,7 @@ mod tests {
     use super::*;
 
     fn root(end: u64, is_late: u64) -> [u64; 8] {
-        [MAGIC, VERSION | is_late << 32, end, 0, 2, 7, 0, 0]
+        [MAGIC, VERSION | is_late * IS_LATE, end, 0, 2, 7, 0, 0]
     }
 
     fn node(parent: u64, method: u64, calls: u64, wall: u64, start: u64) -> [u64; 8] {
@@ -216,8 +272,46 @@ mod tests {
         let walls: Vec<u64> = tree.nodes.iter().map(|node| node.wall).collect();
         assert_eq!(walls, [0, 600, 200, 50]);
         assert_eq!(tree.self_times(), [0, 350, 200, 50]);
-        assert_eq!(tree.nodes[0].overflow_calls, 2);
+        assert_eq!((tree.nodes[0].allocations, tree.nodes[0].off_cpu), (2, 7));
+        assert_eq!(tree.nodes[0].overflow_calls, 0);
         assert_eq!((tree.nodes[2].method, tree.nodes[2].parent), (7, 1));
+    }
+
+    #[test]
+    fn processor_time_is_the_time_in_which_the_thread_ran() {
+        let with_costs = |mut node: [u64; 8], off: u64, allocations: u64| {
+            (node[OFF_CPU], node[ALLOCATIONS]) = (off, allocations);
+            node
+        };
+        let mut first = root(1000, 0);
+        first[ROOT_VERSION] |= HAS_CPU;
+        let nodes = [
+            with_costs(first, 0, 0),
+            with_costs(node(0, 0, 1, 600, 0), 150, 4),
+            with_costs(node(1, 7, 3, 200, 0), 50, 0),
+            with_costs(node(1, 8, 1, 100, 0), 110, 2),
+        ];
+        let file = file(&nodes);
+        let mut tree = ContextTree::read(file.path(), 3).unwrap();
+        let times = |tree: &ContextTree| -> Vec<(u64, u64, u64)> {
+            let times = tree.processor_times(&tree.self_times());
+            times
+                .iter()
+                .map(|one| (one.all, one.own, one.overflow))
+                .collect()
+        };
+        assert_eq!(
+            times(&tree),
+            [(300, 0, 0), (300, 150, 0), (150, 150, 0), (0, 0, 0)]
+        );
+        assert_eq!(
+            (tree.nodes[1].allocations, tree.nodes[3].allocations),
+            (4, 2)
+        );
+        (tree.nodes[2].overflow_wall, tree.nodes[2].off_cpu) = (120, 50);
+        assert_eq!(times(&tree)[2], (150, 80, 70));
+        tree.has_cpu = false;
+        assert_eq!(times(&tree)[1], (0, 0, 0));
     }
 
     #[test]
@@ -240,10 +334,10 @@ mod tests {
             assert!(matches!(error, TraceError::NotAContextTree(_)), "{error}");
         }
         let mut future = root(9, 0);
-        future[ROOT_VERSION] = 2;
+        future[ROOT_VERSION] = VERSION + 1;
         let error = ContextTree::read(file(&[future]).path(), 1).unwrap_err();
         assert!(
-            matches!(error, TraceError::FutureVersion { major: 2, .. }),
+            matches!(error, TraceError::FutureVersion { major: 3, .. }),
             "{error}"
         );
     }

@@ -15,11 +15,16 @@ import jdk.internal.vm.annotation.ForceInline;
  * the thread itself writes to its track and to its nodes. The agent makes room for nodes
  * ({@code executor/src/data/context_file.rs}).
  *
+ * <p>The agent reads the processor time of a thread only after the thread was switched out
+ * ({@code executor/src/data/processor_clock.rs}). The time during which it did not run belongs to the
+ * call that was innermost meanwhile. So the first event after a switch lets the agent add this time
+ * to the node, before it changes the node.
+ *
  * <p>If there is no room for a node, the call and all calls in it are counted at the node above.
  * Such a call is an <em>overflow call</em>.
  *
  * <p>The track and the states of calls have addresses of nodes, with the tag of the recording in the
- * upper 16 bits. The state of a call has the node of its caller. The tag has bit 63, and the lower 15
+ * upper 16 bits. The state of a call has the node of its caller. The tag has bit 63, and the lower 14
  * bits of the recording's number. So a call that began in another recording is recognised by one
  * comparison. The state of an overflow call has the bit {@code OVERFLOW}, and the number of open
  * overflow calls, this one included. While overflow calls are open, the word of the track has no bit 63.
@@ -39,8 +44,10 @@ final class VeneerContexts {
     private static final int CALLS = VeneerLayout.NODE_CALLS;
     private static final int WALL = VeneerLayout.NODE_WALL;
     private static final int START = VeneerLayout.NODE_START;
-    private static final int OVERFLOW_CALLS = VeneerLayout.NODE_OVERFLOW_CALLS;
-    private static final int OVERFLOW_WALL = VeneerLayout.NODE_OVERFLOW_WALL;
+    private static final int ALLOCATIONS = VeneerLayout.NODE_ALLOCATIONS;
+    private static final int OVERFLOW_OFFSET = VeneerLayout.OVERFLOW;
+    private static final int OVERFLOW_SHIFT = VeneerLayout.OVERFLOW_SHIFT;
+    private static final int OVERFLOW_WALL = VeneerLayout.OVERFLOW_WALL;
     private static final int LATEST_CHILD = VeneerLayout.NODE_LATEST_CHILD;
     private static final int DEPTH = VeneerLayout.NODE_DEPTH;
     private static final long ADDRESS = (1L << 47) - 1;
@@ -53,6 +60,9 @@ final class VeneerContexts {
     /** Makes room for nodes of the current thread's tree. Returns false if there is none. */
     private static native boolean grow(long shard);
 
+    /** Adds to the current node the time during which the current thread was switched out. */
+    private static native void switched(long shard);
+
     /**
      * The address of the time that the agent writes at short intervals
      * ({@code executor/src/data/coarse_clock.rs}); 0 if times are exact.
@@ -60,23 +70,27 @@ final class VeneerContexts {
     private static long coarse;
     /** The tag of the recording if times are those of the coarse clock. */
     private static long fast = NO_TAG;
+    /** The tag of the recording. */
+    private static long active = NO_TAG;
 
     /** Called before a recording begins. */
     static void begin(int number, long coarse) {
         fast = NO_TAG;
         VeneerContexts.coarse = coarse;
         fast = coarse == 0 ? NO_TAG : tag(number);
+        active = number < 0 ? tag(number) : NO_TAG;
     }
 
     /** Called when a recording ends. */
     static void end() {
         fast = NO_TAG;
+        active = NO_TAG;
     }
 
     /** The tag of a recording of contexts, whose number is negative. */
     @ForceInline
     private static long tag(int number) {
-        return IS_TREE | (long) (-number & 0x7fff) << TAG_SHIFT;
+        return IS_TREE | (long) (-number & 0x3fff) << TAG_SHIFT;
     }
 
     private static long now() throws Throwable {
@@ -95,9 +109,10 @@ final class VeneerContexts {
             if ((current ^ fast) >>> TAG_SHIFT == 0) {
                 long child = U.getLong(null, (current & ADDRESS) + LATEST_CHILD);
                 // All children of a node have the same upper half of the key.
-                if (U.getInt(null, child) == (offset >>> 3) + 1) {
+                long now = U.getLong(null, coarse);
+                if (U.getInt(null, child) == (offset >>> 3) + 1 && !VeneerTrace.wasSwitched(track)) {
                     U.putLong(null, child + CALLS, U.getLong(null, child + CALLS) + 1);
-                    U.putLong(null, child + START, U.getLong(null, coarse));
+                    U.putLong(null, child + START, now);
                     U.putLong(null, track + CURRENT, current & ~ADDRESS | child);
                     return current;
                 }
@@ -119,6 +134,9 @@ final class VeneerContexts {
         // The clock is read before anything is stored, and its call needs more stack than the
         // stores do. So an overflow of the stack happens before the first store.
         long now = now();
+        if (VeneerTrace.wasSwitched(track)) {
+            switched(shard);
+        }
         if (U.getLong(track + NESTED) != 0) {
             return enterOverflow(track, number, now);
         }
@@ -149,8 +167,9 @@ final class VeneerContexts {
             if ((current ^ fast) >>> TAG_SHIFT == 0) {
                 long node = current & ADDRESS;
                 long parent = (state & ADDRESS) - U.getLong(null, track + NODES) >> NODE_SHIFT;
-                if (U.getLong(null, node) >>> 32 == parent) {
-                    long wall = U.getLong(null, coarse) - U.getLong(null, node + START);
+                long now = U.getLong(null, coarse);
+                if (U.getLong(null, node) >>> 32 == parent && !VeneerTrace.wasSwitched(track)) {
+                    long wall = now - U.getLong(null, node + START);
                     if (wall != 0) {
                         U.putLong(null, node + WALL, U.getLong(null, node + WALL) + wall);
                     }
@@ -175,6 +194,9 @@ final class VeneerContexts {
             return;
         }
         long now = now();
+        if (VeneerTrace.wasSwitched(track)) {
+            switched(shard);
+        }
         long nested = U.getLong(track + NESTED);
         if ((state & OVERFLOW) != 0) {
             long outer = (state & OVERFLOW - 1) - 1;
@@ -211,7 +233,8 @@ final class VeneerContexts {
         long current = U.getLong(track + CURRENT);
         long node = current & ADDRESS;
         long nested = U.getLong(track + NESTED) + 1;
-        U.putLong(node + OVERFLOW_CALLS, U.getLong(node + OVERFLOW_CALLS) + 1);
+        long calls = overflow(nodes, node);
+        U.putLong(calls, U.getLong(calls) + 1);
         if (nested == 1) {
             U.putLong(nodes + START, now);
             U.putLong(track + CURRENT, current & ~IS_TREE);
@@ -228,8 +251,27 @@ final class VeneerContexts {
             long current = U.getLong(track + CURRENT);
             long node = current & ADDRESS;
             long wall = now - U.getLong(nodes + START);
-            U.putLong(node + OVERFLOW_WALL, U.getLong(node + OVERFLOW_WALL) + wall);
+            long time = overflow(nodes, node) + OVERFLOW_WALL;
+            U.putLong(time, U.getLong(time) + wall);
             U.putLong(track + CURRENT, current | IS_TREE);
+        }
+    }
+
+    /** The address of the overflow of a node. */
+    private static long overflow(long nodes, long node) {
+        return nodes + OVERFLOW_OFFSET + (node - nodes >>> OVERFLOW_SHIFT);
+    }
+
+    /** Counts an allocation at the node of the innermost open call. */
+    @ForceInline
+    static void allocation(long shard) {
+        if (shard > 0) {
+            long current = U.getLong(null, VeneerTrace.track(shard) + CURRENT);
+            // While overflow calls are open, the word has no bit IS_TREE.
+            if ((current ^ active) << 1 >>> TAG_SHIFT + 1 == 0) {
+                long count = (current & ADDRESS) + ALLOCATIONS;
+                U.putLong(null, count, U.getLong(null, count) + 1);
+            }
         }
     }
 

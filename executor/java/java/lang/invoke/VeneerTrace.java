@@ -180,6 +180,12 @@ public final class VeneerTrace {
         }
     }
 
+    /** Records an allocation of the innermost open call. */
+    @ForceInline
+    public static void allocation(long shard) {
+        VeneerContexts.allocation(shard);
+    }
+
     private static long enter(long shard, int offset, int number) throws Throwable {
         long track = shard > 0 ? track(shard) : 0;
         if (track != 0 && U.getLong(track) != number) {
@@ -213,7 +219,7 @@ public final class VeneerTrace {
      * the answer is no, so the word is read after the time.
      */
     @ForceInline
-    private static boolean wasSwitched(long track) {
+    static boolean wasSwitched(long track) {
         return U.getLongVolatile(null, U.getLong(track + SWITCH)) != mark;
     }
 
