@@ -10,7 +10,7 @@ mod input;
 mod record;
 mod text;
 
-pub use record::{CompleteRun, RunCalls, recorded_directories};
+pub use record::{CompleteRun, ContextOptions, RunCalls, recorded_directories};
 
 use std::io::{self, BufWriter, Write};
 

@@ -344,6 +344,10 @@ pub struct RunArguments {
     /// a clock of 0.2 ms, which costs less.
     #[arg(long, requires = "contexts")]
     pub exact_times: bool,
+    /// Show the calls of a task below the context that submitted it, also if another thread runs it:
+    /// tasks of the thread pools of the JDK, CompletableFuture, and threads.
+    #[arg(long, requires = "contexts")]
+    pub tasks: bool,
     /// Record the calls of all classes, also of those that cannot be armed (java.lang, java.util …), or
     /// say why it is not possible. --call-graph alone does the same.
     #[arg(

@@ -41,7 +41,7 @@ use crate::speedup::speedups::Speedups;
 use crate::weaving::inline_caches::InlineCaches;
 use crate::weaving::woven_methods::WovenMethods;
 use parking_lot::{Mutex, RwLock};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, OnceLock};
@@ -100,6 +100,8 @@ pub struct Agent {
     pub tallies: Tallies,
     /// The inline caches of instruments.
     pub inline_caches: InlineCaches,
+    /// The methods whose new instruments take effect when the code of the plan has run.
+    pub deferred_versions: Mutex<BTreeSet<MethodId>>,
     /// The file with the facts about armed classes, if a recording of calls needs it.
     pub class_facts: Option<ClassFactsFile>,
     /// The recorder of event traces.
@@ -212,6 +214,7 @@ impl Agent {
             complete_calls: OnceLock::new(),
             rings: parts.rings,
             inline_caches: InlineCaches::default(),
+            deferred_versions: Mutex::default(),
             tallies: parts.tallies,
             class_facts: parts.class_facts,
             recorder: Recorder::default(),

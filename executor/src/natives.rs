@@ -245,6 +245,16 @@ pub unsafe fn grow_contexts(shard: jlong) -> jboolean {
     })
 }
 
+/// `VeneerContexts.submission`: the number of the submissions in a context; -1 if there are too many.
+pub fn submission(context: jlong) -> jint {
+    guarded("the submission of a task", -1, || {
+        let number = Agent::get().and_then(|agent| agent.recorder.submission(context as u64));
+        number
+            .and_then(|number| jint::try_from(number).ok())
+            .unwrap_or(-1)
+    })
+}
+
 /// `VeneerContexts.switched`: the current thread was switched out since the latest reading of its clock.
 ///
 /// # Safety

@@ -18,10 +18,21 @@ use serde::{Deserialize, Serialize};
 /// lock, because an implementation may load classes and wait for the JVM.
 pub trait Runtime: Send + Sync {
     /// Attaches an instrument to loaded classes and to classes that are loaded later. If the call
-    /// fails, no point has changed.
+    /// fails, no point has changed. An instrument of many methods may take effect only with
+    /// [`Runtime::settle`], so that several instruments need one new version of each method.
     fn attach(&self, spec: InstrumentSpec) -> Result<AttachSummary, AttachError>;
+    /// Lets all attached instruments take effect. Called when code of a plan has run.
+    fn settle(&self) {}
     /// Detaches an instrument. Its data remain readable. Detaching an instrument twice is no error.
     fn detach(&self, id: InstrumentId) -> Result<(), AttachError>;
+    /// Detaches several instruments. All of them are detached also if there is an error.
+    ///
+    /// # Errors
+    /// The first error.
+    fn detach_all(&self, ids: &[InstrumentId]) -> Result<(), AttachError> {
+        let results: Vec<_> = ids.iter().map(|id| self.detach(*id)).collect();
+        results.into_iter().collect()
+    }
     /// Returns the current data of an instrument, in no order. An unknown id has no rows.
     fn rows(&self, id: InstrumentId) -> Vec<PointRow>;
     /// Returns the last `last` events of a value log, newest last.

@@ -100,6 +100,11 @@ pub struct ProbeFunction {
 /// Functions that count their calls. Each call site in a plan has its own count.
 pub(crate) const COUNTED_PER_CALL_SITE: [&str; 2] = ["one_in", "per_second"];
 
+/// Whether a call of this function has an effect, so that its value need not be used.
+pub fn has_effect(name: &str) -> bool {
+    ["task_submitted", "task_begins", "task_ends"].contains(&name)
+}
+
 /// All functions that the runtime implements.
 pub const FUNCTIONS: &[ProbeFunction] = &[
     ProbeFunction {
@@ -171,6 +176,27 @@ pub const FUNCTIONS: &[ProbeFunction] = &[
         parameters: &[],
         result: ResultType::Object,
         description: "the object for which `LockSupport` parks the current thread, or `()`: at a call of `jdk.internal.misc.Unsafe::park` in its methods",
+    },
+    ProbeFunction {
+        name: "task_submitted",
+        helper: "taskSubmitted",
+        parameters: &[ParameterType::Object],
+        result: ResultType::Bool,
+        description: "remembers the current calling context as that of an object, which another thread will run as a task; false if the contexts of this thread are not recorded",
+    },
+    ProbeFunction {
+        name: "task_begins",
+        helper: "taskBegins",
+        parameters: &[ParameterType::Object],
+        result: ResultType::Bool,
+        description: "places the calls of the current thread below the context in which the object was submitted, until `task_ends()`; false if contexts are not recorded",
+    },
+    ProbeFunction {
+        name: "task_ends",
+        helper: "taskEnds",
+        parameters: &[],
+        result: ResultType::Bool,
+        description: "ends the innermost task of the current thread; false if there is none",
     },
     ProbeFunction {
         name: "one_in",

@@ -10,8 +10,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use thiserror::Error;
 
-/// The largest message, in bytes, without its line feed: 16 MiB.
-pub const MAX_MESSAGE_BYTES: usize = 16 << 20;
+/// The largest message, in bytes, without its line feed: 256 MiB. The counts of a call graph of a large
+/// program have some tens of MiB.
+pub const MAX_MESSAGE_BYTES: usize = 256 << 20;
 
 /// The largest request that an agent reads, in bytes: 1 MiB. The limit is lower than
 /// [`MAX_MESSAGE_BYTES`] because every connected client can make the agent buffer one request.
@@ -74,13 +75,19 @@ impl WireError {
     }
 }
 
-/// Writes one message and its line feed, and flushes.
+/// Writes one message of at most [`MAX_MESSAGE_BYTES`] bytes and its line feed, and flushes.
 pub fn write_message<T: Serialize>(to: &mut impl Write, message: &T) -> Result<(), WireError> {
+    write_message_within(to, message, MAX_MESSAGE_BYTES)
+}
+
+fn write_message_within<T: Serialize>(
+    to: &mut impl Write,
+    message: &T,
+    limit: usize,
+) -> Result<(), WireError> {
     let mut line = serde_json::to_vec(message).map_err(WireError::Unserialisable)?;
-    if line.len() > MAX_MESSAGE_BYTES {
-        return Err(WireError::TooLong {
-            limit: MAX_MESSAGE_BYTES,
-        });
+    if line.len() > limit {
+        return Err(WireError::TooLong { limit });
     }
     line.push(b'\n');
     to.write_all(&line)?;
@@ -208,20 +215,22 @@ mod tests {
 
     #[test]
     fn the_limit_holds_both_ways_and_to_the_byte() {
+        const LIMIT: usize = 10_000;
         let frame = serde_json::to_string(&Reply::Print(String::new()))
             .unwrap()
             .len();
-        let fits = Reply::Print("x".repeat(MAX_MESSAGE_BYTES - frame));
+        let fits = Reply::Print("x".repeat(LIMIT - frame));
         let mut stream = Vec::new();
-        write_message(&mut stream, &fits).unwrap();
-        assert_eq!(read_message(&mut stream.as_slice()).unwrap(), Some(fits));
+        write_message_within(&mut stream, &fits, LIMIT).unwrap();
+        let read = read_message_within(&mut stream.as_slice(), LIMIT);
+        assert_eq!(read.unwrap(), Some(fits));
 
-        let large = Reply::Print("x".repeat(MAX_MESSAGE_BYTES - frame + 1));
-        let error = write_message(&mut Vec::new(), &large).unwrap_err();
+        let large = Reply::Print("x".repeat(LIMIT - frame + 1));
+        let error = write_message_within(&mut Vec::new(), &large, LIMIT).unwrap_err();
         assert!(matches!(error, WireError::TooLong { .. }));
         let endless = std::io::repeat(b'x');
         let mut reader = std::io::BufReader::new(endless);
-        let error = read_message::<Reply>(&mut reader).unwrap_err();
+        let error = read_message_within::<Reply>(&mut reader, LIMIT).unwrap_err();
         assert!(matches!(error, WireError::TooLong { .. }));
     }
 }

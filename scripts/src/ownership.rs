@@ -35,6 +35,28 @@ impl Attachment {
     }
 }
 
+/// Detaches several instruments and edits, the instruments first and at once.
+///
+/// # Errors
+/// The first error. Everything counts as detached nevertheless.
+pub(crate) fn detach_all(things: &[Attachment], runtime: &dyn Runtime) -> Result<(), AttachError> {
+    let mut instruments = Vec::new();
+    let mut patches = Vec::new();
+    for thing in things {
+        match thing {
+            Attachment::Instrument(id) => instruments.push(*id),
+            Attachment::Patch(id) => patches.push(*id),
+        }
+    }
+    let detached = match instruments.as_slice() {
+        [] => Ok(()),
+        [one] => runtime.detach(*one),
+        several => runtime.detach_all(several),
+    };
+    let undone: Vec<_> = patches.into_iter().map(|id| runtime.undo(id)).collect();
+    undone.into_iter().fold(detached, Result::and)
+}
+
 struct OwnedAttachment {
     instance: PlanInstanceId,
     plan: String,
@@ -76,11 +98,22 @@ impl Ownership {
 
     /// Detaches everything that one plan instance has attached, newest first. Errors are printed.
     pub(crate) fn detach_instance(&self, instance: PlanInstanceId, runtime: &dyn Runtime) {
-        for (plan, thing) in self.instance_attachments(instance) {
-            if let Err(error) = thing.detach(runtime) {
+        let all = self.instance_attachments(instance);
+        let are_together = |a: &(String, Attachment), b: &(String, Attachment)| {
+            matches!(
+                (a.1, b.1),
+                (Attachment::Instrument(_), Attachment::Instrument(_))
+            )
+        };
+        for group in all.chunk_by(are_together) {
+            let things: Vec<Attachment> = group.iter().map(|(_, thing)| *thing).collect();
+            if let Err(error) = detach_all(&things, runtime) {
+                let plan = &group[0].0;
                 runtime.print(&format!("{plan}: while taking the plan back: {error}"));
             }
-            self.record_detached(thing);
+            things
+                .into_iter()
+                .for_each(|thing| self.record_detached(thing));
         }
     }
 

@@ -30,7 +30,8 @@ pub(crate) struct CallbackCall {
 }
 
 /// Runs script code within the time limit. Converts errors for display; an error without a position
-/// is shown at `place`. Catches a panic of the engine, because a panic must not abort the JVM.
+/// is shown at `place`. Catches a panic of the engine, because a panic must not abort the JVM. Then all
+/// instruments that the code has attached take effect.
 pub(crate) fn guard<R>(
     context: &PlanContext,
     plan: &Plan,
@@ -40,7 +41,9 @@ pub(crate) fn guard<R>(
     context.runtime.set_current_plan(context.instance);
     let _call = context.begin_call();
     let within = plan.source_map();
-    match catch_unwind(AssertUnwindSafe(code)) {
+    let done = catch_unwind(AssertUnwindSafe(code));
+    context.runtime.settle();
+    match done {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(error)) => Err(PlanError::run(within, place, *error)),
         Err(_) => {

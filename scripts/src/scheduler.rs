@@ -18,7 +18,7 @@ use crate::engine;
 use crate::error::{PlanError, PlanStage};
 use crate::event_listeners::EventListeners;
 use crate::link::EvaluatedModules;
-use crate::ownership::{Attachment, Ownership};
+use crate::ownership::{self, Attachment, Ownership};
 use crate::plan::Plan;
 use crate::running_plan::{CallbackCall, RunningPlan, guard};
 use parking_lot::Mutex;
@@ -478,22 +478,24 @@ impl PlanSession {
         all
     }
 
-    /// Detaches one instrument or undoes one edit, regardless of the plan that owns it. Returns
-    /// false if nothing attached has this id.
+    /// Detaches instruments and undoes edits by their ids, regardless of the plans that own them.
+    /// Returns the names of which nothing attached is the id.
     ///
     /// # Errors
-    /// The error of the runtime. The instrument or edit then counts as detached nevertheless.
-    pub fn detach_by_id(&self, name: &str) -> Result<bool, AttachError> {
-        let thing = self
-            .ownership
-            .all()
-            .into_iter()
-            .find(|t| t.to_string() == name);
-        let Some(thing) = thing else {
-            return Ok(false);
-        };
-        self.ownership.record_detached(thing);
-        thing.detach(self.runtime.as_ref()).map(|()| true)
+    /// The first error of the runtime. Everything that is named counts as detached nevertheless.
+    pub fn detach_by_ids<'n>(&self, names: &[&'n str]) -> Result<Vec<&'n str>, AttachError> {
+        let all = self.ownership.all();
+        let (mut things, mut unknown) = (Vec::new(), Vec::new());
+        for name in names {
+            match all.iter().find(|thing| thing.to_string() == *name) {
+                Some(thing) => things.push(*thing),
+                None => unknown.push(*name),
+            }
+        }
+        for thing in &things {
+            self.ownership.record_detached(*thing);
+        }
+        ownership::detach_all(&things, self.runtime.as_ref()).map(|()| unknown)
     }
 
     /// Removes instruments from the ownership records, because the runtime has detached them by

@@ -15,7 +15,7 @@ use std::path::Path;
 
 use serde_json::Value;
 use veneer_tests::call_oracle::{compile_library, oracle_option, start_recording};
-use veneer_tests::command::{json, run};
+use veneer_tests::command::{json, run, veneer};
 use veneer_tests::java_programs::{Outcome, Programs, on_a_jdk_with};
 use veneer_tests::live::{Live, until};
 use veneer_tests::process::Process;
@@ -310,6 +310,116 @@ fn processor_time_and_allocations_belong_to_their_context() -> Outcome {
             let allocations = shown["allocations"].as_array().into_iter().flatten();
             let counted: i64 = allocations.filter_map(|one| one["count"].as_i64()).sum();
             assert_eq!(cost_under(&shown, None, "Costs::", "allocations"), counted);
+        }
+        Ok(())
+    })
+}
+
+/// The calls of a method in tasks, by the method that submitted the task.
+fn submitters(shown: &Value, method: &str) -> BTreeMap<String, i64> {
+    let names = methods(shown);
+    let all = shown["contexts"].as_array().map_or(&[][..], Vec::as_slice);
+    let by_id: HashMap<i64, &Value> = all
+        .iter()
+        .filter_map(|one| Some((one["id"].as_i64()?, one)))
+        .collect();
+    let name = |context: &Value| {
+        let id = context["method"].as_i64().unwrap_or(-1);
+        names.get(&id).cloned().unwrap_or_default()
+    };
+    let parent = |context: &Value| by_id.get(&context["parent"].as_i64()?).copied();
+    let mut found = BTreeMap::new();
+    for context in all.iter().filter(|one| name(one).contains(method)) {
+        let mut above = Some(context);
+        while let Some(one) = above
+            && one["origin"] != "handover"
+        {
+            above = parent(one);
+        }
+        let submitter = above.and_then(parent).map_or("none".to_owned(), name);
+        let (_, submitter) = submitter.split_once("::").unwrap_or(("", &submitter));
+        let (submitter, _) = submitter.split_once('(').unwrap_or((submitter, ""));
+        *found.entry(submitter.to_owned()).or_default() += context["calls"].as_i64().unwrap_or(0);
+    }
+    found
+}
+
+#[test]
+fn tasks_are_below_the_contexts_that_submitted_them() -> Outcome {
+    on_a_jdk_with("contexts", |programs| {
+        let options = ["--arm", "Tasks", "--arm", "Tasks$*", "--tasks"];
+        let (shown, _) = record(programs, &programs.java("Tasks"), &options)?;
+        for (method, submitter, calls) in [
+            ("Tasks::runnable(", "runnables", 40),
+            ("Tasks::callable(", "callables", 30),
+            ("Tasks::failing(", "failures", 20),
+            ("Tasks::outer(", "nested", 1),
+            ("Tasks::inner(", "outer", 1),
+            ("Tasks::later(", "scheduled", 5),
+            ("Tasks::first(", "futures", 10),
+            ("Tasks::second(", "futures", 10),
+            ("Tasks::third(", "common", 10),
+            ("Tasks::body(", "threads", 6),
+        ] {
+            let expected = BTreeMap::from([(submitter.to_owned(), calls)]);
+            assert_eq!(submitters(&shown, method), expected, "{method}");
+        }
+        let ticks = submitters(&shown, "Tasks::tick(");
+        assert!(ticks.len() == 1 && ticks["periodic"] >= 10, "{ticks:?}");
+        let leaves = submitters(&shown, "Tasks::leaf(");
+        let known = ["compute", "forked"];
+        assert!(
+            leaves.keys().all(|one| known.contains(&one.as_str())),
+            "{leaves:?}"
+        );
+        assert_eq!(leaves.values().sum::<i64>(), 64);
+        let links = submitters(&shown, "Tasks::link(");
+        let expected = [("chain".to_owned(), 1), ("link".to_owned(), 99)];
+        assert_eq!(links, BTreeMap::from(expected));
+        // A chain of tasks has a bounded number of contexts.
+        let names = methods(&shown);
+        let contexts = shown["contexts"].as_array().into_iter().flatten();
+        let of_links = contexts.filter(|one| {
+            let id = one["method"].as_i64().unwrap_or(-1);
+            names
+                .get(&id)
+                .is_some_and(|name| name.contains("Tasks::link("))
+        });
+        assert!((8..=9).contains(&of_links.count()));
+        let (main, ..) = costs(&shown, "Tasks::main");
+        assert_eq!(main, 1);
+        Ok(())
+    })
+}
+
+/// The threads of the pool begin before the recording. A JVM of version 17 gives the classes of pools
+/// without stack maps to an agent that comes late.
+#[test]
+fn tasks_of_a_running_program_are_followed_or_the_command_says_why_not() -> Outcome {
+    on_a_jdk_with("contexts", |programs| {
+        let live = Live::start(&programs.java("Pools"))?;
+        let file = programs.classes().join("pools.calls");
+        let file = file.to_string_lossy();
+        let pid = live.pid().to_string();
+        let options = ["Pools", "--contexts", "--tasks", "--for", "3", "-o", &*file];
+        let recorded = veneer()
+            .args([&["calls", &pid], &options[..]].concat())
+            .run()?;
+        let recorded = recorded.succeeded("veneer calls")?;
+        live.stop()?;
+        let shown = json(&["calls", "show", &file, "--json"])?;
+        let found = submitters(&shown, "Pools::job(");
+        match recorded
+            .err
+            .contains("tasks of the thread pools of the JDK are not followed")
+        {
+            true => assert!(programs.jdk().major() < 21, "{}", recorded.err),
+            false => {
+                let followed = found.get("submit").copied().unwrap_or(0);
+                // Tasks that were submitted before the recording have no known submitter.
+                let others: i64 = found.values().sum::<i64>() - followed;
+                assert!(followed > 50 && others < 20, "{found:?}");
+            }
         }
         Ok(())
     })

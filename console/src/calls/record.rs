@@ -22,6 +22,7 @@ mod site;
 
 pub use bursts::record_in_bursts;
 pub use complete::{CompleteRun, record_running};
+pub use instruments::ContextOptions;
 pub use run_recording::{RunCalls, recorded_directories};
 
 use std::collections::BTreeSet;
@@ -49,7 +50,7 @@ use crate::trace::TraceDirectory;
 use assemble::Readings;
 use contexts::take_contexts;
 use hierarchy::Hierarchy;
-use instruments::{ContextTimes, InstrumentNames};
+use instruments::{InstrumentNames, is_about_tasks};
 use veneer_client::plan_text::literal;
 
 /// The pattern of all methods that can be recorded.
@@ -62,6 +63,9 @@ const CLASSES_PER_PROGRAM: usize = 100;
 /// Interval between two readings of the counts. If the JVM ends, the last reading is written.
 const READING_INTERVAL: Duration = Duration::from_secs(5);
 
+/// The warning about thread pools that cannot have code.
+const UNFOLLOWED_TASKS: &str = "tasks of the thread pools of the JDK are not followed: this JVM gives its own classes without stack maps to an agent that comes late (JDK 17 does); start the program with `veneer run`";
+
 /// Why nothing was recorded.
 #[derive(Debug, Error)]
 enum RecordError {
@@ -72,7 +76,11 @@ enum RecordError {
 /// The recorder of contexts, as the plan prints it.
 #[derive(Debug, Deserialize)]
 struct ContextRecorder {
-    id: String,
+    /// The ids of all instruments of the recording.
+    ids: Vec<String>,
+    /// The number of methods of thread pools whose tasks are not followed.
+    #[serde(default)]
+    unfollowed: u64,
     /// The directory of the trees, in the file system of the JVM.
     directory: PathBuf,
 }
@@ -149,12 +157,24 @@ fn record_part(
     let mut holder = veneer_client::connect(arguments.pid)?;
     let mut program = names.plan(&patterns, MAX_RECEIVERS);
     let has_contexts = arguments.contexts || arguments.adaptive;
-    let times = ContextTimes::choose(has_contexts, arguments.exact_times);
-    if let Some(times) = times {
-        program += &names.context_plan(times);
+    let options = ContextOptions::new(arguments.exact_times, arguments.tasks);
+    let options = Some(options).filter(|_| has_contexts);
+    if let Some(options) = options {
+        program += &names.context_plan(options);
     }
     let (recorder, warnings) = match holder.execute("calls", program, Some(LEASE_MILLIS)) {
-        Ok(mut prints) => (take_recorder(&mut prints), distinct(prints)),
+        Ok(mut prints) => {
+            let recorder = take_recorder(&mut prints);
+            let mut warnings = distinct(prints);
+            warnings.retain(|warning| !(arguments.tasks && is_about_tasks(warning)));
+            if recorder
+                .as_ref()
+                .is_some_and(|one: &ContextRecorder| one.unfollowed > 0)
+            {
+                warnings.push(UNFOLLOWED_TASKS.to_owned());
+            }
+            (recorder, warnings)
+        }
         Err(ControlError::Refused(message)) => {
             print_error(&message);
             return Ok(RecordedPart::Refused);
@@ -183,17 +203,15 @@ fn record_part(
     let (readings, is_whole) = recording.record(time, interruption)?;
     if let Some(recorder) = recorder.filter(|_| is_whole) {
         // The trees are whole when the agent has detached their recorder.
-        recording
-            .client
-            .detach(DetachTarget::Ids(vec![recorder.id]))?;
+        recording.client.detach(DetachTarget::Ids(recorder.ids))?;
     }
     drop(holder);
     let mut profile = assemble::profile(&readings, &recording.hierarchy, &parsed);
     if let Some(trees) = trees {
         take_contexts(&mut profile, trees.path(), &readings.contexts);
     }
-    if let Some(times) = times {
-        profile.add_info("times", times.info());
+    for (name, fact) in options.into_iter().flat_map(ContextOptions::facts) {
+        profile.add_info(name, fact);
     }
     for pattern in &patterns {
         profile.add_info("methods", pattern);

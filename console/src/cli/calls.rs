@@ -103,6 +103,10 @@ pub struct CallsRecordArguments {
     /// a clock of 0.2 ms, which costs less.
     #[arg(long, requires = "contexts")]
     pub exact_times: bool,
+    /// Show the calls of a task below the context that submitted it, also if another thread runs it:
+    /// tasks of the thread pools of the JDK, CompletableFuture, and threads.
+    #[arg(long, requires = "contexts")]
+    pub tasks: bool,
     /// Record contexts in bursts of 1 to 4 seconds, and attach nothing in between. The first burst is
     /// followed by a pause of 19 times its length, so that the program is at most 5 % slower; the pauses
     /// grow when the shares of the calls have settled. The profile states its error. For minutes.

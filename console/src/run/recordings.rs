@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use veneer_protocol::{AgentConfig, PlanSource};
 
-use crate::calls::{CompleteRun, RunCalls, recorded_directories};
+use crate::calls::{CompleteRun, ContextOptions, RunCalls, recorded_directories};
 use crate::cli::RunArguments;
 use crate::output::print_error;
 use crate::trace::{RunRecording, read_rules, traces};
@@ -70,7 +70,8 @@ impl Recordings {
                 .transpose()?,
             calls: calls
                 .map(|place| {
-                    let contexts = (arguments.contexts, arguments.exact_times);
+                    let contexts = ContextOptions::new(arguments.exact_times, arguments.tasks);
+                    let contexts = Some(contexts).filter(|_| arguments.contexts);
                     RunCalls::prepare(place, arm, contexts)
                 })
                 .transpose()?,

@@ -217,6 +217,16 @@ pub unsafe extern "system" fn Java_java_lang_invoke_VeneerContexts_grow(
     unsafe { natives::grow_contexts(shard) }
 }
 
+/// The native method `VeneerContexts.submission`.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_invoke_VeneerContexts_submission(
+    _: *mut JNIEnv,
+    _: jclass,
+    context: jlong,
+) -> jint {
+    natives::submission(context)
+}
+
 /// The native method `VeneerContexts.switched`.
 ///
 /// # Safety

@@ -136,7 +136,7 @@ impl ContextFile {
     pub fn add_off_cpu(&self, node: i64, ticks: u64) {
         let offset = node.wrapping_sub(self.map.address()) as u64;
         let bytes = NODE_BYTES as u64;
-        if offset < self.room * bytes && offset % bytes == 0 {
+        if offset < self.room * bytes && offset.is_multiple_of(bytes) {
             let word = self.map.word(offset + OFF_CPU as u64 * 8);
             word.fetch_add(ticks as i64, Ordering::Relaxed);
         }

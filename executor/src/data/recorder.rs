@@ -34,6 +34,7 @@ mod context_track;
 mod context_tracks;
 pub mod jvm_tracks;
 pub mod recorded_thread;
+mod submissions;
 pub mod thread_events;
 mod trace_names;
 mod track;
@@ -44,6 +45,7 @@ use crate::data::memory::WordTable;
 use crate::data::processor_clock::ProcessorTime;
 use crate::data::recorder::context_track::ContextTrack;
 use crate::data::recorder::recorded_thread::RecordedThread;
+use crate::data::recorder::submissions::Submissions;
 use crate::data::recorder::trace_names::TraceNames;
 use crate::data::recorder::track::Track;
 use crate::data::thread_age::since_boot;
@@ -134,6 +136,8 @@ struct Recording {
     late_since: Option<Duration>,
     /// The room for contexts.
     nodes: Arc<NodeBudget>,
+    /// The contexts in which tasks were submitted.
+    submissions: Submissions,
     instrument: InstrumentId,
     directory: PathBuf,
     names: TraceNames,
@@ -222,6 +226,7 @@ impl Recorder {
             form: spec.form,
             late_since: spec.is_late.then(since_boot),
             nodes: Arc::default(),
+            submissions: Submissions::default(),
             instrument,
             directory,
             names: TraceNames::new(names),

@@ -48,7 +48,7 @@ const fn reader(class: RuntimeClass) -> RuntimeClass {
 
 /// The runtime classes, in the order in which the agent defines them: a class is defined before the
 /// first use of any method that names it. `VeneerAgent`, which the agent calls, is the last one.
-pub const CLASSES: [RuntimeClass; 35] = [
+pub const CLASSES: [RuntimeClass; 36] = [
     named(class("VeneerFrame")),
     class("VeneerReserve"),
     class("VeneerBound"),
@@ -78,6 +78,7 @@ pub const CLASSES: [RuntimeClass; 35] = [
     class("VeneerWalk"),
     class("VeneerBacktrace"),
     class("VeneerEvents"),
+    class("VeneerTask"),
     class("VeneerContexts"),
     named(class("VeneerTrace")),
     named(class("VeneerRuntime")),
@@ -248,6 +249,8 @@ java_constants! {
     CONTEXTS_MASK: i32 = 48;
     /// Offset in a track of contexts: the number of open calls that found no room for a node.
     CONTEXTS_NESTED: i32 = 56;
+    /// Offset in a track of contexts: the number of the thread in the recording.
+    CONTEXTS_THREAD: i32 = 72;
     /// Binary logarithm of the size of a node of contexts.
     NODE_SHIFT: i32 = 6;
     /// Offset in a node: the number of calls. A node begins with its key.
@@ -263,6 +266,9 @@ java_constants! {
     NODE_LATEST_CHILD: i32 = 48;
     /// Offset in a node: the number of nodes above it.
     NODE_DEPTH: i32 = 56;
+    /// Bit of the lower half of a key: the node is that of tasks, and the other 31 bits are the number of
+    /// their submission.
+    TASK: i64 = 1 << 31;
     /// Offset behind the root: the overflow of the root.
     OVERFLOW: i32 = 1 << 26;
     /// Binary logarithm of the size of a node, divided by the size of its overflow.
@@ -349,6 +355,7 @@ mod tests {
             assert_eq!(offset as usize, word * 8);
         }
         assert_eq!(1 << NODE_SHIFT, context_node::NODE_BYTES);
+        assert_eq!(TASK as u64, context_node::TASK);
         assert_eq!(OVERFLOW as u64, context_node::OVERFLOW_OFFSET);
         assert_eq!(
             1 << (NODE_SHIFT - OVERFLOW_SHIFT),

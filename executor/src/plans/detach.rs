@@ -27,10 +27,7 @@ pub fn detach(agent: &Agent, session: &PlanSession, which: &DetachTarget) -> Det
             let is_unknown = |name: &&String| !session.detach_component(name);
             unknown.extend(names.iter().filter(is_unknown).cloned());
         }
-        DetachTarget::Ids(names) => {
-            let is_unknown = |name: &&String| !detach_one(agent, session, name);
-            unknown.extend(names.iter().filter(is_unknown).cloned());
-        }
+        DetachTarget::Ids(names) => unknown.extend(detach_named(agent, session, names)),
     }
     DetachResult {
         detached: detached_names(&before, &attached(session)),
@@ -51,20 +48,28 @@ fn each_instance(session: &PlanSession, detach: impl Fn(PlanInstanceId)) {
     instances.into_iter().rev().for_each(detach);
 }
 
-/// Detaches one plan instance (`l3`), instrument (`i7`) or patch (`p2`). Returns false if nothing
-/// attached has this name.
-fn detach_one(agent: &Agent, session: &PlanSession, name: &str) -> bool {
-    match name.parse() {
-        Ok(instance) if session.remaining_work().contains_key(&instance) => {
-            session.detach(instance);
-            true
+/// Detaches plan instances (`l3`), and then instruments (`i7`) and patches (`p2`). Returns the names of
+/// nothing that is attached.
+fn detach_named(agent: &Agent, session: &PlanSession, names: &[String]) -> Vec<String> {
+    let mut unknown = Vec::new();
+    let mut others = Vec::new();
+    for name in names {
+        match name.parse() {
+            Ok(instance) if session.remaining_work().contains_key(&instance) => {
+                session.detach(instance);
+            }
+            Ok(_) => unknown.push(name.clone()),
+            Err(_) => others.push(name.as_str()),
         }
-        Ok(_) => false,
-        Err(_) => session.detach_by_id(name).unwrap_or_else(|e| {
-            agent.report_problem("", &format!("while taking {name} off: {e}"));
-            true
-        }),
     }
+    match session.detach_by_ids(&others) {
+        Ok(left) => unknown.extend(left.into_iter().map(str::to_owned)),
+        Err(error) => {
+            let names = others.join(", ");
+            agent.report_problem("", &format!("while taking {names} off: {error}"));
+        }
+    }
+    unknown
 }
 
 /// The instruments and patches that are attached now, by plan instance, oldest first.

@@ -56,15 +56,25 @@ impl Runtime for RuntimeHandle {
         self.attach_instrument(spec)
     }
 
+    fn settle(&self) {
+        self.install_deferred();
+    }
+
     fn detach(&self, id: InstrumentId) -> Result<(), AttachError> {
-        self.detach_instrument(id)
+        self.detach_instruments(&[id])
+    }
+
+    fn detach_all(&self, ids: &[InstrumentId]) -> Result<(), AttachError> {
+        self.detach_instruments(ids)
     }
 
     fn rows(&self, id: InstrumentId) -> Vec<PointRow> {
+        self.settle();
         crate::plans::readings::rows(self.agent, id)
     }
 
     fn events(&self, id: InstrumentId, last: usize) -> Vec<LogEvent> {
+        self.settle();
         self.logged_events(id, last)
     }
 
@@ -73,6 +83,7 @@ impl Runtime for RuntimeHandle {
     }
 
     fn watch_vm_events(&self, kinds: VmEventKinds) -> Result<(), AttachError> {
+        self.settle();
         self.subscribe(Subscriber::Plans, kinds)
     }
 
@@ -81,22 +92,27 @@ impl Runtime for RuntimeHandle {
     }
 
     fn begin_speedup(&self, spec: SpeedupSpec) -> Result<SpeedupId, AttachError> {
+        self.settle();
         observer::begin(self.agent, self.env(), spec)
     }
 
     fn end_speedup(&self, id: SpeedupId) -> Option<SpeedupWindow> {
+        self.settle();
         self.agent.speedups.end(id)
     }
 
     fn edit(&self, spec: EditSpec) -> Result<EditSummary, AttachError> {
+        self.settle();
         self.apply_edits(spec)
     }
 
     fn edits(&self) -> Vec<PatchSummary> {
+        self.settle();
         self.patch_summaries()
     }
 
     fn undo(&self, id: PatchId) -> Result<(), AttachError> {
+        self.settle();
         self.undo_edits(id)
     }
 
@@ -113,14 +129,17 @@ impl Runtime for RuntimeHandle {
     }
 
     fn drop_table(&self, table: u32) {
+        self.settle();
         self.agent.tallies.drop_table(table);
     }
 
     fn read_table(&self, table: u32) -> Tally {
+        self.settle();
         self.read_table(table)
     }
 
     fn clear_table(&self, table: u32) {
+        self.settle();
         self.agent.tallies.clear(&self.agent.shards, table);
     }
 
@@ -129,26 +148,32 @@ impl Runtime for RuntimeHandle {
         patterns: &[MethodPattern],
         sample: Option<RandomSample>,
     ) -> Vec<ArmedMethod> {
+        self.settle();
         self.armed_methods(patterns, sample)
     }
 
     fn flow_graphs(&self, patterns: &[MethodPattern]) -> Vec<Graph> {
+        self.settle();
         self.flow_graphs(patterns)
     }
 
     fn classes(&self, patterns: &[MethodPattern]) -> Vec<ArmedClass> {
+        self.settle();
         self.described_classes(patterns)
     }
 
     fn flow_graph(&self, method: MethodId) -> Option<Graph> {
+        self.settle();
         crate::classes::queries::flow_graph(self.agent, method)
     }
 
     fn refusals(&self) -> Vec<RefusalRow> {
+        self.settle();
         self.agent.refusals()
     }
 
     fn instruments(&self) -> Vec<InstrumentSummary> {
+        self.settle();
         self.summaries()
     }
 
@@ -157,6 +182,7 @@ impl Runtime for RuntimeHandle {
     }
 
     fn stale_activation_count(&self) -> u64 {
+        self.settle();
         self.agent.methods.stale_count(self.agent, self.env())
     }
 

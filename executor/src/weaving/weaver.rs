@@ -110,11 +110,43 @@ pub fn weave_class(
     eager: bool,
     batch: &mut SwitchBatch,
 ) -> Vec<(InstrumentId, AttachError)> {
+    let placed = place_instruments(agent, env, class);
+    let refused = agent
+        .methods
+        .prepare(agent, env, class, &placed.changed, eager, batch);
+    for (id, reason) in refused {
+        remove_unproven(agent, class, id, &reason);
+    }
+    placed.errors
+}
+
+/// The result of [`place_instruments`].
+#[derive(Default)]
+pub struct PlacedInstruments {
+    /// The methods that need a new version.
+    pub changed: Vec<MethodId>,
+    /// The errors of single methods.
+    pub errors: Vec<(InstrumentId, AttachError)>,
+}
+
+/// Adds the points of instruments that match the methods of a class, as [`weave_class`] does, but makes
+/// no versions.
+pub fn place_instruments(agent: &Agent, env: Env, class: &Arc<Class>) -> PlacedInstruments {
+    let mut placed = PlacedInstruments::default();
+    // Code that waits for a class is placed again if the class has been loaded meanwhile.
+    while place_once(agent, env, class, &mut placed) {}
+    placed.changed.sort_unstable();
+    placed.changed.dedup();
+    placed
+}
+
+/// Adds the points that are possible now. Returns whether there may be more.
+fn place_once(agent: &Agent, env: Env, class: &Arc<Class>, placed: &mut PlacedInstruments) -> bool {
     let methods = {
         let state = class.state();
         if state.class.is_none() {
             // The class is not prepared yet. It is woven when it is.
-            return Vec::new();
+            return false;
         }
         state.methods.clone()
     };
@@ -124,24 +156,24 @@ pub fn weave_class(
     let facts = selection::metadata_if_needed(agent.tool, env, class, patterns);
     let tasks = select_tasks(agent, class, &methods, facts.as_deref());
     if tasks.is_empty() {
-        return Vec::new();
+        return false;
     }
     if !later_agents::has_own_code(agent, env, class) {
         if class.state().code_in_jvm == CodeInJvm::NotChecked {
             agent.hooked_again.add(class, true);
             agent.post_job(PlanJob::CheckHookedClasses);
         }
-        return Vec::new();
+        return false;
     }
     let original = match class.original_file() {
         Ok(original) => original,
         Err(lost) => {
             agent.refuse(class.dotted.as_str(), "", lost.name(), &lost.to_string());
-            return Vec::new();
+            return false;
         }
     };
     let Ok(file) = ClassFile::parse(&original) else {
-        return Vec::new();
+        return false;
     };
     let mut weaver = ClassWeaver {
         agent,
@@ -155,25 +187,16 @@ pub fn weave_class(
         weaver.weave(task);
     }
     let WeavingResult {
-        mut errors,
+        errors,
         waiting,
-        mut changed,
+        changed,
         records,
     } = weaver.result;
-    changed.sort_unstable();
-    changed.dedup();
     // The points are recorded before the first count can happen.
     agent.append_records(&records);
-    let refused = agent
-        .methods
-        .prepare(agent, env, class, &changed, eager, batch);
-    for (id, reason) in refused {
-        remove_unproven(agent, class, id, &reason);
-    }
-    if register_waiting(agent, class, &waiting) {
-        errors.extend(weave_class(agent, env, class, eager, batch));
-    }
-    errors
+    placed.errors.extend(errors);
+    placed.changed.extend(changed);
+    register_waiting(agent, class, &waiting)
 }
 
 /// Registers the class as waiting for other classes. Returns whether the class must be woven again
@@ -733,7 +756,7 @@ fn reading_base(shards: &Shards, step: PlannedAction, slot: PointSlot) -> [u64; 
 
 /// A method cannot have the version that its instrumentation asks for. Removes the instruments that
 /// only this version would have contained, and records the reason.
-fn remove_unproven(agent: &Agent, class: &Class, id: MethodId, reason: &Refusal) {
+pub fn remove_unproven(agent: &Agent, class: &Class, id: MethodId, reason: &Refusal) {
     agent.refuse_method(class, id, reason);
     let label = {
         let state = class.state();

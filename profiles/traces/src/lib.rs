@@ -23,4 +23,7 @@ pub mod writer;
 
 pub use error::TraceError;
 pub use format::names::NameRecord;
-pub use reader::{ContextNode, ContextTree, Findings, Names, Node, ThreadTrace, Trace, Visitor};
+pub use reader::{
+    ContextNode, ContextTree, Findings, Names, Node, ProcessorTimes, Submission, ThreadTrace,
+    Trace, Visitor,
+};

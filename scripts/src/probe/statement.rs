@@ -4,6 +4,7 @@ use super::expression::PER_CALL_USAGE;
 use super::names::{Binding, ProbeNames, ProbeResult, refuse};
 use super::stack_operation::stack_operation;
 use rhai::{ASTFlags, Expr, Stmt};
+use veneer_probes::function::has_effect;
 use veneer_probes::tree::{self, EventPart, ExprKind, Operator, Statement};
 
 const UNUSED_VALUE: &str =
@@ -127,9 +128,8 @@ impl ProbeNames<'_> {
                     out.push(self.trace_event(part, &call.args, at)?);
                     return Ok(());
                 }
-                // Errors in the arguments are reported first.
-                self.call(call, None, at)?;
-                return refuse(at, UNUSED_VALUE);
+                let value = self.call(call, None, at)?;
+                return self.drop_value(&call.name, value, at, out);
             }
             Stmt::While(..) | Stmt::Do(..) => {
                 return refuse(
@@ -171,6 +171,22 @@ impl ProbeNames<'_> {
         })
     }
 
+    /// Converts a call whose value is not used, which is possible if the function has an effect.
+    fn drop_value(
+        &self,
+        function: &str,
+        value: tree::Expr,
+        at: rhai::Position,
+        out: &mut Vec<Statement>,
+    ) -> ProbeResult<()> {
+        if !has_effect(function) {
+            return refuse(at, UNUSED_VALUE);
+        }
+        let name = " dropped".into();
+        out.push(Statement::Let { name, value });
+        Ok(())
+    }
+
     /// Converts an expression that is used as a statement. The expression must have an effect.
     fn effect(&mut self, e: &Expr, out: &mut Vec<Statement>) -> ProbeResult<()> {
         match e {
@@ -180,6 +196,10 @@ impl ProbeNames<'_> {
                     out.push(self.trace_event(part, &call.args, e.position())?);
                 }
                 return Ok(());
+            }
+            Expr::FnCall(call, _) if has_effect(&call.name) => {
+                let value = self.value(e)?;
+                return self.drop_value(&call.name, value, e.position(), out);
             }
             Expr::Stmt(block) => {
                 out.extend(self.block(block.iter())?);

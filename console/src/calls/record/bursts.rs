@@ -20,8 +20,9 @@ use crate::quantity::quantity;
 
 /// The share of the time in which the program may be slow.
 const MOST_COST: f64 = 0.05;
-/// The time that the JVM needs to compile the methods again after a burst.
-const RECOVERY: Duration = Duration::from_secs(1);
+/// The shortest time that the JVM needs to compile the methods again after a burst. The more methods there
+/// are, the longer it takes to attach to them and to compile them.
+const LEAST_RECOVERY: Duration = Duration::from_secs(1);
 
 /// Interval between two looks at whether the JVM still runs.
 const LOOK_INTERVAL: Duration = Duration::from_millis(500);
@@ -78,7 +79,9 @@ pub fn record_in_bursts(arguments: &CallsRecordArguments) -> Result<u8> {
         };
         let overlap = context_overlap(&bursts.all, &part);
         bursts.add(&part, length);
-        let pause = schedule.pause(began.elapsed() + RECOVERY, overlap);
+        let attaching = began.elapsed().saturating_sub(length);
+        let slow = began.elapsed() + attaching / 2 + LEAST_RECOVERY;
+        let pause = schedule.pause(slow, overlap);
         let left = end.saturating_duration_since(Instant::now());
         print_error(&format_args!(
             "{}; the next one in {}",

@@ -161,7 +161,7 @@ pub fn record_running(arguments: &CallsRecordArguments) -> Result<u8> {
     let mut holder = veneer_client::connect(arguments.pid)?;
     let program = format!(
         "let c = methods(\"*\").around(complete_calls().named({}));\n\
-         print(#{{ id: c.id(), directory: c.recording().directory }}.to_json());\n",
+         print(#{{ ids: [c.id()], directory: c.recording().directory }}.to_json());\n",
         literal(&format!("veneer calls {}: all calls", std::process::id()))
     );
     let mut prints = match holder.execute("calls", program, Some(LEASE_MILLIS)) {
@@ -194,7 +194,7 @@ pub fn record_running(arguments: &CallsRecordArguments) -> Result<u8> {
     let counts = read_complete_calls(directory.path())
         .with_context(|| format!("{} cannot be read", directory.path().display()))?;
     let is_whole = match &mut client {
-        Some(client) => client.detach(DetachTarget::Ids(vec![recorder.id])).is_ok(),
+        Some(client) => client.detach(DetachTarget::Ids(recorder.ids)).is_ok(),
         None => false,
     };
     drop(holder);

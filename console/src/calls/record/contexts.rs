@@ -8,8 +8,11 @@
 //!
 //! A node knows its method and the node of the caller, but not the call site. If the call graph has
 //! one call site from that method to this one, the context has its bytecode index and kind.
+//!
+//! A node of tasks is below the context in which they were submitted, which may be in the tree of
+//! another thread.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::Path;
 
@@ -19,13 +22,15 @@ use veneer_calls::{
     MethodName, Origin, Parent, Thread,
 };
 use veneer_instruments::PointRow;
-use veneer_traces::{ContextTree, Names};
+use veneer_traces::{ContextTree, Names, ProcessorTimes, Submission};
 
 use super::assemble::{ANY_LOADER, hits, method_name};
 use crate::output::print_error;
 
 /// The root of the contexts of a thread that began before the recording.
 const EARLY_CALLS: &str = "calls that began before the recording";
+/// The context of the tasks that a context has submitted.
+const TASKS: &str = "tasks";
 /// The context of calls that found no room for contexts of their own.
 const OVERFLOW: &str = "contexts beyond 1,048,576 of a thread or 4,194,304 of the recording";
 /// The thread of calls whose contexts are not known.
@@ -107,6 +112,7 @@ fn add_contexts(
         number: 1,
     });
     let sites = sites(profile);
+    let submissions = ContextTree::read_submissions(directory)?;
     let mut adder = ContextAdder {
         profile,
         names: &names,
@@ -115,14 +121,14 @@ fn add_contexts(
     };
     let mut summary = ContextSummary::default();
     for tree in &trees {
-        adder.add_tree(tree);
         summary.threads += 1;
-        summary.without_cpu += usize::from(!tree.has_cpu);
         summary.contexts += tree.nodes.len() - 1;
         summary.incomplete += usize::from(tree.is_damaged || !tree.is_complete);
+        summary.without_cpu += usize::from(!tree.has_cpu);
         let overflow = tree.nodes.iter().map(|node| node.overflow_calls);
         summary.overflow_calls += overflow.sum::<u64>();
     }
+    adder.add_trees(&trees, &submissions);
     for row in other_calls {
         summary.other_calls += adder.add_other_calls(row);
     }
@@ -154,72 +160,163 @@ struct ContextAdder<'a> {
     sites: Sites,
 }
 
+/// A node of one of the trees: the position of the tree, and of the node in it.
+type NodePlace = (usize, usize);
+
+/// A tree with what is derived from it.
+struct DerivedTree<'a> {
+    tree: &'a ContextTree,
+    own: Vec<u64>,
+    processor: Vec<ProcessorTimes>,
+    /// The context and the method of each node that was added.
+    added: Vec<Option<(Parent, Option<MethodId>)>>,
+}
+
+/// The node whose context must exist before that of another one.
+fn node_above(
+    trees: &[DerivedTree<'_>],
+    positions: &HashMap<u32, usize>,
+    submissions: &[Submission],
+    (tree, node): NodePlace,
+) -> Option<NodePlace> {
+    let this = trees[tree].tree.nodes[node];
+    let submitted = this.submission.and_then(|number| {
+        let place = submissions.get(number)?;
+        let tree = *positions.get(&place.thread)?;
+        (place.node < trees[tree].added.len()).then_some((tree, place.node))
+    });
+    submitted.or_else(|| (node > 0).then_some((tree, this.parent)))
+}
+
 impl ContextAdder<'_> {
-    fn add_tree(&mut self, tree: &ContextTree) {
-        let own = tree.self_times();
-        let processor = tree.processor_times(&own);
+    fn add_trees(&mut self, trees: &[ContextTree], submissions: &[Submission]) {
+        let positions = trees.iter().enumerate();
+        let positions: HashMap<u32, usize> =
+            positions.map(|(at, tree)| (tree.thread, at)).collect();
+        let derive = |tree| {
+            let own = ContextTree::self_times(tree);
+            DerivedTree {
+                tree,
+                processor: tree.processor_times(&own),
+                own,
+                added: vec![None; tree.nodes.len()],
+            }
+        };
+        let mut trees: Vec<DerivedTree<'_>> = trees.iter().map(derive).collect();
+        for at in 0..trees.len() {
+            for node in 0..trees[at].added.len() {
+                if trees[at].added[node].is_some() {
+                    continue;
+                }
+                // The nodes from this one up to the first one that has a context.
+                let mut path = vec![(at, node)];
+                let mut seen = HashSet::new();
+                while let Some(above) = path
+                    .last()
+                    .and_then(|last| node_above(&trees, &positions, submissions, *last))
+                    .filter(|above| trees[above.0].added[above.1].is_none())
+                {
+                    // Only a damaged file has a context above itself.
+                    if !seen.insert(above) {
+                        break;
+                    }
+                    path.push(above);
+                }
+                for place in path.into_iter().rev() {
+                    let above = node_above(&trees, &positions, submissions, place);
+                    let above = above.and_then(|above| trees[above.0].added[above.1]);
+                    let added = self.add_node(&trees[place.0], place.1, above);
+                    trees[place.0].added[place.1] = Some(added);
+                }
+            }
+        }
+    }
+
+    /// Adds the context of a node below another context, or below the thread. Returns it with its
+    /// method.
+    fn add_node(
+        &mut self,
+        derived: &DerivedTree<'_>,
+        position: usize,
+        above: Option<(Parent, Option<MethodId>)>,
+    ) -> (Parent, Option<MethodId>) {
+        let node = derived.tree.nodes[position];
+        let processor = derived.processor[position];
+        let cost = ContextCost {
+            calls: node.calls,
+            wall_ns: self.nanoseconds(node.wall),
+            self_ns: self.nanoseconds(derived.own[position]),
+            cpu_ns: self.nanoseconds(processor.all),
+            self_cpu_ns: self.nanoseconds(processor.own),
+            allocations: node.allocations,
+        };
+        let added = match (position, above) {
+            (0, _) | (_, None) => (self.add_thread(derived), None),
+            (_, Some((parent, _))) if node.submission.is_some() => {
+                let origin = Origin::Call(CallKind::Handover);
+                (self.add_bracketed(parent, TASKS, origin, cost), None)
+            }
+            (_, Some((parent, caller))) => {
+                let method = self.method(node.method);
+                let site = caller.and_then(|caller| self.sites.get(&(caller, method)));
+                let (bci, kind) = site.copied().flatten().unwrap_or((None, CallKind::Other));
+                let context = self.profile.add_context(Context {
+                    parent,
+                    method,
+                    bci,
+                    origin: Origin::Call(kind),
+                    cost,
+                });
+                (Parent::Context(context), Some(method))
+            }
+        };
+        if node.overflow_calls > 0 {
+            let origin = Origin::Call(CallKind::Other);
+            let wall_ns = self.nanoseconds(node.overflow_wall);
+            let cpu_ns = self.nanoseconds(processor.overflow);
+            // The time without callees of an overflow is all of its time.
+            let cost = ContextCost {
+                calls: node.overflow_calls,
+                wall_ns,
+                self_ns: wall_ns,
+                cpu_ns,
+                self_cpu_ns: cpu_ns,
+                ..ContextCost::default()
+            };
+            self.add_bracketed(added.0, OVERFLOW, origin, cost);
+        }
+        added
+    }
+
+    /// Adds the thread of a tree. Returns the context of its outermost calls.
+    fn add_thread(&mut self, derived: &DerivedTree<'_>) -> Parent {
+        let tree = derived.tree;
         let record = self.names.threads.get(&tree.thread);
         let thread = self.profile.add_thread(&Thread {
             name: self.names.thread_name(tree.thread),
             number: record.map_or(0, |record| record.java_id),
             is_virtual: false,
         });
-        let mut root = Parent::Root(Some(thread));
-        if tree.is_late {
-            let roots = tree.nodes.iter().skip(1).filter(|node| node.parent == 0);
-            let cost = ContextCost {
-                wall_ns: self.nanoseconds(roots.fold(0, |sum, node| node.wall.saturating_add(sum))),
-                cpu_ns: self.nanoseconds(processor[0].all),
-                self_cpu_ns: self.nanoseconds(processor[0].own),
-                allocations: tree.nodes[0].allocations,
-                ..ContextCost::default()
-            };
-            root = self.add_bracketed(root, EARLY_CALLS, Origin::Early, cost);
+        let root = Parent::Root(Some(thread));
+        if !tree.is_late {
+            return root;
         }
-        // The context and the method of each node.
-        let mut known: Vec<(Parent, Option<MethodId>)> = Vec::with_capacity(tree.nodes.len());
-        for (position, node) in tree.nodes.iter().enumerate() {
-            let added = match position {
-                0 => (root, None),
-                _ => {
-                    let (parent, caller) = known[node.parent];
-                    let method = self.method(node.method);
-                    let site = caller.and_then(|caller| self.sites.get(&(caller, method)));
-                    let (bci, kind) = site.copied().flatten().unwrap_or((None, CallKind::Other));
-                    let context = self.profile.add_context(Context {
-                        parent,
-                        method,
-                        bci,
-                        origin: Origin::Call(kind),
-                        cost: ContextCost {
-                            calls: node.calls,
-                            wall_ns: self.nanoseconds(node.wall),
-                            self_ns: self.nanoseconds(own[position]),
-                            cpu_ns: self.nanoseconds(processor[position].all),
-                            self_cpu_ns: self.nanoseconds(processor[position].own),
-                            allocations: node.allocations,
-                        },
-                    });
-                    (Parent::Context(context), Some(method))
-                }
-            };
-            if node.overflow_calls > 0 {
-                let origin = Origin::Call(CallKind::Other);
-                let wall_ns = self.nanoseconds(node.overflow_wall);
-                let cpu_ns = self.nanoseconds(processor[position].overflow);
-                // The time without callees of an overflow is all of its time.
-                let cost = ContextCost {
-                    calls: node.overflow_calls,
-                    wall_ns,
-                    self_ns: wall_ns,
-                    cpu_ns,
-                    self_cpu_ns: cpu_ns,
-                    ..ContextCost::default()
-                };
-                self.add_bracketed(added.0, OVERFLOW, origin, cost);
-            }
-            known.push(added);
-        }
+        let nodes = tree.nodes.iter().zip(&derived.processor).skip(1);
+        let roots = nodes.filter(|(node, _)| node.parent == 0 && node.submission.is_none());
+        let (wall, cpu) = roots.fold(
+            (0u64, derived.processor[0].own),
+            |(wall, cpu), (node, one)| {
+                (wall.saturating_add(node.wall), cpu.saturating_add(one.all))
+            },
+        );
+        let cost = ContextCost {
+            wall_ns: self.nanoseconds(wall),
+            cpu_ns: self.nanoseconds(cpu),
+            self_cpu_ns: self.nanoseconds(derived.processor[0].own),
+            allocations: tree.nodes[0].allocations,
+            ..ContextCost::default()
+        };
+        self.add_bracketed(root, EARLY_CALLS, Origin::Early, cost)
     }
 
     fn nanoseconds(&self, ticks: u64) -> u64 {
@@ -304,7 +401,8 @@ mod tests {
     use veneer_instruments::Measurement;
     use veneer_traces::NameRecord;
     use veneer_traces::format::context_node::{
-        HAS_CPU, IS_LATE, MAGIC, OVERFLOW_BYTES, OVERFLOW_OFFSET, VERSION, contexts_file,
+        HAS_CPU, IS_LATE, MAGIC, OVERFLOW_BYTES, OVERFLOW_OFFSET, SUBMISSIONS_FILE, TASK, VERSION,
+        contexts_file,
     };
     use veneer_traces::format::names::{ClockRecord, FrameKind, FrameRecord, ThreadRecord};
     use veneer_traces::writer::NamesWriter;
@@ -464,5 +562,59 @@ mod tests {
             ]
         );
         assert!(add_contexts(&mut profile, folder.path(), &[]).is_err());
+    }
+
+    #[test]
+    fn tasks_are_below_the_contexts_that_submitted_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let directory = folder.path().join("trace");
+        let mut names = NamesWriter::create(&directory, 1, "VM", "25").unwrap();
+        names
+            .write(&NameRecord::Clock(ClockRecord::default()))
+            .unwrap();
+        for record in [frame(3, "main"), frame(4, "job"), frame(5, "next")] {
+            names.write(&record).unwrap();
+        }
+        names.write(&thread(1)).unwrap();
+        names.write(&thread(2)).unwrap();
+        let task = |parent: u64, number: u64, calls: u64, wall: u64| {
+            [parent << 32 | TASK | number, calls, wall, 0, 1, 0, 0, 0]
+        };
+        // The job of the worker submits another one, which the first thread runs.
+        let main = [
+            node(0, 3, 1, 100, (0, 0)),
+            task(1, 1, 2, 30),
+            node(2, 5, 2, 20, (0, 0)),
+        ];
+        let worker = [
+            task(0, 0, 4, 50),
+            node(1, 4, 4, 45, (0, 0)),
+            task(0, 2, 1, 5),
+            task(0, 9, 1, 5),
+        ];
+        write_tree(&directory, 1, 0, &main, [0, 0]);
+        write_tree(&directory, 2, 0, &worker, [0, 0]);
+        // The last submission is in itself, which no recorder writes.
+        let submissions = [1 << 32 | 1, 2 << 32 | 2, 2u64 << 32 | 3];
+        let bytes: Vec<u8> = submissions
+            .iter()
+            .flat_map(|one| one.to_le_bytes())
+            .collect();
+        fs::write(directory.join(SUBMISSIONS_FILE), bytes).unwrap();
+        let mut profile = CallProfile::new();
+        add_contexts(&mut profile, &directory, &[]).unwrap();
+        let mut shown = lines(&profile);
+        shown.sort();
+        assert_eq!(
+            shown,
+            [
+                "worker#21/main 1 100 70 0 0 0 None",
+                "worker#21/main/tasks 4 50 5 0 0 0 None",
+                "worker#21/main/tasks/job 4 45 45 0 0 0 None",
+                "worker#21/main/tasks/job/tasks 2 30 10 0 0 0 None",
+                "worker#21/main/tasks/job/tasks/next 2 20 20 0 0 0 None",
+                "worker#22/tasks 2 10 10 0 0 0 None",
+            ]
+        );
     }
 }

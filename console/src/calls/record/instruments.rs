@@ -11,6 +11,47 @@ use veneer_client::plan_text::literal;
 /// The most points of each instrument.
 const MAX_POINTS: u32 = 5_000_000;
 
+/// Code that tells when a task begins and ends, and in which context it was submitted: tasks of the
+/// thread pools of the JDK, and threads. A task of `ForkJoinPool` or `CompletableFuture` is submitted
+/// where it is created, and any other task where it is given to a pool. A task may begin twice, because
+/// the pool runs the task and the task runs itself.
+const TASKS: &str = r#"
+// Methods that run a task. Threads of pools that began before the recording are seen only here.
+let runs = methods(["java.util.concurrent.ForkJoinTask::doExec(..)",
+                    "java.util.concurrent.FutureTask::run()", "java.util.concurrent.FutureTask::runAndReset()",
+                    "java.util.concurrent.CompletableFuture$*::run()"]);
+let tasks = [
+    m.calls("*..*::start()").before(code(|p| task_submitted(p.receiver))),
+    methods("java.util.concurrent.CompletableFuture$*::execute(..)")
+        .calls("java.lang.Thread::start()").before(code(|p| task_submitted(p.receiver))),
+    methods(["java.util.concurrent.ThreadPoolExecutor::execute(..)",
+             "java.util.concurrent.ScheduledThreadPoolExecutor::delayedExecute(..)"])
+        .entry().before(code(|p| {
+            if !is_a(p.local1, "java.util.concurrent.ForkJoinTask") { task_submitted(p.local1) }
+        })),
+    methods("java.util.concurrent.ThreadPoolExecutor::runWorker(..)")
+        .calls("java.lang.Runnable::run()").before(code(|p| task_begins(p.receiver))),
+    methods("java.util.concurrent.ThreadPoolExecutor::runWorker(..)")
+        .calls("java.util.concurrent.ThreadPoolExecutor::afterExecute(..)").before(code(|p| task_ends())),
+    methods("java.util.concurrent.ForkJoinTask::<init>(..)")
+        .entry().before(code(|p| task_submitted(p.self))),
+    runs.entry().before(code(|p| task_begins(p.self))),
+    runs.after(code(|p| task_ends())),
+];
+"#;
+
+/// The number of methods of thread pools that have no code of [`TASKS`]. JDK 17 gives its own classes
+/// to an agent that comes late without their stack maps.
+const UNFOLLOWED: &str = r#"refusals().filter(|r| r.class.starts_with("java.util.concurrent.")
+    && r.reason == "TypesUnknown").len()"#;
+
+/// Whether a warning says that code of [`TASKS`] is attached to nothing: the program may use no such
+/// class.
+pub fn is_about_tasks(warning: &str) -> bool {
+    let subject = warning.trim_start_matches(|c| c != '`');
+    subject.starts_with("`java.util.concurrent.") || warning.contains("`*..*::start()`")
+}
+
 /// The times of contexts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContextTimes {
@@ -20,16 +61,35 @@ pub enum ContextTimes {
     Exact,
 }
 
-impl ContextTimes {
-    /// The times for the options `--contexts` and `--exact-times`; `None` without contexts.
-    pub fn choose(has_contexts: bool, are_exact: bool) -> Option<ContextTimes> {
-        match (has_contexts, are_exact) {
-            (false, _) => None,
-            (true, false) => Some(ContextTimes::Coarse),
-            (true, true) => Some(ContextTimes::Exact),
-        }
+/// The options of a recording of contexts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ContextOptions {
+    times: ContextTimes,
+    /// Whether the calls of a task are below the context in which it was submitted.
+    has_tasks: bool,
+}
+
+impl ContextOptions {
+    /// The options for `--exact-times` and `--tasks`.
+    pub fn new(are_exact: bool, has_tasks: bool) -> ContextOptions {
+        let times = match are_exact {
+            false => ContextTimes::Coarse,
+            true => ContextTimes::Exact,
+        };
+        ContextOptions { times, has_tasks }
     }
 
+    /// The facts of a profile about its contexts.
+    pub fn facts(self) -> Vec<(&'static str, &'static str)> {
+        let tasks = self
+            .has_tasks
+            .then_some(("tasks", "below the contexts that submitted them"));
+        let times = ("times", self.times.info());
+        std::iter::once(times).chain(tasks).collect()
+    }
+}
+
+impl ContextTimes {
     /// The instrument of a plan.
     fn instrument(self) -> &'static str {
         match self {
@@ -39,7 +99,7 @@ impl ContextTimes {
     }
 
     /// The fact of a profile about its times.
-    pub fn info(self) -> &'static str {
+    fn info(self) -> &'static str {
         match self {
             ContextTimes::Coarse => {
                 "from a clock of 0.2 ms; the standard error of a time t is at most the square root of t × 0.2 ms"
@@ -83,8 +143,8 @@ impl InstrumentNames {
             "let m = methods([{}]).limit({MAX_POINTS});\n\
              let t = tally({max_receivers}).named({});\n\
              let first = tally({max_receivers}).named({});\n\
-             m.call_graph().before(counter().named({}));\n\
-             m.call_graph().before(code(|p| {{ let c = inline_cache(p.receiver); \
+             let g = m.call_graph().before(counter().named({}));\n\
+             let v = m.call_graph().before(code(|p| {{ let c = inline_cache(p.receiver); \
              if c == 2 {{ t.count(site_id(), class_of(p.receiver)) }} \
              else if c == 1 {{ first.count(site_id(), class_of(p.receiver)) }} }}).named({}));\n",
             patterns.join(", "),
@@ -95,28 +155,37 @@ impl InstrumentNames {
         )
     }
 
-    /// The end of a plan that also records contexts. It prints the id and the directory of the
-    /// recording as JSON.
-    pub fn context_plan(&self, times: ContextTimes) -> String {
+    /// The end of a plan that also records contexts. It prints the ids of all instruments and the
+    /// directory of the recording as JSON.
+    pub fn context_plan(&self, options: ContextOptions) -> String {
         format!(
-            "{}print(#{{ id: c.id(), directory: c.recording().directory }}.to_json());\n",
-            self.context_recorder(times)
+            "{}print(#{{ ids: [g.id(), v.id(), c.id()], directory: c.recording().directory, \
+             unfollowed: {} }}.to_json());\n",
+            self.context_recorder(options),
+            if options.has_tasks { UNFOLLOWED } else { "0" }
         )
     }
 
     /// The end of a plan that also records contexts until the JVM ends.
-    pub fn context_plan_until_exit(&self, times: ContextTimes) -> String {
+    pub fn context_plan_until_exit(&self, options: ContextOptions) -> String {
         format!(
-            "{}at_exit(|| {{ c.detach(); }});\n",
-            self.context_recorder(times)
+            "{}at_exit(|| {{ c.detach(); {} }});\n",
+            self.context_recorder(options),
+            // An instrument that is detached need not have matched anything.
+            if options.has_tasks {
+                "for t in tasks { t.detach(); }"
+            } else {
+                ""
+            }
         )
     }
 
-    fn context_recorder(&self, times: ContextTimes) -> String {
+    fn context_recorder(&self, options: ContextOptions) -> String {
         format!(
-            "let c = m.around({}.named({}));\n",
-            times.instrument(),
-            literal(&self.contexts)
+            "let c = m.around({}.named({}));\n{}",
+            options.times.instrument(),
+            literal(&self.contexts),
+            if options.has_tasks { TASKS } else { "" }
         )
     }
 

@@ -27,7 +27,7 @@ use super::EVERY_METHOD;
 use super::assemble::{self, Readings};
 use super::contexts::take_contexts;
 use super::hierarchy::Hierarchy;
-use super::instruments::{ContextTimes, InstrumentNames};
+use super::instruments::{ContextOptions, InstrumentNames};
 use crate::output::print_error;
 use crate::post_mortem::{DataDirectory, ProcessState};
 use crate::quantity::{quantity, verb};
@@ -49,22 +49,21 @@ pub struct RunCalls {
     /// The patterns of the recorded methods.
     patterns: Vec<String>,
     names: InstrumentNames,
-    /// The times of contexts; `None` if no contexts are recorded.
-    times: Option<ContextTimes>,
+    /// The options of contexts; `None` if no contexts are recorded.
+    contexts: Option<ContextOptions>,
 }
 
 impl RunCalls {
     /// Checks the file before the program starts.
     ///
-    /// `arm` has the patterns of the methods to arm. Without one, all methods are recorded. The flags
-    /// are those of `--contexts` and `--exact-times`.
+    /// `arm` has the patterns of the methods to arm. Without one, all methods are recorded.
     ///
     /// # Errors
     /// The folder of the file cannot be written.
     pub fn prepare(
         place: &Path,
         arm: &[String],
-        (has_contexts, are_exact): (bool, bool),
+        contexts: Option<ContextOptions>,
     ) -> Result<RunCalls> {
         check_folder(place)?;
         let selected = match arm {
@@ -75,15 +74,15 @@ impl RunCalls {
             place: place.to_path_buf(),
             patterns: with_initialisers(selected),
             names: InstrumentNames::of_this_process(),
-            times: ContextTimes::choose(has_contexts, are_exact),
+            contexts,
         })
     }
 
     /// The plan that records.
     pub fn plan(&self) -> PlanSource {
         let mut source = self.names.plan(&self.patterns, MAX_RECEIVERS);
-        if let Some(times) = self.times {
-            source += &self.names.context_plan_until_exit(times);
+        if let Some(contexts) = self.contexts {
+            source += &self.names.context_plan_until_exit(contexts);
         }
         PlanSource {
             name: PLAN_NAME.into(),
@@ -148,8 +147,10 @@ impl RunCalls {
         for pattern in &self.patterns {
             profile.add_info("methods", pattern);
         }
-        if let Some(times) = self.times {
-            profile.add_info("times", times.info());
+        if let Some(contexts) = self.contexts {
+            for (name, fact) in contexts.facts() {
+                profile.add_info(name, fact);
+            }
             self.add_contexts(&mut profile, own, &readings);
         }
         if !is_whole {
@@ -269,20 +270,18 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().join("app.calls");
         let arm = ["a..*".to_owned(), "b.C::m(..)".to_owned()];
-        let recording = RunCalls::prepare(&place, &arm, (false, false)).unwrap();
+        let recording = RunCalls::prepare(&place, &arm, None).unwrap();
         let plan = recording.plan();
         let methods = r#"methods(["a..*", "b.C::m(..)", "a..*::<clinit>()"])"#;
         assert!(plan.source.contains(methods), "{}", plan.source);
         crate::plans::check_plan(&plan).unwrap();
-        let all = RunCalls::prepare(&place, &[], (true, false))
+        let all = RunCalls::prepare(&place, &[], Some(ContextOptions::new(false, true)))
             .unwrap()
             .plan();
         assert!(all.source.contains(r#"["*..*", "*..*::<clinit>()"]"#));
         assert!(all.source.contains("contexts()") && !plan.source.contains("contexts()"));
         crate::plans::check_plan(&all).unwrap();
-        assert!(
-            RunCalls::prepare(&folder.path().join("none/app.calls"), &arm, (false, false)).is_err()
-        );
+        assert!(RunCalls::prepare(&folder.path().join("none/app.calls"), &arm, None).is_err());
     }
 
     #[test]
@@ -294,7 +293,7 @@ mod tests {
         fs::write(class_facts_path(&data.join("1")), "").unwrap();
         let before = recorded_directories(&data);
         assert_eq!(before, BTreeSet::from([data.join("1")]));
-        let recording = RunCalls::prepare(&place, &[], (false, false)).unwrap();
+        let recording = RunCalls::prepare(&place, &[], None).unwrap();
         recording.finish(&data, &before, |_| None).unwrap();
         assert!(!place.exists());
         assert_eq!(process_id(&data.join("4711.2")), Some(4711));

@@ -8,6 +8,8 @@ use std::time::Duration;
 
 /// The tree of a thread.
 pub(super) struct ContextTrack {
+    /// The number of the thread in the recording.
+    pub(super) thread: u32,
     pub(super) file: ContextFile,
     /// The room for nodes of the recording.
     pub(super) budget: Arc<NodeBudget>,
@@ -25,7 +27,7 @@ pub(super) struct ContextTrack {
 impl ContextTrack {
     /// The tree of the current thread.
     pub(super) fn new(
-        file: ContextFile,
+        (thread, file): (u32, ContextFile),
         (recording, budget): (u32, Arc<NodeBudget>),
         clock: TraceClock,
         source: ProcessorTime,
@@ -36,6 +38,7 @@ impl ContextTrack {
             _ => watch.read(|| clock.now()),
         };
         ContextTrack {
+            thread,
             file,
             budget,
             recording,

@@ -18,6 +18,7 @@ const NODES_END: usize = runtime_table::CONTEXTS_END as usize / 8;
 const INDEX: usize = runtime_table::CONTEXTS_INDEX as usize / 8;
 const MASK: usize = runtime_table::CONTEXTS_MASK as usize / 8;
 const CURRENT: usize = runtime_table::CONTEXTS_CURRENT as usize / 8;
+const THREAD: usize = runtime_table::CONTEXTS_THREAD as usize / 8;
 
 /// The bits of a word of a track that are the address of a node.
 const ADDRESS: i64 = (1 << 47) - 1;
@@ -52,6 +53,7 @@ impl Recorder {
             self.set_room(shard, &opened.file);
             self.set(shard, USED, NODE_BYTES as i64);
             self.set(shard, SWITCH, opened.switch_word());
+            self.set(shard, THREAD, opened.thread.into());
             let [root, ..] = opened.file.addresses();
             self.set(shard, CURRENT, tag(number) | root);
         }
@@ -84,6 +86,14 @@ impl Recorder {
             false => self.set(shard, NODES_END, -1),
         }
         has_grown
+    }
+
+    /// The number of the submissions in a context of the current recording; `None` if there are too
+    /// many.
+    pub fn submission(&self, context: u64) -> Option<u32> {
+        let mut latest = self.latest.lock();
+        let recording = latest.as_mut().filter(|one| !one.is_over)?;
+        recording.submissions.number(context, &recording.directory)
     }
 
     /// The current thread, which owns the shard, was switched out since the latest reading of its clock.
@@ -145,7 +155,7 @@ impl Recording {
         };
         match ContextFile::create(&self.directory, number, late | cpu, &self.nodes) {
             Ok(file) => Some(ContextTrack::new(
-                file,
+                (number, file),
                 (self.number, self.nodes.clone()),
                 self.clock,
                 self.source,

@@ -15,8 +15,8 @@ use crate::plans::warnings::{selects_loaded_class, suggestion};
 use crate::weaving::changed_classes::settled_classes;
 use crate::weaving::target_switch::SwitchBatch;
 use crate::weaving::versions;
-use crate::weaving::weaver::{self, weave_class};
-use std::collections::HashSet;
+use crate::weaving::weaver::{self, place_instruments, weave_class};
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use veneer_fragmenter::cell_path::selects_only_cell_path;
@@ -88,11 +88,13 @@ impl RuntimeHandle {
             chosen,
             has_armed,
         };
-        let errors = self.install(
-            id,
-            classes,
-            selection.methods <= versions::MAX_EAGER_METHODS,
-        );
+        let installation = match selection.methods {
+            0..=versions::MAX_EAGER_METHODS => Installation::Eager,
+            // The start cell needs versions that are installed.
+            _ if start_cell.is_some() => Installation::Batched,
+            _ => Installation::Deferred,
+        };
+        let errors = self.install(id, classes, installation);
         // All cells of the methods are set now: an activation that is not in a version of this
         // instrument has begun before this time.
         if let Some(cell) = start_cell {
@@ -119,18 +121,25 @@ impl RuntimeHandle {
     }
 
     /// Installs a new instrument in classes, and returns the errors of single methods. Stops early
-    /// if the instrument has too many points. `eager`: whether each class is switched at once.
+    /// if the instrument has too many points.
     fn install(
         &self,
         id: InstrumentId,
         classes: Vec<Arc<Class>>,
-        eager: bool,
+        installation: Installation,
     ) -> Vec<(InstrumentId, AttachError)> {
         let (agent, env) = (self.agent, self.env());
+        let eager = installation == Installation::Eager;
         let mut errors = Vec::new();
         let mut batch = SwitchBatch::default();
         for class in classes {
-            errors.extend(weave_class(agent, env, &class, eager, &mut batch));
+            if installation == Installation::Deferred {
+                let placed = place_instruments(agent, env, &class);
+                agent.deferred_versions.lock().extend(placed.changed);
+                errors.extend(placed.errors);
+            } else {
+                errors.extend(weave_class(agent, env, &class, eager, &mut batch));
+            }
             if errors.iter().any(|e| e.0 == id && is_too_many(&e.1)) {
                 break;
             }
@@ -160,7 +169,7 @@ impl RuntimeHandle {
         let own: Vec<AttachError> = own.collect();
         let details: HashSet<String> = own.iter().map(ToString::to_string).collect();
         if let Some(error) = decisive_error(own, is_installed) {
-            self.detach_instrument(id)?;
+            self.detach_instruments(&[id])?;
             // The plan fails with the error, so it is no property of the methods.
             agent.withdraw_refusals_with(&details);
             return Err(error);
@@ -236,32 +245,49 @@ impl RuntimeHandle {
         }
     }
 
-    /// Detaches an instrument: removes it from the versions of its methods, makes its readings
-    /// final, and frees its counters.
-    pub(super) fn detach_instrument(&self, id: InstrumentId) -> Result<(), AttachError> {
-        let (agent, env) = (self.agent, self.env());
-        let methods: Vec<MethodId> = {
+    /// Detaches instruments: removes them from the versions of their methods, makes their readings
+    /// final, and frees their counters. Returns the first error, when all others are detached.
+    pub(super) fn detach_instruments(&self, ids: &[InstrumentId]) -> Result<(), AttachError> {
+        let agent = self.agent;
+        let mut result = Ok(());
+        let mut detached: Vec<(InstrumentId, Vec<MethodId>)> = Vec::new();
+        for id in ids {
             let mut table = agent.table.lock();
-            let Some(i) = table.instrument(id) else {
-                return Err(AttachError::UnknownInstrument { id });
-            };
-            if !std::mem::replace(&mut i.attached, false) {
-                return Ok(());
+            match table.instrument(*id) {
+                None => result = result.and(Err(AttachError::UnknownInstrument { id: *id })),
+                Some(i) => {
+                    if std::mem::replace(&mut i.attached, false) {
+                        detached.push((*id, i.methods.iter().copied().collect()));
+                    }
+                }
             }
-            i.methods.iter().copied().collect()
-        };
-        let recorded = self.end_recording(id);
+        }
+        let ended = detached.iter().map(|(id, _)| self.end_recording(*id));
+        let has_recorded = ended.fold(false, |any, ended| any | ended);
         // With thousands of methods, the end of the JVM would wait for seconds until each one has other
         // code, which nobody executes any more.
-        let keeps_code = recorded && agent.jvm_ends.load(Ordering::SeqCst);
-        if !keeps_code {
+        let keeps_code = has_recorded && agent.jvm_ends.load(Ordering::SeqCst);
+        if !keeps_code && !detached.is_empty() {
             self.refresh_patterns();
-            methods
-                .iter()
-                .for_each(|m| agent.methods.remove_probes(*m, id));
+            for (id, methods) in &detached {
+                let remove = |method: &MethodId| agent.methods.remove_probes(*method, *id);
+                methods.iter().for_each(remove);
+            }
+            let methods: BTreeSet<MethodId> =
+                detached.iter().flat_map(|one| one.1.clone()).collect();
+            let methods = Vec::from_iter(methods);
             self.update(&methods);
             self.renew_profiles(&methods);
         }
+        for (id, _) in &detached {
+            self.release(*id, keeps_code);
+        }
+        result
+    }
+
+    /// Makes the readings of a detached instrument final, and frees its counters.
+    fn release(&self, id: InstrumentId, keeps_code: bool) {
+        let (agent, env) = (self.agent, self.env());
         // No new activation counts from here on. Those in superseded versions leave them soon.
         let points = installed_points(agent, id);
         if !keeps_code {
@@ -279,7 +305,7 @@ impl RuntimeHandle {
         // The journal must have the final readings before the counters are reused.
         agent.append_records(&[journal_records::detached(agent, id)]);
         if keeps_code {
-            return Ok(());
+            return;
         }
         agent.inline_caches.drop_cells(id, |page| {
             // The page stays in memory if this fails.
@@ -289,8 +315,18 @@ impl RuntimeHandle {
         table.release_counters(points);
         table.release_quarantined(|row| row.is_unused(env));
         table.retire(id);
-        Ok(())
     }
+}
+
+/// When the versions of the methods of a new instrument take effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Installation {
+    /// Class by class.
+    Eager,
+    /// For many methods at once.
+    Batched,
+    /// With those of the instruments that the plan attaches next.
+    Deferred,
 }
 
 /// The warning about an instrument without a point, because no method can have it.

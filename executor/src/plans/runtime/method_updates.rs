@@ -8,6 +8,7 @@ use crate::classes::registry::Class;
 use crate::plans::instrument_registry::{Instrument, InstrumentTable};
 use crate::weaving::target_switch::SwitchBatch;
 use crate::weaving::versions;
+use crate::weaving::weaver::remove_unproven;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use veneer_instruments::MethodPattern;
@@ -24,6 +25,26 @@ impl RuntimeHandle {
     /// Installs or removes versions so that these methods have their current instruments and
     /// patches. Refusals are recorded and returned.
     pub(super) fn update(&self, methods: &[MethodId]) -> versions::RefusedMethods {
+        let recorded = self.renew(methods).into_iter().map(|(class, id, reason)| {
+            self.agent.refuse_method(&class, id, &reason);
+            (id, reason)
+        });
+        recorded.collect()
+    }
+
+    /// Installs the versions of the instruments that the plan has attached since the last time.
+    pub(super) fn install_deferred(&self) {
+        let methods = std::mem::take(&mut *self.agent.deferred_versions.lock());
+        if methods.is_empty() {
+            return;
+        }
+        for (class, id, reason) in self.renew(&Vec::from_iter(methods)) {
+            remove_unproven(self.agent, &class, id, &reason);
+        }
+    }
+
+    /// Installs or removes versions so that these methods have their current instruments and patches.
+    fn renew(&self, methods: &[MethodId]) -> versions::RefusedSwitches {
         let (agent, env) = (self.agent, self.env());
         let mut by_class: BTreeMap<MethodId, (Arc<Class>, Vec<MethodId>)> = BTreeMap::new();
         for id in methods {
@@ -48,11 +69,7 @@ impl RuntimeHandle {
             }
         }
         refused.extend(agent.methods.install_versions(agent, env, &mut batch));
-        let recorded = refused.into_iter().map(|(class, id, reason)| {
-            agent.refuse_method(&class, id, &reason);
-            (id, reason)
-        });
-        recorded.collect()
+        refused
     }
 
     /// Gives methods that are back in their armed bodies a new JIT profile, if a version ran before

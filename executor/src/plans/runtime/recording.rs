@@ -96,7 +96,7 @@ impl RuntimeHandle {
             }
         }
         begun.map_err(|error| {
-            if let Err(detaching) = self.detach_instrument(id) {
+            if let Err(detaching) = self.detach_instruments(&[id]) {
                 agent.report_problem("", &detaching.to_string());
             }
             AttachError::Vm {

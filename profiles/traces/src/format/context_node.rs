@@ -25,13 +25,18 @@ pub const VERSION: u64 = 2;
 /// Word of a node: the number of its parent in the upper half, and the id of its method plus 1 in
 /// the lower half. The word is zero behind the last node.
 pub const KEY: usize = 0;
+/// Bit of [`KEY`]: the node is that of tasks, and the 31 bits below are the number of their submission.
+pub const TASK: u64 = 1 << 31;
+/// The file with the contexts of submissions: a word for each number, with a node in its lower half,
+/// and the number of the node's thread in its upper half. 0 is an unknown context.
+pub const SUBMISSIONS_FILE: &str = "submissions";
 /// Word of a node: the number of calls that began.
 pub const CALLS: usize = 1;
 /// Word of a node: the time of the calls that ended, in ticks.
 pub const WALL: usize = 2;
 /// Word of a node: the time at which the call began that has not ended, or 0.
 pub const START: usize = 3;
-/// Word of a node: the number of allocations in its calls, callees excluded.
+/// Word of a node: the number of allocations in its calls, callees excluded. Not of a node of tasks.
 pub const ALLOCATIONS: usize = 4;
 /// Word of a node: the time in its calls, callees excluded, during which the thread did not run on a
 /// processor, in ticks.

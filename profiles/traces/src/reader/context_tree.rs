@@ -8,7 +8,7 @@ use crate::error::TraceError;
 use crate::format::context_node::{
     ALLOCATIONS, CALLS, CONTEXTS_PREFIX, CONTEXTS_SUFFIX, HAS_CPU, IS_LATE, KEY, MAGIC, NODE_WORDS,
     OFF_CPU, OVERFLOW_CALLS, OVERFLOW_OFFSET, OVERFLOW_WALL, OVERFLOW_WORDS, ROOT_END,
-    ROOT_VERSION, START, VERSION, WALL,
+    ROOT_VERSION, START, SUBMISSIONS_FILE, TASK, VERSION, WALL,
 };
 
 /// A node of the tree of a thread. Times are in ticks.
@@ -16,8 +16,10 @@ use crate::format::context_node::{
 pub struct ContextNode {
     /// The position of the parent in [`ContextTree::nodes`], which is smaller than that of the node.
     pub parent: usize,
-    /// The id of the method; 0 for the root.
+    /// The id of the method; 0 for the root, and for tasks.
     pub method: u64,
+    /// The number of the submission of the tasks, if the node is that of tasks.
+    pub submission: Option<usize>,
     /// The number of calls that began.
     pub calls: u64,
     /// The time of the calls, callees included. A call that had not ended counts until the end of
@@ -33,6 +35,15 @@ pub struct ContextNode {
     pub overflow_calls: u64,
     /// The time of these calls.
     pub overflow_wall: u64,
+}
+
+/// The context in which tasks were submitted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Submission {
+    /// The number of the thread; 0 if the context is not known.
+    pub thread: u32,
+    /// The position of the node in the tree of this thread.
+    pub node: usize,
 }
 
 /// The processor times of a node, in ticks.
@@ -127,6 +138,28 @@ impl ContextTree {
         files.into_iter().map(read).collect()
     }
 
+    /// Reads the contexts in which tasks were submitted, by the numbers in [`ContextNode::submission`].
+    /// Without tasks there are none.
+    ///
+    /// # Errors
+    /// `TraceIo` if the file cannot be read.
+    pub fn read_submissions(directory: &Path) -> Result<Vec<Submission>, TraceError> {
+        let path = directory.join(SUBMISSIONS_FILE);
+        let bytes = match fs::read(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
+            read => read.map_err(|error| TraceError::io(&path, error))?,
+        };
+        let (words, _) = bytes.as_chunks::<8>();
+        let submission = |word: &[u8; 8]| {
+            let word = u64::from_le_bytes(*word);
+            Submission {
+                thread: (word >> 32) as u32,
+                node: (word & 0xffff_ffff) as usize,
+            }
+        };
+        Ok(words.iter().map(submission).collect())
+    }
+
     /// Reads the tree of one thread.
     ///
     /// # Errors
@@ -171,9 +204,11 @@ impl ContextTree {
                         break;
                     }
                     starts.push(words[START]);
+                    let is_task = method & TASK != 0;
                     ContextNode {
                         parent,
-                        method: method - 1,
+                        method: if is_task { 0 } else { method - 1 },
+                        submission: is_task.then_some((method & (TASK - 1)) as usize),
                         calls: words[CALLS],
                         wall: words[WALL],
                         is_open: words[START] != 0,
@@ -182,7 +217,10 @@ impl ContextTree {
                 }
             };
             tree.nodes.push(ContextNode {
-                allocations: words[ALLOCATIONS],
+                allocations: match node.submission {
+                    Some(_) => 0,
+                    None => words[ALLOCATIONS],
+                },
                 off_cpu: words[OFF_CPU],
                 ..node
             });
@@ -239,7 +277,7 @@ mod tests {
     use super::*;
 
     fn root(end: u64, is_late: u64) -> [u64; 8] {
-        [MAGIC, VERSION | is_late * IS_LATE, end, 0, 2, 7, 0, 0]
+        [MAGIC, VERSION | (is_late * IS_LATE), end, 0, 2, 7, 0, 0]
     }
 
     fn node(parent: u64, method: u64, calls: u64, wall: u64, start: u64) -> [u64; 8] {
@@ -312,6 +350,29 @@ mod tests {
         assert_eq!(times(&tree)[2], (150, 80, 70));
         tree.has_cpu = false;
         assert_eq!(times(&tree)[1], (0, 0, 0));
+    }
+
+    #[test]
+    fn a_node_of_tasks_has_the_number_of_their_submission() {
+        let task = [1 << 32 | TASK | 3, 20, 50, 0, 8, 0, 0, 2];
+        let nodes = [
+            root(9, 0),
+            node(0, 1, 1, 90, 0),
+            task,
+            node(2, 5, 20, 40, 0),
+        ];
+        let tree = ContextTree::read(file(&nodes).path(), 1).unwrap();
+        let task = tree.nodes[2];
+        assert_eq!((task.submission, task.method), (Some(3), 0));
+        assert_eq!((task.calls, task.wall, task.allocations), (20, 50, 0));
+        assert_eq!((tree.nodes[3].submission, tree.nodes[3].method), (None, 5));
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(ContextTree::read_submissions(folder.path()).unwrap(), []);
+        // The last word is cut.
+        let bytes = [(2u64 << 32 | 7).to_le_bytes().as_slice(), &[1, 2]].concat();
+        std::fs::write(folder.path().join(SUBMISSIONS_FILE), bytes).unwrap();
+        let read = ContextTree::read_submissions(folder.path()).unwrap();
+        assert_eq!(read, [Submission { thread: 2, node: 7 }]);
     }
 
     #[test]

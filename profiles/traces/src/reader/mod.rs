@@ -24,7 +24,7 @@ mod tree;
 
 pub use arguments::{Argument, arguments};
 pub use byte_source::ByteSource;
-pub use context_tree::{ContextNode, ContextTree};
+pub use context_tree::{ContextNode, ContextTree, ProcessorTimes, Submission};
 pub use events::{EventReader, Step};
 pub use findings::Findings;
 pub use index::{FrameShare, SegmentSummary, ThreadIndex};

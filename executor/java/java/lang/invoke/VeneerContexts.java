@@ -20,6 +20,12 @@ import jdk.internal.vm.annotation.ForceInline;
  * call that was innermost meanwhile. So the first event after a switch lets the agent add this time
  * to the node, before it changes the node.
  *
+ * <p>A plan can tell when a task is submitted to another thread, when the task begins, and when it
+ * ends ({@code task_submitted}, {@code task_begins}, {@code task_ends}). The calls of a task are below a
+ * node of the thread that runs it, whose key has the number of the submission in place of a method.
+ * The agent knows the context of each submission. A chain of tasks that submit each other has at most
+ * {@code MAX_CHAIN} links: later tasks count as submitted where the last link was.
+ *
  * <p>If there is no room for a node, the call and all calls in it are counted at the node above.
  * Such a call is an <em>overflow call</em>.
  *
@@ -40,11 +46,23 @@ final class VeneerContexts {
     private static final int INDEX = VeneerLayout.CONTEXTS_INDEX;
     private static final int MASK = VeneerLayout.CONTEXTS_MASK;
     private static final int NESTED = VeneerLayout.CONTEXTS_NESTED;
+    private static final int THREAD = VeneerLayout.CONTEXTS_THREAD;
+    private static final long TASK = VeneerLayout.TASK;
+    /** The most tasks of a chain in which each one submits the next one. */
+    private static final int MAX_CHAIN = 8;
+    /** In the context of a submission: the number of links is above these bits. */
+    private static final int CHAIN_SHIFT = 56;
     private static final int NODE_SHIFT = VeneerLayout.NODE_SHIFT;
     private static final int CALLS = VeneerLayout.NODE_CALLS;
     private static final int WALL = VeneerLayout.NODE_WALL;
     private static final int START = VeneerLayout.NODE_START;
     private static final int ALLOCATIONS = VeneerLayout.NODE_ALLOCATIONS;
+    /**
+     * In the node of a task, which allocates nothing: the number of links of its chain, and in the upper
+     * half how often the task has begun again before its end.
+     */
+    private static final int CHAIN = VeneerLayout.NODE_ALLOCATIONS;
+    private static final long BEGUN_AGAIN = 1L << 32;
     private static final int OVERFLOW_OFFSET = VeneerLayout.OVERFLOW;
     private static final int OVERFLOW_SHIFT = VeneerLayout.OVERFLOW_SHIFT;
     private static final int OVERFLOW_WALL = VeneerLayout.OVERFLOW_WALL;
@@ -60,6 +78,12 @@ final class VeneerContexts {
     /** Makes room for nodes of the current thread's tree. Returns false if there is none. */
     private static native boolean grow(long shard);
 
+    /**
+     * The number of the submissions in a context: a node in its lower half, and the number of its
+     * thread above. 0 is an unknown context. Returns -1 if there are too many.
+     */
+    private static native int submission(long context);
+
     /** Adds to the current node the time during which the current thread was switched out. */
     private static native void switched(long shard);
 
@@ -72,11 +96,15 @@ final class VeneerContexts {
     private static long fast = NO_TAG;
     /** The tag of the recording. */
     private static long active = NO_TAG;
+    /** The number of the recording; 0 if there is none. */
+    private static int recording;
 
     /** Called before a recording begins. */
     static void begin(int number, long coarse) {
         fast = NO_TAG;
+        VeneerTask.forgetAll();
         VeneerContexts.coarse = coarse;
+        recording = Math.min(number, 0);
         fast = coarse == 0 ? NO_TAG : tag(number);
         active = number < 0 ? tag(number) : NO_TAG;
     }
@@ -85,6 +113,8 @@ final class VeneerContexts {
     static void end() {
         fast = NO_TAG;
         active = NO_TAG;
+        recording = 0;
+        VeneerTask.forgetAll();
     }
 
     /** The tag of a recording of contexts, whose number is negative. */
@@ -125,7 +155,7 @@ final class VeneerContexts {
     private static long find(long shard, int offset, int number) throws Throwable {
         long track = shard > 0 ? VeneerTrace.track(shard) : 0;
         if (track != 0 && U.getLong(track) != number) {
-            track = U.getLong(track) == -number ? 0 : VeneerTrace.openCurrent(shard, number);
+            track = U.getLong(track) == -number ? 0 : open(shard, number);
         }
         if (track == 0) {
             VeneerRuntime.add(shard, offset, 1);
@@ -156,6 +186,144 @@ final class VeneerContexts {
         U.putLong(node + START, now);
         U.putLong(track + CURRENT, tag(number) | node);
         return state;
+    }
+
+    /**
+     * Opens the tree of the current thread. If a recorded call has started the thread, all its calls
+     * are below that one.
+     */
+    private static long open(long shard, int number) throws Throwable {
+        long track = VeneerTrace.openCurrent(shard, number);
+        long context = track == 0 ? 0 : VeneerTask.contextOf(Thread.currentThread());
+        if (context != 0) {
+            enterTask(shard, track, number, context);
+        }
+        return track;
+    }
+
+    /**
+     * Remembers in which context the current thread submits a task. Returns whether contexts of this
+     * thread are recorded.
+     */
+    static boolean submitted(Object task) throws Throwable {
+        long shard = VeneerRuntime.shard();
+        if (task == null || shard <= 0 || recording == 0) {
+            return false;
+        }
+        long track = VeneerTrace.track(shard);
+        long current = U.getLong(track + CURRENT);
+        if ((current ^ active) << 1 >>> TAG_SHIFT + 1 != 0) {
+            return false;
+        }
+        long nodes = U.getLong(track + NODES);
+        long node = (current & ADDRESS) - nodes;
+        long links = 0;
+        for (long above = node; above != 0; above = parent(nodes, above)) {
+            long key = U.getLong(nodes + above);
+            if ((key & TASK) != 0) {
+                links = U.getLong(nodes + above + CHAIN) & BEGUN_AGAIN - 1;
+                if (links >= MAX_CHAIN) {
+                    VeneerTask.submit(task, ~(key & TASK - 1));
+                    return true;
+                }
+                break;
+            }
+        }
+        long place = U.getLong(track + THREAD) << 32 | node >>> NODE_SHIFT;
+        VeneerTask.submit(task, links + 1 << CHAIN_SHIFT | place);
+        return true;
+    }
+
+    /**
+     * Begins a task in the current thread. Until {@link #taskEnds}, calls are below the context in
+     * which it was submitted. Returns whether contexts of this thread are recorded.
+     */
+    static boolean taskBegins(Object task) throws Throwable {
+        long shard = VeneerRuntime.shard();
+        int number = recording;
+        if (shard <= 0 || number == 0) {
+            return false;
+        }
+        long track = VeneerTrace.track(shard);
+        if (U.getLong(track) != number) {
+            track = U.getLong(track) == -number ? 0 : open(shard, number);
+        }
+        return track != 0 && enterTask(shard, track, number, VeneerTask.contextOf(task));
+    }
+
+    private static boolean enterTask(long shard, long track, int number, long context) throws Throwable {
+        long now = now();
+        if (VeneerTrace.wasSwitched(track)) {
+            switched(shard);
+        }
+        if (U.getLong(track + NESTED) != 0) {
+            return false;
+        }
+        long submission = context < 0 ? ~context : submission(context << 64 - CHAIN_SHIFT >>> 64 - CHAIN_SHIFT);
+        if (submission < 0) {
+            return false;
+        }
+        long nodes = U.getLong(track + NODES);
+        long current = (U.getLong(track + CURRENT) & ADDRESS) - nodes;
+        long innermost = U.getLong(nodes + current);
+        // A thread pool runs a task, and the task runs itself.
+        if (current != 0 && (innermost & TASK) != 0 && (innermost & TASK - 1) == submission) {
+            long again = nodes + current + CHAIN;
+            U.putLong(again, U.getLong(again) + BEGUN_AGAIN);
+            return true;
+        }
+        long child = child(shard, track, current, current >>> NODE_SHIFT << 32 | TASK | submission);
+        if (child == 0) {
+            return false;
+        }
+        long node = nodes + child;
+        U.putLong(node + CHAIN, context < 0 ? MAX_CHAIN : context >>> CHAIN_SHIFT);
+        U.putLong(node + CALLS, U.getLong(node + CALLS) + 1);
+        U.putLong(node + START, now);
+        U.putLong(track + CURRENT, tag(number) | node);
+        return true;
+    }
+
+    /** Ends the innermost task of the current thread. Returns whether there is one. */
+    static boolean taskEnds() throws Throwable {
+        long shard = VeneerRuntime.shard();
+        int number = recording;
+        if (shard <= 0 || number == 0) {
+            return false;
+        }
+        long track = VeneerTrace.track(shard);
+        if (U.getLong(track) != number || U.getLong(track + NESTED) != 0) {
+            return false;
+        }
+        long now = now();
+        if (VeneerTrace.wasSwitched(track)) {
+            switched(shard);
+        }
+        long nodes = U.getLong(track + NODES);
+        long current = (U.getLong(track + CURRENT) & ADDRESS) - nodes;
+        long task = current;
+        while (task != 0 && (U.getLong(nodes + task) & TASK) == 0) {
+            task = parent(nodes, task);
+        }
+        if (task == 0) {
+            return false;
+        }
+        long again = nodes + task + CHAIN;
+        boolean isAgain = U.getLong(again) >= BEGUN_AGAIN;
+        if (isAgain) {
+            U.putLong(again, U.getLong(again) - BEGUN_AGAIN);
+        }
+        long left = isAgain ? task : parent(nodes, task);
+        while (current != left) {
+            current = close(nodes, current, now);
+        }
+        U.putLong(track + CURRENT, tag(number) | nodes + left);
+        return true;
+    }
+
+    /** The offset of the parent of a node. */
+    private static long parent(long nodes, long node) {
+        return U.getLong(nodes + node) >>> 32 << NODE_SHIFT;
     }
 
     /** Records the end of a call whose entry is recorded. */
@@ -225,7 +393,7 @@ final class VeneerContexts {
         long node = nodes + offset;
         U.putLong(node + WALL, U.getLong(node + WALL) + now - U.getLong(node + START));
         U.putLong(node + START, 0);
-        return U.getLong(node) >>> 32 << NODE_SHIFT;
+        return parent(nodes, offset);
     }
 
     private static long enterOverflow(long track, int number, long now) {

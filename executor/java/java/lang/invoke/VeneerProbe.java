@@ -488,6 +488,21 @@ public final class VeneerProbe {
         return U.getReference(Thread.currentThread(), PARK_BLOCKER);
     }
 
+    /** See {@link VeneerContexts#submitted}. */
+    public static boolean taskSubmitted(Object task) throws Throwable {
+        return VeneerContexts.submitted(task);
+    }
+
+    /** See {@link VeneerContexts#taskBegins}. */
+    public static boolean taskBegins(Object task) throws Throwable {
+        return VeneerContexts.taskBegins(task);
+    }
+
+    /** See {@link VeneerContexts#taskEnds}. */
+    public static boolean taskEnds() throws Throwable {
+        return VeneerContexts.taskEnds();
+    }
+
     // ---- keys of tables, values of objects, passes ----------------------------------------------
 
     /** The number of a string in a table, by its first characters; 0 for other objects. */
