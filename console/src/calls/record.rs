@@ -133,19 +133,21 @@ enum RecordedPart {
 pub fn run(arguments: &CallsRecordArguments) -> Result<u8> {
     let interruption = Interruption::catch()?;
     let time = Duration::from_secs_f64(arguments.seconds);
-    match record_part(arguments, time, &interruption)? {
+    match record_part(arguments, |_| time, &interruption)? {
         RecordedPart::Refused => return Ok(EXIT_PROGRAM_FAILED),
         RecordedPart::Cut(profile) | RecordedPart::Whole(profile) => write(&profile, arguments)?,
     }
     Ok(0)
 }
 
-/// Attaches the instruments, records for this time or until Ctrl-C, and detaches them.
+/// Attaches the instruments, records for a time or until Ctrl-C, and detaches them. The time can depend
+/// on the time that the attachment took.
 fn record_part(
     arguments: &CallsRecordArguments,
-    time: Duration,
+    time: impl FnOnce(Duration) -> Duration,
     interruption: &Interruption,
 ) -> Result<RecordedPart> {
+    let began = Instant::now();
     let patterns = match arguments.patterns.is_empty() {
         true => vec![EVERY_METHOD.to_owned()],
         false => arguments.patterns.clone(),
@@ -194,6 +196,7 @@ fn record_part(
         hierarchy: Hierarchy::default(),
         asked: BTreeSet::new(),
     };
+    let time = time(began.elapsed());
     print_error(&format_args!(
         "recording the calls of {} in process {} for {} s",
         patterns.join(", "),

@@ -107,9 +107,10 @@ pub struct CallsRecordArguments {
     /// tasks of the thread pools of the JDK, CompletableFuture, and threads.
     #[arg(long, requires = "contexts")]
     pub tasks: bool,
-    /// Record contexts in bursts of 1 to 4 seconds, and attach nothing in between. The first burst is
-    /// followed by a pause of 19 times its length, so that the program is at most 5 % slower; the pauses
-    /// grow when the shares of the calls have settled. The profile states its error. For minutes.
+    /// Record contexts in bursts of 1 to 4 seconds (of up to 10 in a program of many methods), and attach
+    /// nothing in between. The first burst is followed by a pause of 19 times its length, so that the
+    /// program is at most 5 % slower; the pauses grow when the shares of the calls have settled. The
+    /// profile states its error. For minutes.
     #[arg(long, conflicts_with = "complete")]
     pub adaptive: bool,
     /// Record the calls of all classes, also of those that cannot be armed (java.lang, java.util …).

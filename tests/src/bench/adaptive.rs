@@ -20,10 +20,18 @@ use crate::trust::part::{Scope, Table, TrustError};
 const MOST: f64 = 1.05;
 /// The goal for the common part of the calls, in percent.
 const LEAST_OVERLAP: f64 = 99.0;
-/// The length of a run. It has several bursts.
+/// The length of a run of a small program. It has several bursts.
 const LENGTH: Duration = Duration::from_secs(150);
-/// Rounds of the run that tells the time of a round, and of the one with the exact graph.
+/// Programs of thousands of methods. Their first burst takes half a minute, and is followed by a pause of
+/// ten minutes.
+const LARGE: [&str; 4] = ["javac", "sql", "lucene", "ecj"];
+/// The length of a run of a large program. It has one burst.
+const LARGE_LENGTH: Duration = Duration::from_secs(540);
+/// Rounds of the run with the exact graph.
 const TRIAL_ROUNDS: usize = 12;
+/// Rounds of the run that tells the time of a round, of a small and of a large program. A large one is
+/// compiled for many rounds.
+const TIMED_ROUNDS: [usize; 2] = [12, 150];
 /// The longest time of a run.
 const RUN_LIMIT: Duration = Duration::from_secs(1200);
 /// The longest time in which the recording is written after the end of the program.
@@ -39,12 +47,13 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
     let begun = Instant::now();
     let mut record = Record::new("adaptive-contexts", "Contexts in bursts", scope)?;
     record.part.words = vec![format!(
-        "Each program runs {} seconds, plain and with `veneer calls PID --adaptive`, which records \
-             contexts in bursts and leaves the program alone in between. The cost is that of all rounds \
-             together, bursts included. The overlap is the common part of the calls with the exact graph of \
+        "Each program runs {} seconds ({} seconds if it has thousands of methods), plain and with \
+             `veneer calls PID --adaptive`, which records contexts in bursts and leaves the program alone \
+             in between. The cost is that of all rounds together, bursts included. The overlap is the common part of the calls with the exact graph of \
              {TRIAL_ROUNDS} rounds (`veneer run --call-graph`). The paper on adaptive bursting (Zhuang and \
              others, 2006) has a cost of 1.02 to 1.04 with an overlap of 85 %.",
-        LENGTH.as_secs()
+        LENGTH.as_secs(),
+        LARGE_LENGTH.as_secs()
     )];
     let jdk = scope.jdks.first().ok_or(TrustError::NoJdk)?;
     let columns = [
@@ -109,8 +118,13 @@ fn one(workload: &Workload, jdk: &Jdk) -> Result<Measured, TrustError> {
         let run = Run::measure(process, RUN_LIMIT);
         run.map_err(|reason| failed(reason.to_string()))
     };
-    let round = measure(&java(TRIAL_ROUNDS))?.round_time().unwrap_or(1000.0);
-    let rounds = (LENGTH.as_secs_f64() * 1000.0 / round).ceil().max(10.0) as usize;
+    let [small, large] = TIMED_ROUNDS;
+    let (length, timed) = match LARGE.contains(&workload.name) {
+        true => (LARGE_LENGTH, large),
+        false => (LENGTH, small),
+    };
+    let round = measure(&java(timed))?.round_time().unwrap_or(1000.0);
+    let rounds = (length.as_secs_f64() * 1000.0 / round).ceil().max(10.0) as usize;
     let seconds = |run: &Run| run.rounds.iter().sum::<f64>() / 1000.0;
     let plain = measure(&java(rounds))?;
     let recorded = compiled.join("bursts.calls");

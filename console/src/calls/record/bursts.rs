@@ -24,6 +24,10 @@ const MOST_COST: f64 = 0.05;
 /// are, the longer it takes to attach to them and to compile them.
 const LEAST_RECOVERY: Duration = Duration::from_secs(1);
 
+/// The longest burst that is only so long because the attachment took as long. A program of many methods
+/// is slow for as long again, until the JVM has compiled the methods with their instruments.
+const MAX_BURST: Duration = Duration::from_secs(10);
+
 /// Interval between two looks at whether the JVM still runs.
 const LOOK_INTERVAL: Duration = Duration::from_millis(500);
 
@@ -61,8 +65,13 @@ pub fn record_in_bursts(arguments: &CallsRecordArguments) -> Result<u8> {
     while !interruption.is_requested() && Instant::now() < end && target.is_alive() {
         let began = Instant::now();
         let left = end.saturating_duration_since(began);
-        let length = schedule.length().min(left);
-        let part = match record_part(arguments, length, &interruption) {
+        let mut length = Duration::ZERO;
+        let choose = |attaching: Duration| {
+            let attaching = Duration::from_secs(attaching.as_secs()).min(MAX_BURST);
+            length = schedule.length().max(attaching).min(left);
+            length
+        };
+        let part = match record_part(arguments, choose, &interruption) {
             Ok(RecordedPart::Whole(part)) => part,
             Ok(RecordedPart::Refused) if bursts.count == 0 => return Ok(EXIT_PROGRAM_FAILED),
             Ok(RecordedPart::Refused) => break,
