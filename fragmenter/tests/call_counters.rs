@@ -84,6 +84,7 @@ const SOURCE: &str = "
         final int plain() { return 1; }
         int delegates() { return plain(); }
         int size() { return list.size(); }
+        Object arrays(int n) { return n > 0 ? n > 1 ? new int[n] : new String[n][] : new long[n][n]; }
         Object make(int n) { if (n > 0) { plain(); } return new Object(); }
         void loop(int n) { while (n-- > 0) { plain(); } }
         String text(StringBuilder b, long x) { return b.append(x).append(\"a\").toString(); }
@@ -131,8 +132,17 @@ fn places_share_a_counter_if_nothing_between_them_throws_or_jumps() {
         [
             "entry:0*",
             "plain:1*",
-            "new java/lang/Object:2*",
+            "new java.lang.Object:2*",
             "<init>:3*"
+        ]
+    );
+    assert_eq!(
+        places(&class, "arrays"),
+        [
+            "entry:0*",
+            "new int[]:1*",
+            "new java.lang.String[][]:2*",
+            "new long[][]:3*"
         ]
     );
     assert_eq!(places(&class, "loop"), ["entry:0*", "plain:1*"]);

@@ -1,6 +1,6 @@
 //! Field descriptors: `I`, `Ljava/lang/String;`, `[[J` (JVMS §4.3.2).
 
-use crate::class_name::{java_form, simple_name};
+use crate::class_name::{java_form, simple_name, type_descriptor};
 use crate::primitive::Primitive;
 use crate::raw::{self, DescriptorError};
 use std::fmt;
@@ -11,6 +11,14 @@ pub const OBJECT_DESCRIPTOR: &str = "Ljava/lang/Object;";
 /// A valid field descriptor. It borrows its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FieldDescriptor<'t>(&'t str);
+
+/// The Java form of the type that a `Class` constant names (JVMS §4.4.1): `int[][]` of `[[I`. The function
+/// checks nothing, as [`java_form`] does not.
+pub fn java_form_of_type(name: &str) -> String {
+    let descriptor = type_descriptor(name);
+    let parsed = FieldDescriptor::parse(&descriptor);
+    parsed.map_or_else(|_| java_form(name), FieldDescriptor::java_form)
+}
 
 /// The three kinds of types that a field descriptor describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -153,6 +161,12 @@ mod tests {
 
     fn parsed(text: &str) -> FieldDescriptor<'_> {
         FieldDescriptor::parse(text).unwrap()
+    }
+
+    #[test]
+    fn a_class_constant_names_a_type() {
+        let forms = ["a/B$C", "[I", "[[La/B;", "[", "a;b"].map(java_form_of_type);
+        assert_eq!(forms, ["a.B$C", "int[]", "a.B[][]", "[", "a;b"]);
     }
 
     #[test]

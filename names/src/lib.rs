@@ -38,7 +38,7 @@ pub use class_name::{
     internal_form, java_form, simple_name, type_descriptor,
 };
 pub use counter_slot::{CounterSlot, LogPoint, PointSlot};
-pub use field_descriptor::{FieldDescriptor, FieldKind, OBJECT_DESCRIPTOR};
+pub use field_descriptor::{FieldDescriptor, FieldKind, OBJECT_DESCRIPTOR, java_form_of_type};
 pub use fragment_id::FragmentId;
 pub use local_slot::LocalSlot;
 pub use method_descriptor::{MethodDescriptor, Parameters};

@@ -175,6 +175,38 @@ fn the_graph_of_a_whole_run_is_the_one_that_the_jvm_reports() -> Outcome {
     })
 }
 
+/// The program makes twelve turns. The sizes of two of its arrays are negative.
+#[test]
+fn objects_and_arrays_are_counted_by_their_type() -> Outcome {
+    on_a_jdk_with("kinds", |programs| {
+        let expected = [
+            ("double[]", 12),
+            ("int[]", 12),
+            ("java.lang.String[][]", 6),
+            ("kinds.Arrays", 2),
+            ("long[][]", 4),
+        ];
+        let expected = BTreeMap::from(expected.map(|(name, count)| (name.to_owned(), count)));
+        let java = programs.launcher().arg("-cp");
+        let java = java.arg(programs.classes().path()).arg("kinds.Arrays");
+        for form in FORMS {
+            let file = programs.classes().join("arrays.calls");
+            let place = file.to_string_lossy();
+            let options = [&["--arm", "kinds..*", "--call-graph", &place], form].concat();
+            run(&options, &java).run()?.succeeded("the program")?;
+            let (_, shown) = recorded(&file)?;
+            let sites = shown["allocations"].as_array().into_iter().flatten();
+            let mut found = BTreeMap::new();
+            for site in sites {
+                let name = site["type"].as_str().unwrap_or_default().to_owned();
+                *found.entry(name).or_default() += site["count"].as_i64().unwrap_or(0);
+            }
+            assert_eq!(found, expected, "{form:?}");
+        }
+        Ok(())
+    })
+}
+
 #[test]
 fn a_killed_jvm_leaves_its_counts() -> Outcome {
     on_a_jdk_with("callgraph", |programs| {

@@ -358,7 +358,7 @@ fn method_record(
 fn site_record(place: &Place, lines: &[(u16, u16)]) -> Option<CountedSiteRecord> {
     let (what, by_receiver) = match &place.event {
         Event::Entry => return None,
-        Event::New(class) => (format!("new {}", java_form(class)), false),
+        Event::New(class) => (format!("new {class}"), false),
         Event::Call {
             op,
             target,

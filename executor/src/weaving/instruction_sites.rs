@@ -17,7 +17,9 @@ use veneer_fragmenter::bytecode::opcode::*;
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::types::Type;
 use veneer_instruments::InstructionKind;
-use veneer_names::{FieldDescriptor, FieldKind, MethodDescriptor, Primitive, java_form};
+use veneer_names::{
+    FieldDescriptor, FieldKind, MethodDescriptor, Primitive, java_form, java_form_of_type,
+};
 use veneer_probes::step::ComputationalType;
 
 /// A value on the operand stack that has a name.
@@ -162,7 +164,7 @@ impl Selected<'_> {
 
     fn allocation(&self) -> Option<InstructionSite> {
         let pool = &self.method.file.pool;
-        let class = |index: u16| Some(java_form(&pool.class_name(index).ok()?));
+        let class = |index: u16| Some(java_form_of_type(&pool.class_name(index).ok()?));
         Some(match self.instruction {
             // The new object has no completed constructor, so code cannot read it.
             Instruction::Pool { op: NEW, index } => {
@@ -493,7 +495,7 @@ mod tests {
             texts(InstructionKind::Allocations),
             [
                 "new int[] @21",
-                "new [[Z @32",
+                "new boolean[][] @32",
                 "new java.lang.Object[] @39",
                 "new shop.Points @49",
                 "new java.lang.IllegalStateException @128",

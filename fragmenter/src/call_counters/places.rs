@@ -7,6 +7,7 @@ use crate::method::access;
 use crate::refusal::Refusal;
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
+use veneer_names::{Primitive, java_form_of_type};
 
 /// Classes of the JDK that have no subclass, so a call of their methods has one callee.
 const FINAL_CLASSES: [&str; 12] = [
@@ -72,7 +73,7 @@ pub enum Event {
         /// depends on the receiver.
         by_receiver: bool,
     },
-    /// An object of this class (internal name) is allocated by `new`.
+    /// An object or an array of this type, in Java form, is allocated.
     New(String),
 }
 
@@ -222,7 +223,21 @@ fn event(
     let op = instruction.op();
     Ok(match instruction {
         Instruction::Pool { op: NEW, index } => {
-            Some(Event::New(pool.class_name(*index)?.into_owned()))
+            Some(Event::New(java_form_of_type(&pool.class_name(*index)?)))
+        }
+        Instruction::Pool {
+            op: ANEWARRAY,
+            index,
+        } => {
+            let component = java_form_of_type(&pool.class_name(*index)?);
+            Some(Event::New(component + "[]"))
+        }
+        Instruction::NewArray(code) => {
+            let component = Primitive::from_array_code(*code);
+            component.map(|component| Event::New(format!("{component}[]")))
+        }
+        Instruction::MultiNewArray { index, .. } => {
+            Some(Event::New(java_form_of_type(&pool.class_name(*index)?)))
         }
         Instruction::InvokeDynamic { index } => {
             let (_, name, descriptor) = pool.dynamic(*index)?;
