@@ -19,6 +19,7 @@ mod hierarchy;
 mod instruments;
 mod run_recording;
 mod site;
+mod tasks;
 
 pub use bursts::record_in_bursts;
 pub use complete::{CompleteRun, record_running};
@@ -50,7 +51,8 @@ use crate::trace::TraceDirectory;
 use assemble::Readings;
 use contexts::take_contexts;
 use hierarchy::Hierarchy;
-use instruments::{InstrumentNames, is_about_tasks};
+use instruments::InstrumentNames;
+use tasks::{UNFOLLOWED_TASKS, is_about_tasks};
 use veneer_client::plan_text::literal;
 
 /// The pattern of all methods that can be recorded.
@@ -62,9 +64,6 @@ const MAX_RECEIVERS: u32 = 20_000;
 const CLASSES_PER_PROGRAM: usize = 100;
 /// Interval between two readings of the counts. If the JVM ends, the last reading is written.
 const READING_INTERVAL: Duration = Duration::from_secs(5);
-
-/// The warning about thread pools that cannot have code.
-const UNFOLLOWED_TASKS: &str = "tasks of the thread pools of the JDK are not followed: this JVM gives its own classes without stack maps to an agent that comes late (JDK 17 does); start the program with `veneer run`";
 
 /// Why nothing was recorded.
 #[derive(Debug, Error)]

@@ -430,6 +430,19 @@ mod tests {
         })
     }
 
+    /// Writes the names of methods and of two threads.
+    fn write_names(directory: &Path, frames: &[NameRecord]) {
+        let mut names = NamesWriter::create(directory, 1, "VM", "25").unwrap();
+        let others = [
+            NameRecord::Clock(ClockRecord::default()),
+            thread(1),
+            thread(2),
+        ];
+        for record in others.iter().chain(frames) {
+            names.write(record).unwrap();
+        }
+    }
+
     /// The words of a node: its key, calls, time, begin, allocations, time off the processor.
     fn node(
         parent: u64,
@@ -498,13 +511,7 @@ mod tests {
     fn nodes_become_contexts_with_their_sites() {
         let folder = tempfile::tempdir().unwrap();
         let directory = folder.path().join("trace");
-        let mut names = NamesWriter::create(&directory, 1, "VM", "25").unwrap();
-        names
-            .write(&NameRecord::Clock(ClockRecord::default()))
-            .unwrap();
-        for record in [frame(3, "run"), frame(4, "step"), thread(1), thread(2)] {
-            names.write(&record).unwrap();
-        }
+        write_names(&directory, &[frame(3, "run"), frame(4, "step")]);
         let main = [node(0, 3, 1, 100, (2, 15)), node(1, 4, 7, 40, (1, 4))];
         write_tree(&directory, 1, HAS_CPU, &main, [5, 10]);
         let late = [node(0, 4, 2, 8, (3, 0))];
@@ -568,15 +575,8 @@ mod tests {
     fn tasks_are_below_the_contexts_that_submitted_them() {
         let folder = tempfile::tempdir().unwrap();
         let directory = folder.path().join("trace");
-        let mut names = NamesWriter::create(&directory, 1, "VM", "25").unwrap();
-        names
-            .write(&NameRecord::Clock(ClockRecord::default()))
-            .unwrap();
-        for record in [frame(3, "main"), frame(4, "job"), frame(5, "next")] {
-            names.write(&record).unwrap();
-        }
-        names.write(&thread(1)).unwrap();
-        names.write(&thread(2)).unwrap();
+        let frames = [frame(3, "main"), frame(4, "job"), frame(5, "next")];
+        write_names(&directory, &frames);
         let task = |parent: u64, number: u64, calls: u64, wall: u64| {
             [parent << 32 | TASK | number, calls, wall, 0, 1, 0, 0, 0]
         };
