@@ -30,8 +30,8 @@ pub use export::{ExportArguments, Format};
 pub use generated::{CompletionsArguments, ManArguments};
 pub use mcp::McpArguments;
 pub use memory::{
-    CacheArgument, KeyOfAccess, MemoryArguments, MemoryCommand, SampleArgument, ShowArguments,
-    SimulateArguments,
+    CacheArgument, KeyOfAccess, MemoryArguments, MemoryCommand, MemoryRecordArguments,
+    SampleArgument, ShowArguments, SimulateArguments, ViewArguments,
 };
 pub use question::{PointArguments, Question};
 pub use search::{SearchArguments, SearchOptions};
@@ -75,6 +75,7 @@ Examples:
   veneer run --arm 'shop..*' --call-graph shop.calls -- java -jar app.jar
   veneer run --arm 'shop..*' --call-graph shop.calls --contexts -- java -jar app.jar
   veneer run --complete --call-graph all.calls -- java -jar app.jar
+  veneer run --arm 'shop..*' --memory shop.vmem -- java -jar app.jar
 
 The output and the exit code of COMMAND are passed through unchanged. The output of plans is written
 to standard error.
@@ -356,6 +357,14 @@ pub struct RunArguments {
         conflicts_with_all = ["arm", "contexts", "trace", "search", "plans", "check"]
     )]
     pub complete: bool,
+    /// Record the memory accesses of the methods that --arm names [default: all methods] in this file,
+    /// for `veneer memory show`. Several JVMs have a file each (m.vmem: m.4711.vmem).
+    #[arg(long, value_name = "OUT", conflicts_with_all = ["trace", "contexts", "complete"])]
+    pub memory: Option<PathBuf>,
+    /// The caches to simulate for --memory [default: machine]; may be given several times. With `none`,
+    /// accesses are only counted.
+    #[arg(long = "cache", value_name = "SPEC", value_parser = memory::cache, requires = "memory")]
+    pub caches: Vec<CacheArgument>,
     /// Leave methods out of the trace by the rules in this file.
     #[arg(long, value_name = "FILE", requires = "trace")]
     pub filter: Option<PathBuf>,

@@ -79,6 +79,7 @@ unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
             .rings
             .record_agent_age(agent.began.elapsed().as_millis() as u64);
         report::write(agent, jvm_name());
+        agent.recorder.end_accesses();
         agent.class_files.publish();
         let _ = std::fs::remove_file(control::path());
         call_counting::remove_files(agent);

@@ -168,19 +168,90 @@ pub unsafe fn open_trace(
         let Some(shard) = agent.shards.shard_at(shard) else {
             return 0;
         };
-        // SAFETY: given by the caller. Nothing is used after this function.
-        let (name, group) = unsafe {
-            let env = Env::new(jni);
-            let text = |string| env.string(Reference::new(string)).unwrap_or_default();
-            (text(name), text(group))
-        };
-        let thread = RecordedThread {
-            java_id: tid as u64,
-            name,
-            group,
-        };
+        // SAFETY: given by the caller.
+        let thread = unsafe { recorded_thread(jni, tid, (name, group)) };
         agent.recorder.open(shard, number, thread)
     })
+}
+
+/// `VeneerMemory.open`: opens the table of accesses of the current thread. Returns the address of its
+/// track, or 0 if the thread cannot be recorded.
+///
+/// # Safety
+/// As for [`open_trace`].
+pub unsafe fn open_accesses(
+    jni: *mut JNIEnv,
+    shard: jlong,
+    number: jint,
+    tid: jlong,
+    (name, group): (jobject, jobject),
+) -> jlong {
+    guarded("a thread's first recorded access", 0, || {
+        let Some(agent) = Agent::get() else { return 0 };
+        let Some(shard) = agent.shards.shard_at(shard) else {
+            return 0;
+        };
+        // SAFETY: given by the caller.
+        let thread = unsafe { recorded_thread(jni, tid, (name, group)) };
+        agent.recorder.open_accesses(shard, number, thread)
+    })
+}
+
+/// `VeneerMemory.type`: the number of the name of a type in the current recording; 0 if there is none.
+///
+/// # Safety
+/// `jni` must be the environment of the current thread, and the name a string or null.
+pub unsafe fn number_type(jni: *mut JNIEnv, name: jobject) -> jint {
+    guarded("the type of a recorded access", 0, || {
+        let Some(agent) = Agent::get() else { return 0 };
+        // SAFETY: given by the caller. Nothing is used after this function.
+        let name = unsafe { Env::new(jni).string(Reference::new(name)) };
+        let number = agent.recorder.number_type(&name.unwrap_or_default());
+        jint::try_from(number).unwrap_or(0)
+    })
+}
+
+/// `VeneerMemory.primary`: the primary class of a site.
+pub fn primary_class(site: jlong, class: jint) -> jint {
+    guarded("the class of a recorded access", 0, || {
+        Agent::get().map_or(0, |agent| agent.recorder.primary_class(site, class))
+    })
+}
+
+/// `VeneerMemory.size`: the size of an object in bytes; 0 if it is unknown.
+///
+/// # Safety
+/// The object must be a valid reference of the current thread.
+pub unsafe fn object_size(object: jobject) -> jint {
+    guarded("the size of a recorded object", 0, || {
+        let Some(agent) = Agent::get() else { return 0 };
+        // SAFETY: given by the caller.
+        let object = unsafe { Reference::new(object) };
+        let size = agent.tool.object_size(object);
+        jint::try_from(size).unwrap_or(0)
+    })
+}
+
+/// A thread with its names.
+///
+/// # Safety
+/// `jni` must be the environment of the current thread, and the names strings or null.
+unsafe fn recorded_thread(
+    jni: *mut JNIEnv,
+    tid: jlong,
+    (name, group): (jobject, jobject),
+) -> RecordedThread {
+    // SAFETY: given by the caller. Nothing is used after this function.
+    let (name, group) = unsafe {
+        let env = Env::new(jni);
+        let text = |string| env.string(Reference::new(string)).unwrap_or_default();
+        (text(name), text(group))
+    };
+    RecordedThread {
+        java_id: tid as u64,
+        name,
+        group,
+    }
 }
 
 /// `VeneerTrace.write`: writes an event for which the thread's segment has no room.

@@ -87,6 +87,9 @@ pub enum ProbeArgument {
     /// The iterations that the loop of this timer slot has completed so far, as a `long`. The value
     /// is -1 outside the loop, and also when the activation entered the loop before counting began.
     TripCount(CounterSlot),
+    /// The address of the thread's counters, as a `long`. The same site must have another action that
+    /// needs the counters.
+    Shard,
 }
 
 /// The effect of one piece of advice. A slot is the number of a counter in the thread's shard. For

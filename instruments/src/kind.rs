@@ -46,6 +46,9 @@ pub enum RecordingForm {
     ExactContexts,
     /// Counts of the calls of all classes, in the code of their methods.
     CompleteCalls,
+    /// Counts of memory accesses and simulated cache misses, by instruction and class. The lines of the
+    /// filter describe the caches.
+    Accesses,
 }
 
 impl InstrumentKind {

@@ -112,6 +112,9 @@ pub enum ProbeStep {
     /// [`ProbeMethod::with_table_addresses`](crate::ProbeMethod::with_table_addresses) replaces the
     /// step by the table's address.
     Table(u32),
+    /// Pushes the offset, in the thread's counters, of the word after the counter of the point.
+    /// [`ProbeMethod::with_own_word`](crate::ProbeMethod::with_own_word) replaces the step by the offset.
+    OwnWord,
     /// Pops an `int` and jumps to the label if the value is 0.
     IfZero(Label),
     /// Jumps to the label.

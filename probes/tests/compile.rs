@@ -153,7 +153,9 @@ fn effect(step: &ProbeStep) -> (i32, i32) {
     let words = |kind: &ComputationalType| i32::from(kind.words());
     match step {
         ProbeStep::Int(_) | ProbeStep::Text(_) | ProbeStep::Null => (0, 1),
-        ProbeStep::Long(_) | ProbeStep::Double(_) | ProbeStep::Table(_) => (0, 2),
+        ProbeStep::Long(_) | ProbeStep::Double(_) | ProbeStep::Table(_) | ProbeStep::OwnWord => {
+            (0, 2)
+        }
         ProbeStep::Load(kind, _) => (0, words(kind)),
         ProbeStep::Store(kind, _) => (words(kind), 0),
         ProbeStep::Plain(97..=115 | 127 | 129 | 131) => (4, 2),

@@ -7,16 +7,28 @@ use clap::{Args, Subcommand, ValueEnum};
 use veneer_memory::profile::Dimension;
 use veneer_memory::{CacheDescription, DescriptionError, parse_description};
 
-use super::values::ValueError;
+use super::values::{ValueError, pid, seconds};
 
 const MEMORY: &str = "\
 Examples:
-  veneer memory show app.vmem --by line
+  veneer memory 4711                                      all methods, for 10 seconds
+  veneer memory 4711 'shop..*' --for 30 --by line
+  veneer memory 4711 'shop..*' --cache L1:32K/8/64,L2:1M/16/64 --by type
+  veneer memory 4711 'shop..*' -o shop.vmem
+  veneer memory show shop.vmem --annotate shop.Desk --source src/main/java
   veneer memory simulate trace --cache L1:32K/8/64,L2:1M/16/64
 
-These commands need no JVM. docs/memory-profile.md describes the format of profiles.
+With a process id, counts the reads and writes of fields and elements, and the allocations, of the
+selected methods in a running JVM, and simulates the caches that they go through. Each thread has
+caches of its own. The program is several times slower meanwhile, and its data stay as they are.
+The agent is loaded first if the JVM has none. Nothing stays attached. Ctrl-C ends the recording
+and keeps what it has counted.
 
-Exit codes: 0 success, 2 a file could not be read, or the cache cannot be simulated.";
+The other commands need no JVM. docs/memory-profile.md describes the format of profiles, and what a
+recording does not see.
+
+Exit codes: 0 success, 1 the agent refused the recording, 2 a JVM could not be reached, a file could
+not be read or written, or the cache cannot be simulated.";
 
 const SHOW: &str = "\
 Examples:
@@ -52,16 +64,59 @@ samples.
 Exit codes: 0 success, 2 the trace could not be read or the cache cannot be simulated.";
 
 #[derive(Debug, Args)]
-#[command(after_help = MEMORY)]
+#[command(after_help = MEMORY, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct MemoryArguments {
     #[command(subcommand)]
-    pub command: MemoryCommand,
+    pub command: Option<MemoryCommand>,
+    #[command(flatten)]
+    pub record: Option<MemoryRecordArguments>,
+}
+
+/// A recording in a running JVM.
+#[derive(Debug, Args)]
+pub struct MemoryRecordArguments {
+    /// The process id of the JVM.
+    #[arg(value_parser = pid())]
+    pub pid: u32,
+    /// Patterns of the recorded methods [default: *..*].
+    #[arg(value_name = "PATTERN")]
+    pub patterns: Vec<String>,
+    /// The caches to simulate [default: machine]; may be given several times. With `none`, accesses are
+    /// only counted. `veneer memory simulate --help` explains the text.
+    #[arg(long = "cache", value_name = "SPEC", value_parser = cache)]
+    pub caches: Vec<CacheArgument>,
+    /// Record for this many seconds.
+    #[arg(long = "for", value_name = "SECONDS", value_parser = seconds, default_value = "10")]
+    pub seconds: f64,
+    #[command(flatten)]
+    pub view: ViewArguments,
+    /// Write the profile to this file [default: show it].
+    #[arg(short = 'o', long = "output", value_name = "FILE", conflicts_with_all = ["json", "csv"])]
+    pub output: Option<PathBuf>,
+}
+
+/// The rows that are shown of a profile, and their form.
+#[derive(Debug, Args)]
+pub struct ViewArguments {
+    /// The property by which accesses are summed; `object` is the allocation site of the accessed
+    /// object.
+    #[arg(long, default_value = "method", value_parser = dimension())]
+    pub by: Dimension,
+    /// Maximum number of rows in each table.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub rows: usize,
+    /// Print JSON, with all rows.
+    #[arg(long, conflicts_with = "csv")]
+    pub json: bool,
+    /// Print CSV, with all rows: one line for each level of each row.
+    #[arg(long)]
+    pub csv: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum MemoryCommand {
     /// Show a memory profile: misses by method, line, type, field, site or object.
-    Show(ShowArguments),
+    Show(Box<ShowArguments>),
     /// Simulate caches on an address trace of Valgrind's tool Lackey.
     Simulate(SimulateArguments),
 }
@@ -71,25 +126,14 @@ pub enum MemoryCommand {
 pub struct ShowArguments {
     /// The memory profile.
     pub file: PathBuf,
-    /// The property by which accesses are summed; `object` is the allocation site of the accessed
-    /// object.
-    #[arg(long, default_value = "method", value_parser = dimension(), conflicts_with = "annotate")]
-    pub by: Dimension,
+    #[command(flatten)]
+    pub view: ViewArguments,
     /// Show the source lines of this class with their misses instead.
-    #[arg(long, value_name = "CLASS")]
+    #[arg(long, value_name = "CLASS", conflicts_with_all = ["by", "json", "csv"])]
     pub annotate: Option<String>,
     /// The source file of the class, or the folder of its packages.
     #[arg(long, value_name = "PATH", requires = "annotate")]
     pub source: Option<PathBuf>,
-    /// Maximum number of rows in each table.
-    #[arg(long, value_name = "N", default_value_t = 20)]
-    pub rows: usize,
-    /// Print JSON, with all rows.
-    #[arg(long, conflicts_with_all = ["csv", "annotate"])]
-    pub json: bool,
-    /// Print CSV, with all rows: one line for each level of each row.
-    #[arg(long, conflicts_with = "annotate")]
-    pub csv: bool,
 }
 
 /// The property of an access by which `simulate` sums.
@@ -153,12 +197,15 @@ pub struct SimulateArguments {
 pub enum CacheArgument {
     /// The caches of this machine.
     Machine,
+    /// No caches: accesses are only counted.
+    Absent,
     Described(CacheDescription),
 }
 
-fn cache(text: &str) -> Result<CacheArgument, DescriptionError> {
+pub(super) fn cache(text: &str) -> Result<CacheArgument, DescriptionError> {
     match text {
         "machine" => Ok(CacheArgument::Machine),
+        "none" => Ok(CacheArgument::Absent),
         text => parse_description(text).map(CacheArgument::Described),
     }
 }

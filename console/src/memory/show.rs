@@ -4,10 +4,10 @@ use std::fs::File;
 use std::io::{self, Write};
 
 use anyhow::{Context, Result};
-use veneer_memory::profile::ProfileFile;
+use veneer_memory::profile::{MemoryProfile, ProfileFile};
 
 use super::{annotate, render};
-use crate::cli::ShowArguments;
+use crate::cli::{ShowArguments, ViewArguments};
 use crate::output::{Style, print_error};
 
 /// Prints the profile and returns the exit code.
@@ -39,23 +39,36 @@ pub(super) fn run(arguments: &ShowArguments) -> Result<u8> {
         to.flush()?;
         return Ok(0);
     }
-    let rows = profile.view(arguments.by);
-    let by = arguments.by.name();
-    if arguments.json {
+    print(&mut to, profile, &arguments.view)?;
+    to.flush()?;
+    Ok(0)
+}
+
+/// Prints the rows of a profile, summed by the property that the user wants.
+///
+/// # Errors
+/// The output cannot be written.
+pub(super) fn print(
+    to: &mut impl Write,
+    profile: &MemoryProfile,
+    view: &ViewArguments,
+) -> Result<()> {
+    let rows = profile.view(view.by);
+    let by = view.by.name();
+    if view.json {
         let value = profile.to_json(by, &rows);
-        serde_json::to_writer_pretty(&mut to, &value).map_err(io::Error::from)?;
+        serde_json::to_writer_pretty(&mut *to, &value).map_err(io::Error::from)?;
         writeln!(to)?;
-    } else if arguments.csv {
-        render::csv(&mut to, profile, by, &rows)?;
+    } else if view.csv {
+        render::csv(to, profile, by, &rows)?;
     } else {
         let style = Style::of_stdout();
-        render::tables(&mut to, profile, by, &rows, arguments.rows, style)?;
-        render::allocations(&mut to, profile, arguments.rows, style)?;
-        render::sharing(&mut to, profile, arguments.rows, style)?;
+        render::tables(to, profile, by, &rows, view.rows, style)?;
+        render::allocations(to, profile, view.rows, style)?;
+        render::sharing(to, profile, view.rows, style)?;
         for note in &profile.notes {
             writeln!(to, "\n{note}")?;
         }
     }
-    to.flush()?;
-    Ok(0)
+    Ok(())
 }

@@ -26,11 +26,15 @@ pub(super) fn run(arguments: &SimulateArguments) -> Result<u8> {
         false => &arguments.caches,
     };
     let description = |cache: &CacheArgument| match cache {
-        CacheArgument::Machine => read_caches(Path::new(CACHE_FOLDER)),
-        CacheArgument::Described(description) => Ok(description.clone()),
+        CacheArgument::Machine => Some(read_caches(Path::new(CACHE_FOLDER))),
+        CacheArgument::Described(description) => Some(Ok(description.clone())),
+        CacheArgument::Absent => None,
     };
     let settings = TraceSettings {
-        caches: caches.iter().map(description).collect::<Result<_, _>>()?,
+        caches: caches
+            .iter()
+            .filter_map(description)
+            .collect::<Result<_, _>>()?,
         by: arguments.by,
         sample: arguments.sample,
         seed: arguments.seed,

@@ -1,5 +1,5 @@
-//! The recordings of `veneer run`: an event trace, or a call graph. Both are plans in the agent, whose
-//! files this command collects when the program has ended.
+//! The recordings of `veneer run`: an event trace, a call graph, or a memory profile. They are plans in
+//! the agent, whose files this command collects when the program has ended.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -11,11 +11,12 @@ use veneer_protocol::{AgentConfig, PlanSource};
 
 use crate::calls::{CompleteRun, ContextOptions, RunCalls, recorded_directories};
 use crate::cli::RunArguments;
+use crate::memory::RunMemory;
 use crate::output::print_error;
 use crate::trace::{RunRecording, read_rules, traces};
 
-/// The report from which a call graph is made, if the user wants no report.
-const CALL_GRAPH_REPORT: &str = "calls.json";
+/// The report from which a call graph or a memory profile is made, if the user wants no report.
+const RECORDING_REPORT: &str = "recording.json";
 
 /// The longest time in which a command like `veneer trace PID` takes its recording after the end of the
 /// JVM.
@@ -30,6 +31,7 @@ fn can_count_in_methods(arguments: &RunArguments) -> bool {
     let has_others = arguments.contexts
         || arguments.check
         || arguments.trace.is_some()
+        || arguments.memory.is_some()
         || arguments.search.is_some()
         || arguments.listen.is_some()
         || !arguments.plans.is_empty()
@@ -42,6 +44,7 @@ pub struct Recordings {
     trace: Option<RunRecording>,
     calls: Option<RunCalls>,
     counted_calls: Option<CompleteRun>,
+    memory: Option<RunMemory>,
     /// The files of earlier recordings in the data directory.
     earlier_traces: BTreeSet<PathBuf>,
     earlier_calls: BTreeSet<PathBuf>,
@@ -78,6 +81,11 @@ impl Recordings {
             counted_calls: counted_calls
                 .map(|place| CompleteRun::prepare(place, counted_classes.cloned()))
                 .transpose()?,
+            memory: arguments
+                .memory
+                .as_deref()
+                .map(|place| RunMemory::prepare(place, arm, &arguments.caches))
+                .transpose()?,
             earlier_traces: BTreeSet::new(),
             earlier_calls: BTreeSet::new(),
             earlier_counted_calls: BTreeSet::new(),
@@ -87,7 +95,9 @@ impl Recordings {
     /// The plans that record.
     pub fn plans(&self) -> Vec<PlanSource> {
         let trace = self.trace.iter().map(RunRecording::plan);
-        trace.chain(self.calls.iter().map(RunCalls::plan)).collect()
+        let calls = self.calls.iter().map(RunCalls::plan);
+        let memory = self.memory.iter().map(RunMemory::plan);
+        trace.chain(calls).chain(memory).collect()
     }
 
     /// Completes the configuration of the agent. `directory` is for files of this command. Files that
@@ -96,8 +106,8 @@ impl Recordings {
         config.class_facts = self.calls.is_some();
         config.counted_calls = self.counted_calls.as_ref().map(CompleteRun::classes);
         let has_calls = config.class_facts || config.counted_calls.is_some();
-        if has_calls && config.report.is_none() {
-            config.report = Some(directory.join(CALL_GRAPH_REPORT));
+        if (has_calls || self.memory.is_some()) && config.report.is_none() {
+            config.report = Some(directory.join(RECORDING_REPORT));
         }
         self.earlier_traces = traces(&config.data_dir);
         self.earlier_calls = recorded_directories(&config.data_dir);
@@ -125,6 +135,14 @@ impl Recordings {
             let report = |pid| config.report_path(pid);
             if let Err(error) = calls.finish(data, &self.earlier_counted_calls, report) {
                 print_error(&format_args!("the call graph is not complete: {error:#}"));
+            }
+        }
+        if let Some(memory) = self.memory {
+            let report = |pid| config.report_path(pid);
+            if let Err(error) = memory.finish(data, &self.earlier_traces, report) {
+                print_error(&format_args!(
+                    "the memory profile is not written: {error:#}"
+                ));
             }
         }
         let end = Instant::now() + TAKE_LIMIT;

@@ -166,6 +166,63 @@ pub unsafe extern "system" fn Java_java_lang_invoke_VeneerTrace_open(
     unsafe { natives::open_trace(env, shard, number, tid, (name, group)) }
 }
 
+/// The native method `VeneerMemory.open`.
+///
+/// # Safety
+/// As for `VeneerTrace.open`.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Java_java_lang_invoke_VeneerMemory_open(
+    env: *mut JNIEnv,
+    _: jclass,
+    shard: jlong,
+    number: jint,
+    tid: jlong,
+    name: jobject,
+    group: jobject,
+) -> jlong {
+    // SAFETY: given by the caller.
+    unsafe { natives::open_accesses(env, shard, number, tid, (name, group)) }
+}
+
+/// The native method `VeneerMemory.type`.
+///
+/// # Safety
+/// `env` must be the environment of the current thread, and the name a string or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Java_java_lang_invoke_VeneerMemory_type(
+    env: *mut JNIEnv,
+    _: jclass,
+    name: jobject,
+) -> jint {
+    // SAFETY: given by the caller.
+    unsafe { natives::number_type(env, name) }
+}
+
+/// The native method `VeneerMemory.primary`.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_invoke_VeneerMemory_primary(
+    _: *mut JNIEnv,
+    _: jclass,
+    site: jlong,
+    class: jint,
+) -> jint {
+    natives::primary_class(site, class)
+}
+
+/// The native method `VeneerMemory.size`.
+///
+/// # Safety
+/// The object must be a valid reference of the current thread.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Java_java_lang_invoke_VeneerMemory_size(
+    _: *mut JNIEnv,
+    _: jclass,
+    object: jobject,
+) -> jint {
+    // SAFETY: given by the caller.
+    unsafe { natives::object_size(object) }
+}
+
 /// The native method `VeneerTrace.write`.
 ///
 /// # Safety

@@ -11,7 +11,8 @@
 //! Its writer is not on the fast path, because compiled Java code cannot contain it: an event is
 //! stored by `VeneerTrace`, from the position that the track holds. The writer maps segments, and
 //! writes the events that do not fit into one word or into the segment. `context_tracks.rs` has the
-//! trees of contexts, which have other words in the track. `calibration.rs` has the files of empty
+//! trees of contexts, which have other words in the track, and `access_tracks.rs` the tables of memory
+//! accesses. `calibration.rs` has the files of empty
 //! calls, from which the cost of a recorded call is derived.
 //!
 //! | caller                                  | thread                                          |
@@ -29,6 +30,7 @@
 //! just storing a word. The plan thread detaches the memory of a segment from the file instead
 //! ([`ThreadWriter::close`]). A name is in the names file before an event can use it.
 
+pub mod access_tracks;
 pub mod calibration;
 mod context_track;
 mod context_tracks;
@@ -43,6 +45,7 @@ use crate::data::append_file::with_file_size_signal_blocked;
 use crate::data::context_file::NodeBudget;
 use crate::data::memory::WordTable;
 use crate::data::processor_clock::ProcessorTime;
+use crate::data::recorder::access_tracks::{AccessTrack, RecordedCaches};
 use crate::data::recorder::context_track::ContextTrack;
 use crate::data::recorder::recorded_thread::RecordedThread;
 use crate::data::recorder::submissions::Submissions;
@@ -52,15 +55,17 @@ use crate::data::thread_age::since_boot;
 use crate::data::trace_clock::TraceClock;
 use crate::jvm::runtime_table;
 use parking_lot::Mutex;
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 use thiserror::Error;
-use veneer_instruments::{InstrumentId, RecordingForm, RecordingSummary, VmEventKinds};
+use veneer_instruments::{
+    InstrumentId, RecordingForm, RecordingSummary, VmEventKind, VmEventKinds,
+};
 use veneer_names::CounterSlot;
 use veneer_protocol::data::ShardLayout;
 use veneer_traces::analysis::TraceFilter;
@@ -125,6 +130,8 @@ pub struct RecordingSpec<'a> {
     pub is_late: bool,
     /// The clock that `VeneerTrace` reads.
     pub clock: TraceClock,
+    /// The caches that are simulated, if memory accesses are recorded.
+    pub caches: Option<RecordedCaches>,
 }
 
 /// A recording, current or ended.
@@ -143,6 +150,8 @@ struct Recording {
     names: TraceNames,
     filter: TraceFilter,
     clock: TraceClock,
+    /// The caches that are simulated, if memory accesses are recorded.
+    caches: Option<Arc<RecordedCaches>>,
     /// The source of processor times.
     source: ProcessorTime,
     /// The probe form of the recorded methods; 0 if its cost is unknown.
@@ -164,10 +173,20 @@ pub struct Recorder {
     tracks: Box<[Mutex<Option<Track>>]>,
     /// The trees of contexts, in the order of the counter shards.
     contexts: Box<[Mutex<Option<ContextTrack>>]>,
+    /// The tables of memory accesses, in the order of the counter shards.
+    accesses: Box<[Mutex<Option<AccessTrack>>]>,
     /// The tracks of threads of the JVM; see `jvm_tracks.rs`.
     jvm: [Mutex<Option<Track>>; 3],
     /// The number of the recording of events that has not ended; 0 if there is none.
     active: AtomicU32,
+    /// The number of the recording of memory accesses, which is negative; 0 if there is none.
+    active_accesses: AtomicI32,
+    /// The counters of its L1: the first one in the upper half, and their number. 0 if there are none.
+    active_l1: AtomicU64,
+    /// The class of each site that was seen first.
+    primary_classes: Mutex<HashMap<i64, i32>>,
+    /// The number of collections during recordings of memory accesses: one word, which Java code reads.
+    collections: WordTable,
     /// The latest recording.
     latest: Mutex<Option<Recording>>,
 }
@@ -179,8 +198,13 @@ impl Default for Recorder {
             words: WordTable::new(shards * TRACK_WORDS),
             tracks: (0..shards).map(|_| Mutex::new(None)).collect(),
             contexts: (0..shards).map(|_| Mutex::new(None)).collect(),
+            accesses: (0..shards).map(|_| Mutex::new(None)).collect(),
             jvm: Default::default(),
             active: AtomicU32::new(0),
+            active_accesses: AtomicI32::new(0),
+            active_l1: AtomicU64::new(0),
+            primary_classes: Mutex::default(),
+            collections: WordTable::new(1),
             latest: Mutex::new(None),
         }
     }
@@ -232,6 +256,7 @@ impl Recorder {
             names: TraceNames::new(names),
             filter: spec.filter,
             clock: spec.clock,
+            caches: spec.caches.map(Arc::new),
             source,
             probe: 0,
             excluded: 0,
@@ -246,6 +271,12 @@ impl Recorder {
                 signed
             }
             RecordingForm::Contexts | RecordingForm::ExactContexts => -signed,
+            RecordingForm::Accesses => {
+                let caches = latest.as_ref().and_then(|one| one.caches.as_ref());
+                let l1 = caches.and_then(|caches| caches.l1());
+                self.begin_accesses(-signed, l1);
+                -signed
+            }
             // No call of such a recording is written by the recorder.
             RecordingForm::CompleteCalls => 0,
         })
@@ -286,8 +317,16 @@ impl Recorder {
     pub fn observed(&self, instrument: InstrumentId) -> VmEventKinds {
         let latest = self.latest.lock();
         let recording = latest.as_ref().filter(|one| one.instrument == instrument);
-        let recording = recording.filter(|one| one.form == RecordingForm::Events);
-        recording.map_or(VmEventKinds::NONE, |one| one.filter.events())
+        match recording {
+            Some(one) if one.form == RecordingForm::Events => one.filter.events(),
+            // The caches are emptied after a collection.
+            Some(one) if one.form == RecordingForm::Accesses => {
+                let mut kinds = VmEventKinds::NONE;
+                kinds.insert(VmEventKind::Collection);
+                kinds
+            }
+            _ => VmEventKinds::NONE,
+        }
     }
 
     /// Whether an instrument has a recording that has not ended.
@@ -434,6 +473,7 @@ impl Recorder {
             self.close(shard, ended);
         }
         self.complete_contexts(shard);
+        self.complete_accesses(shard);
         // The next owner of the shard must find nothing that leads to the files.
         for word in 0..TRACK_WORDS {
             self.set(shard, word, 0);
@@ -461,9 +501,11 @@ impl Recorder {
             };
             recording.is_over = true;
             self.active.store(0, Ordering::SeqCst);
+            self.active_accesses.store(0, Ordering::SeqCst);
             recording.number
         };
         self.complete_all_contexts(number);
+        self.complete_all_accesses(number);
         for track in &self.jvm {
             let ended = track.lock().take();
             if let Some(ended) = ended.filter(|one| one.recording == number) {

@@ -156,6 +156,14 @@ impl Shards {
         }
     }
 
+    /// Sets consecutive counters of one shard to zero.
+    pub fn clear_in(&self, shard: usize, first: CounterSlot, count: u32) {
+        let first = shard as u64 * self.stride() + first.byte_offset();
+        for at in (first..).step_by(8).take(count as usize) {
+            self.file.word(at).store(0, Ordering::Relaxed);
+        }
+    }
+
     /// Sets all counters to zero. Counts of threads that are just counting may be lost or remain.
     pub fn clear_all(&self) {
         let used = self.used_slots();

@@ -257,6 +257,14 @@ impl Tool {
         hash.cast_unsigned()
     }
 
+    /// The size of an object in bytes; 0 if it is unknown.
+    pub fn object_size(self, object: jobject) -> i64 {
+        let mut size = 0;
+        // SAFETY: `object` is a valid reference. The JVM writes a number to the place.
+        unsafe { call!(self, GetObjectSize, object.raw(), &mut size) };
+        size
+    }
+
     /// The thread that owns an object's monitor, as a local reference; null if no thread owns it.
     /// HotSpot stops all threads to find the owner.
     pub fn monitor_owner(self, env: Env, object: jobject) -> jobject {

@@ -76,6 +76,8 @@ pub struct Library {
     begin_trace: Static,
     end_trace: Static,
     calibrate_trace: Static,
+    begin_accesses: Static,
+    end_accesses: Static,
 }
 
 /// Defines the runtime classes in the boot loader, and returns the last one, `VeneerAgent`.
@@ -193,6 +195,8 @@ impl Library {
             begin_trace: env.static_method(&trace, c"begin", c"(JJIJJJ)V")?,
             end_trace: env.static_method(&trace, c"end", c"()V")?,
             calibrate_trace: env.static_method(&trace, c"calibrate", c"(JJJI)J")?,
+            begin_accesses: find(c"beginAccesses", c"(IJ)V")?,
+            end_accesses: find(c"endAccesses", c"()V")?,
         })
     }
 
@@ -567,6 +571,28 @@ impl Library {
         unsafe { env.void(&self.end_trace, &[], || "ending a trace".into()) }
     }
 
+    /// Begins a recording of memory accesses, after [`Library::begin_trace`] with the number 0.
+    ///
+    /// # Safety
+    /// `caches` must be the address of the caches of the recording, which are never freed.
+    pub unsafe fn begin_accesses(
+        &self,
+        env: Env,
+        number: i32,
+        caches: i64,
+    ) -> Result<(), JvmError> {
+        let what = || "recording accesses".into();
+        // SAFETY: `beginAccesses(IJ)V` takes an int and a long; the caller vouches for the address.
+        unsafe { env.void(&self.begin_accesses, &[i(number), j(caches)], what) }
+    }
+
+    /// Ends a recording of memory accesses.
+    pub fn end_accesses(&self, env: Env) -> Result<(), JvmError> {
+        let what = || "ending a recording of accesses".into();
+        // SAFETY: `endAccesses()V` has no parameters.
+        unsafe { env.void(&self.end_accesses, &[], what) }
+    }
+
     /// Records calls that do nothing on the current thread. Returns their number, which is 0 if they
     /// cannot be recorded.
     ///
@@ -809,7 +835,7 @@ mod tests {
                 assert!(declared.contains(&wanted), "{wanted:?}");
             }
         }
-        assert_eq!(calls, 41);
+        assert_eq!(calls, 43);
     }
 
     /// `javac` notes the class of an inlined constant in the constant pool. The JVM ignores the entry

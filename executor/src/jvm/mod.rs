@@ -2,6 +2,7 @@
 //! nothing from the other folders.
 
 pub mod class_hook;
+pub mod collector;
 pub mod event_sources;
 pub mod frames;
 pub mod java_runtime;

@@ -48,7 +48,7 @@ const fn reader(class: RuntimeClass) -> RuntimeClass {
 
 /// The runtime classes, in the order in which the agent defines them: a class is defined before the
 /// first use of any method that names it. `VeneerAgent`, which the agent calls, is the last one.
-pub const CLASSES: [RuntimeClass; 36] = [
+pub const CLASSES: [RuntimeClass; 37] = [
     named(class("VeneerFrame")),
     class("VeneerReserve"),
     class("VeneerBound"),
@@ -80,6 +80,7 @@ pub const CLASSES: [RuntimeClass; 36] = [
     class("VeneerEvents"),
     class("VeneerTask"),
     class("VeneerContexts"),
+    class("VeneerMemory"),
     named(class("VeneerTrace")),
     named(class("VeneerRuntime")),
     named(class("VeneerCalls")),
@@ -275,6 +276,66 @@ java_constants! {
     OVERFLOW_SHIFT: i32 = 2;
     /// Offset in the overflow of a node: the time of its calls. It begins with their number.
     OVERFLOW_WALL: i32 = 8;
+    /// Offset in a track of accesses: the address of the table of the thread.
+    ACCESSES_TABLE: i32 = 8;
+    /// Offset in a track of accesses: the address of the state of the caches.
+    ACCESSES_STATE: i32 = 16;
+    /// Offset in a track of accesses: how often the caches were emptied.
+    ACCESSES_COLLECTIONS: i32 = 24;
+    /// Offset in a track of accesses: the number of accesses whose site found no entry.
+    ACCESSES_LOST: i32 = 32;
+    /// Offset in an entry of accesses: the number of the object's class, an int. An entry begins with its
+    /// site.
+    ENTRY_CLASS: i32 = 8;
+    /// Offset in an entry of accesses: the offset of the field or of the first element, an int.
+    ENTRY_OFFSET: i32 = 12;
+    /// Offset in an entry of accesses: the number of the type's name, an int.
+    ENTRY_TYPE: i32 = 16;
+    /// Offset in an entry of accesses: the bits of the access, an int.
+    ENTRY_ACCESS: i32 = 20;
+    /// Offset in an entry of accesses: their number.
+    ENTRY_ACCESSES: i32 = 24;
+    /// Offset in an entry of accesses: the number of allocated objects.
+    ENTRY_OBJECTS: i32 = 32;
+    /// Offset in an entry of accesses: the bytes of allocated objects.
+    ENTRY_OBJECT_BYTES: i32 = 40;
+    /// Offset in the description of caches: the binary logarithm of the bytes of an entry.
+    CACHES_ENTRY_SHIFT: i32 = 0;
+    /// Offset in the description of caches: the number of entries of a table, a power of two, minus 1.
+    CACHES_TABLE_MASK: i32 = 8;
+    /// Offset in the description of caches: the bytes of the state of a thread.
+    CACHES_STATE_BYTES: i32 = 16;
+    /// Offset in the description of caches: the number of simulated descriptions.
+    CACHES_COUNT: i32 = 24;
+    /// Offset in the description of caches: the address of the number of collections up to now.
+    CACHES_COLLECTIONS: i32 = 32;
+    /// Offset in the description of caches: the offset of the slots of L1 in a counter shard; 0 if they are
+    /// in the state of the thread.
+    CACHES_L1_SLOTS: i32 = 40;
+    /// Bytes before the first description.
+    CACHES_HEAD: i32 = 64;
+    /// Bytes of a cache in a description.
+    CACHE_BYTES: i32 = 64;
+    /// Bytes of a description: its levels, and then its TLBs.
+    CACHES_DESCRIPTION: i32 = 6 * CACHE_BYTES;
+    /// Offset in a description: the first TLB.
+    CACHES_FIRST_TLB: i32 = 4 * CACHE_BYTES;
+    /// Offset in a cache: the binary logarithm of the bytes of a line.
+    CACHE_SHIFT: i32 = 0;
+    /// Offset in a cache: the number of sets.
+    CACHE_SETS: i32 = 8;
+    /// Offset in a cache: the number of lines of a set.
+    CACHE_WAYS: i32 = 16;
+    /// Offset in a cache: 1 if writes stay in it, plus 2 if a write allocates a line.
+    CACHE_POLICY: i32 = 24;
+    /// Offset in a cache: the offset of its first slot in the state of a thread.
+    CACHE_FIRST_SLOT: i32 = 32;
+    /// Offset in a cache: the offset of its counted lookups in an entry.
+    CACHE_COUNTS: i32 = 40;
+    /// Offset in the first cache of a description: the number of levels.
+    CACHES_LEVELS: i32 = 48;
+    /// Offset in the first cache of a description: the number of TLBs.
+    CACHES_TLBS: i32 = 56;
     /// Binary logarithm of the distance of two counter shards in bytes.
     SHARD_SHIFT: i32 = 22;
     /// The number of the recording of empty calls. Other recordings have smaller numbers.

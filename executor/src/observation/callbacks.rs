@@ -430,6 +430,7 @@ unsafe extern "system" fn collection_finish(_: *mut jvmtiEnv) {
         let Some(agent) = Agent::get() else { return };
         let kind = VmEventKind::Collection;
         if agent.events.recorded().contains(kind) {
+            agent.recorder.empty_caches(&agent.shards);
             agent
                 .recorder
                 .collection_ends(agent.clock.of_traces().time(now));

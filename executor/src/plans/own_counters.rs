@@ -30,7 +30,8 @@ pub fn read_own_counters(shards: &Shards, rings: &Rings, point: &InstalledPoint)
         | PlannedAction::TraceEntry
         | PlannedAction::TraceExit
         | PlannedAction::TraceThrow
-        | PlannedAction::TraceAllocation => Measurement::Count {
+        | PlannedAction::TraceAllocation
+        | PlannedAction::CountAccess => Measurement::Count {
             hits: shards.sum(slot) - point.base[0],
         },
         PlannedAction::Start

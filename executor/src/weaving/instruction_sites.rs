@@ -298,15 +298,16 @@ impl Call {
 }
 
 /// The field of a field access instruction.
-struct Field {
+pub struct Field {
     /// The dotted class that the instruction names.
-    class: String,
-    name: String,
-    descriptor: String,
+    pub class: String,
+    pub name: String,
+    pub descriptor: String,
 }
 
 impl Field {
-    fn decode(method: &Method, instruction: &Instruction) -> Option<Field> {
+    /// The field of an instruction; `None` if it accesses no field, or its operand is malformed.
+    pub fn decode(method: &Method, instruction: &Instruction) -> Option<Field> {
         let pool = &method.file.pool;
         let Instruction::Pool {
             op: GETSTATIC..=PUTFIELD,

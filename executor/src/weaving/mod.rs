@@ -11,6 +11,7 @@ pub mod counter_block;
 pub mod inline_caches;
 pub mod instruction_sites;
 pub mod loop_exits;
+pub mod memory_points;
 pub mod osr_entry_release;
 pub mod planned_probe;
 pub mod planner;

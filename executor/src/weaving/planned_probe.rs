@@ -10,6 +10,7 @@ use std::sync::Arc;
 use veneer_fragmenter::advice::{Probe, ProbeAction, ProbeArgument, Site};
 use veneer_fragmenter::types::{State, Type};
 use veneer_names::{FragmentId, LocalSlot, PointSlot};
+use veneer_probes::step::ProbeStep;
 use veneer_probes::{ProbeCode, ProbeError};
 
 /// One point of an instrument in one method.
@@ -112,6 +113,8 @@ pub enum PlannedAction {
     TraceThrow,
     /// An allocation is counted at a calling context.
     TraceAllocation,
+    /// Counts a memory access. The counter after that of the point belongs to the code of the point.
+    CountAccess,
     /// Nothing is measured; only the code of the plan runs.
     CodeOnly,
     /// A late timer gives an activation that is older than the timer a start time.
@@ -132,6 +135,7 @@ impl PlannedAction {
             | PlannedAction::TraceExit
             | PlannedAction::TraceThrow
             | PlannedAction::TraceAllocation => 1,
+            PlannedAction::CountAccess => 2,
             PlannedAction::Log
             | PlannedAction::LoopEnter
             | PlannedAction::LoopBackEdge
@@ -204,7 +208,9 @@ impl PlannedProbe {
         }
         let slot = slot.counter()?;
         Some(match step {
-            PlannedAction::Count => limited(ProbeAction::Count { slot }),
+            PlannedAction::Count | PlannedAction::CountAccess => {
+                limited(ProbeAction::Count { slot })
+            }
             PlannedAction::Start => ProbeAction::Start { slot },
             PlannedAction::Stop => ProbeAction::Stop { slot },
             PlannedAction::Lap => ProbeAction::LapTimer { slot },
@@ -232,6 +238,7 @@ impl PlannedAction {
         matches!(
             self,
             PlannedAction::Count
+                | PlannedAction::CountAccess
                 | PlannedAction::Start
                 | PlannedAction::Stop
                 | PlannedAction::Lap
@@ -250,6 +257,13 @@ impl CompiledProbe {
                 Arc::new(self.method.as_ref().clone().limit_passes(cell, most))
             }
             None => self.method.clone(),
+        };
+        let method = match slot {
+            PointSlot::Counter(slot) if method.steps.contains(&ProbeStep::OwnWord) => {
+                let offset = slot.plus(1).byte_offset() as i64;
+                Arc::new(method.as_ref().clone().with_own_word(offset))
+            }
+            _ => method,
         };
         let reads = self.reads.iter().map(|read| match (read, slot) {
             (ProbeArgument::TripCount(_), PointSlot::Counter(slot)) => {

@@ -23,8 +23,10 @@
 //! * An error of code has priority over an error of a logged variable, and an error that waits for
 //!   a class has priority over other errors of code.
 
+use crate::data::l1_form::L1Form;
 use crate::weaving::instruction_sites::{InstructionSite, Operand, instruction_site};
 use crate::weaving::loop_exits;
+use crate::weaving::memory_points;
 use crate::weaving::planned_probe::{
     Compile, CompiledProbe, LoggedValue, PlannedAction, PlannedProbe, VisibleValues,
 };
@@ -52,7 +54,8 @@ use veneer_probes::error::Reason;
 /// The name in reports of the point of a late timer. Its times are lower bounds.
 const LATE_TIMER_LABEL: &str = "began before: at least";
 
-/// The points of a spec in a method.
+/// The points of a spec in a method. `l1` is the form of the first level of the caches that are being
+/// recorded ([`L1Form`]).
 ///
 /// # Errors
 /// See the module documentation.
@@ -61,8 +64,10 @@ pub fn plan(
     method: &Method,
     armed: &ArmedCode,
     compile: Compile,
+    l1: L1Form,
 ) -> Result<Vec<PlannedProbe>, AttachError> {
     let planner = Planner {
+        l1,
         spec,
         method,
         armed,
@@ -89,6 +94,7 @@ pub fn awaited_class(error: &AttachError) -> Option<&str> {
 
 /// The input of [`plan`], and the errors of the points that were skipped.
 struct Planner<'a> {
+    l1: L1Form,
     spec: &'a InstrumentSpec,
     method: &'a Method<'a>,
     armed: &'a ArmedCode,
@@ -128,6 +134,9 @@ impl<'a> Planner<'a> {
             ));
         }
         let points = match &spec.place {
+            PointSelector::Method if self.records_accesses() => {
+                memory_points::plan(self.method, &self.reachable, self.readable(), self.l1)
+            }
             PointSelector::Method | PointSelector::Entry => self.method_points()?,
             PointSelector::Edges => self.edge_points(self.all_edges())?,
             PointSelector::Edge(pairs) => self.edge_points(self.named_edges(pairs)?)?,
@@ -156,6 +165,14 @@ impl<'a> Planner<'a> {
             Some(error) if points.is_empty() || awaited_class(&error).is_some() => Err(error),
             _ => Ok(points),
         }
+    }
+
+    fn records_accesses(&self) -> bool {
+        let form = match &self.spec.kind {
+            InstrumentKind::Recorder(recorder) => Some(recorder.form),
+            _ => None,
+        };
+        form == Some(RecordingForm::Accesses)
     }
 
     /// The step of an instrument that is not a timer.
@@ -203,7 +220,9 @@ impl<'a> Planner<'a> {
                 ];
                 let allocations = match recorder.form {
                     RecordingForm::Contexts | RecordingForm::ExactContexts => self.allocations(),
-                    RecordingForm::Events | RecordingForm::CompleteCalls => Vec::new(),
+                    RecordingForm::Events
+                    | RecordingForm::CompleteCalls
+                    | RecordingForm::Accesses => Vec::new(),
                 };
                 let at = |pc| (Site::At(pc), PlannedAction::TraceAllocation);
                 ends.into_iter()

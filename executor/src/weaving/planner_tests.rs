@@ -51,7 +51,9 @@ fn planned(label: &str, spec: &InstrumentSpec) -> Points {
 }
 
 fn planned_with(label: &str, spec: &InstrumentSpec, compile: Compile) -> Points {
-    with_method(label, |method, armed| plan(spec, method, armed, compile))
+    with_method(label, |method, armed| {
+        plan(spec, method, armed, compile, L1Form::SLOW)
+    })
 }
 
 fn counter(label: &str, place: PointSelector) -> Points {

@@ -81,6 +81,7 @@ impl Emitter<'_> {
                 ProbeArgument::Null => None,
                 // The handler of all exceptions has stored it there, and reads no operands.
                 ProbeArgument::Exception => Some(slots.temp),
+                ProbeArgument::Shard => Some(slots.shard()?),
                 ProbeArgument::TripCount(slot) => {
                     a.local(LLOAD, slots.timer(*slot)?);
                     a.plain(LCONST_1);
@@ -262,6 +263,9 @@ fn emit_step(
             a.pool(CHECKCAST, index);
         }
         ProbeStep::Invoke(callee) => invoke(e, a, callee)?,
+        ProbeStep::OwnWord => {
+            return Err(Refusal::Internal("a probe without a counter".into()));
+        }
         ProbeStep::Table(_) => {
             return Err(Refusal::Internal(
                 "a probe refers to a table that is not linked".into(),

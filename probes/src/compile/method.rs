@@ -51,6 +51,17 @@ impl ProbeMethod {
         self
     }
 
+    /// Returns this probe with [`ProbeStep::OwnWord`] replaced by an offset.
+    #[must_use]
+    pub fn with_own_word(mut self, offset: i64) -> Self {
+        for step in &mut self.steps {
+            if *step == ProbeStep::OwnWord {
+                *step = ProbeStep::Long(offset);
+            }
+        }
+        self
+    }
+
     /// Returns this probe with table numbers replaced by the addresses that `place` returns.
     #[must_use]
     pub fn with_table_addresses(mut self, place: &dyn Fn(u32) -> i64) -> Self {

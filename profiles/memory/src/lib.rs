@@ -11,6 +11,8 @@
 //!   births, last uses, deaths ─▶ LifetimeTable ─────────────────────┘
 //! ```
 //!
+//! [`accesses`] has the tables in which the threads of a JVM count their accesses.
+//!
 //! **Two stages.** The first level can be simulated elsewhere, for example inside compiled code. Its
 //! misses are [`Request`]s, which [`Simulation::l1_request`] accepts.
 //!
@@ -18,6 +20,7 @@
 //! it with Cachegrind.
 
 mod access;
+pub mod accesses;
 mod cache;
 mod description;
 pub mod estimate;

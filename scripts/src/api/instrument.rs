@@ -131,6 +131,10 @@ pub(super) fn register(engine: &mut Engine) {
     engine.register_fn("complete_calls", || {
         recorder(RecordingForm::CompleteCalls, "")
     });
+    engine.register_fn("memory", |caches: ImmutableString| {
+        recorder(RecordingForm::Accesses, &caches)
+    });
+    engine.register_fn("memory", || recorder(RecordingForm::Accesses, ""));
     engine.register_fn("exact_contexts", || {
         recorder(RecordingForm::ExactContexts, "")
     });

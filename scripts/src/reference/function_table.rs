@@ -291,6 +291,12 @@ pub(super) const GROUPS: &[Group] = &[
                 description: "A recorder that writes no events, but adds the calls and their times to a tree of calling contexts for each thread (docs/traces.md). Its files grow with the number of contexts. The times are those of a clock of 0.2 ms: the standard error of a time t is at most the square root of t × 0.2 ms. The rules of recorder() apply.",
             },
             Function {
+                name: "memory",
+                usage: "memory(), or memory(\"L1:32K/8/64,L2:1M/16/64\\n…\")",
+                returns: "instrument",
+                description: "Counts the reads and writes of fields and elements, and the allocations, of methods, by instruction and class, and simulates the caches of each line of the text (docs/memory-profile.md); several times slower. `veneer memory` makes a profile of the files in the directory of its recording(). The rules of recorder() apply.",
+            },
+            Function {
                 name: "complete_calls",
                 usage: "complete_calls()",
                 returns: "instrument",

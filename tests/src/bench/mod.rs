@@ -31,6 +31,7 @@ mod jvm_options;
 pub mod large_trace;
 pub mod loading;
 pub mod mass_attach;
+mod memory_accesses;
 pub mod mode;
 pub mod page;
 mod parts;

@@ -3,7 +3,8 @@
 use super::record::Record;
 use super::{
     ablation, adaptive, arming, attach, call_graph, footprint, frames, growth, large_trace,
-    mass_attach, probes, profile, searching, service, startup, steady, timer, tracing,
+    mass_attach, memory_accesses, probes, profile, searching, service, startup, steady, timer,
+    tracing,
 };
 use crate::trust::part::{Scope, TrustError};
 
@@ -37,6 +38,11 @@ pub const PARTS: &[Entry] = &[
     Entry {
         name: "adaptive-contexts",
         run: adaptive::run,
+        quick: false,
+    },
+    Entry {
+        name: "memory-accesses",
+        run: memory_accesses::run,
         quick: false,
     },
     Entry {

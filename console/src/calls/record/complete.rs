@@ -29,13 +29,14 @@ use veneer_protocol::{
 
 use super::assemble::{self, Readings};
 use super::hierarchy::Hierarchy;
-use super::run_recording::{check_folder, process_id, read_report, summarise};
+use super::run_recording::summarise;
 use super::site::CallSite;
 use super::{EVERY_METHOD, take_recorder, write};
 use crate::cli::CallsRecordArguments;
 use crate::exec::EXIT_PROGRAM_FAILED;
 use crate::interruption::Interruption;
 use crate::output::print_error;
+use crate::recorded_jvm::{check_folder, process_id, read_report};
 use crate::remote::{LEASE_MILLIS, RENEWAL_INTERVAL};
 use crate::replaced_file::replace_file;
 use crate::trace::TraceDirectory;

@@ -12,8 +12,8 @@
 //! If several JVMs recorded, each one has a file of its own: `app.calls` becomes `app.4711.calls`.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::io::{self, BufReader, Write};
+use std::fs;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -21,16 +21,18 @@ use veneer_calls::{CallProfile, file};
 use veneer_instruments::MethodPattern;
 use veneer_instruments::table::format_count;
 use veneer_protocol::data::{class_facts_path, directories_with_class_facts, read_class_facts};
-use veneer_protocol::{PlanSource, Report, path_of_process};
+use veneer_protocol::{PlanSource, path_of_process};
 
 use super::EVERY_METHOD;
 use super::assemble::{self, Readings};
 use super::contexts::take_contexts;
 use super::hierarchy::Hierarchy;
 use super::instruments::{ContextOptions, InstrumentNames};
+use crate::initialisers::with_initialisers;
 use crate::output::print_error;
 use crate::post_mortem::{DataDirectory, ProcessState};
 use crate::quantity::{quantity, verb};
+use crate::recorded_jvm::{check_folder, process_id, read_report};
 use crate::replaced_file::replace_file;
 
 /// The name of the plan in messages.
@@ -39,8 +41,6 @@ const PLAN_NAME: &str = "call graph";
 const MAX_RECEIVERS: u32 = 100_000;
 /// The end of the name of the directory with the contexts of a process.
 const CONTEXTS_SUFFIX: &str = "-trace-1";
-/// Selects the static initialiser of the classes that the text before it selects.
-const INITIALISER: &str = "::<clinit>()";
 
 /// A recording of all JVMs of a command.
 pub struct RunCalls {
@@ -191,44 +191,9 @@ impl RunCalls {
     }
 }
 
-/// Checks that a file can be written in its folder.
-///
-/// # Errors
-/// The folder cannot be written.
-pub(super) fn check_folder(place: &Path) -> Result<()> {
-    let folder = place.parent().filter(|path| !path.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
-    tempfile::tempfile_in(folder)
-        .with_context(|| format!("{} cannot be written", place.display()))?;
-    Ok(())
-}
-
 /// The data directories of the JVMs that recorded. They may be removed already.
 pub fn recorded_directories(data: &Path) -> BTreeSet<PathBuf> {
     directories_with_class_facts(data).into_iter().collect()
-}
-
-/// Adds, to each pattern that names no method, the static initialisers of its classes.
-fn with_initialisers(patterns: Vec<String>) -> Vec<String> {
-    let of_classes = patterns.iter().filter(|text| !text.contains("::"));
-    let initialisers = of_classes.map(|text| format!("{text}{INITIALISER}"));
-    let initialisers: Vec<String> = initialisers
-        .filter(|text| MethodPattern::parse(text).is_ok())
-        .collect();
-    [patterns, initialisers].concat()
-}
-
-/// The process that wrote a data directory: `4711`, or `4711.2` for the third one with this id.
-pub(super) fn process_id(own: &Path) -> Option<u32> {
-    let name = own.file_name()?.to_str()?;
-    name.split('.').next()?.parse().ok()
-}
-
-/// The report that the process wrote when it ended.
-pub(super) fn read_report(path: &Path, pid: u32) -> Option<Report> {
-    let input = File::open(path).ok()?;
-    let report: Report = serde_json::from_reader(BufReader::new(input)).ok()?;
-    (report.jvm.pid == pid).then_some(report)
 }
 
 pub(super) fn summarise(
@@ -296,6 +261,5 @@ mod tests {
         let recording = RunCalls::prepare(&place, &[], None).unwrap();
         recording.finish(&data, &before, |_| None).unwrap();
         assert!(!place.exists());
-        assert_eq!(process_id(&data.join("4711.2")), Some(4711));
     }
 }

@@ -203,6 +203,7 @@ mod tests {
             filter_lines: &[],
             is_late: true,
             clock: TraceClock::default(),
+            caches: None,
         };
         let begun = recorder.begin(INSTRUMENT, &scratch.join("1"), ("VM", "25"), spec);
         let number = begun.expect("a recording");

@@ -31,6 +31,7 @@ fn events(filter: TraceFilter) -> RecordingSpec<'static> {
         filter_lines: &[],
         is_late: false,
         clock: TraceClock::default(),
+        caches: None,
     }
 }
 

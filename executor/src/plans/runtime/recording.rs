@@ -11,11 +11,14 @@
 use super::RuntimeHandle;
 use crate::classes::call_counting;
 use crate::data::recorder::RecordingSpec;
+use crate::data::recorder::access_tracks::{RecordedCaches, l1_lines, parse_caches};
 use crate::data::trace_clock::TraceClock;
+use crate::jvm::collector::concurrent_collector;
 use crate::jvm::jvm_name::jvm_name;
 use crate::observation::callbacks::class_unloaded;
 use crate::observation::subscriptions::Subscriber;
 use crate::plans::journal_records;
+use std::fmt::Display;
 use veneer_instruments::{
     AttachError, AttachSummary, InstrumentId, RecorderSpec, RecordingForm, VmEventKinds,
 };
@@ -28,16 +31,36 @@ impl RuntimeHandle {
         id: InstrumentId,
         spec: &RecorderSpec,
     ) -> Result<i32, AttachError> {
-        let filter = TraceFilter::parse(&spec.filter.join("\n")).map_err(|error| {
+        let agent = self.agent;
+        let is_of_accesses = spec.form == RecordingForm::Accesses;
+        if let Some(collector) = concurrent_collector().filter(|_| is_of_accesses) {
+            return Err(AttachError::Unsupported {
+                what: format!(
+                    "a recording of memory accesses with {collector}, which moves objects while the program runs,"
+                ),
+                instead:
+                    "start the program with -XX:+UseG1GC, -XX:+UseParallelGC or -XX:+UseSerialGC"
+                        .into(),
+            });
+        }
+        // The lines of a recording of accesses are caches.
+        let lines = match is_of_accesses {
+            true => String::new(),
+            false => spec.filter.join("\n"),
+        };
+        let filter = TraceFilter::parse(&lines).map_err(|error| {
             let instead = "write `includemethod shop.* *`".into();
             let what = format!("the filter of a recorder, {error},");
             AttachError::Unsupported { what, instead }
         })?;
-        let agent = self.agent;
         agent
             .clock
             .choose_for_traces(agent.tool, &agent.library, self.env(), agent.is_running());
         let (name, version) = jvm_name();
+        let caches = match is_of_accesses {
+            true => Some(self.recorded_caches(&spec.filter)?),
+            false => None,
+        };
         let recorder = &self.agent.recorder;
         let data = &self.agent.config.data_dir;
         let spec = RecordingSpec {
@@ -46,6 +69,7 @@ impl RuntimeHandle {
             filter_lines: &spec.filter,
             is_late: self.agent.is_running(),
             clock: self.agent.clock.of_traces_with_latest_rate(),
+            caches,
         };
         let begun = recorder.begin(id, data, (&name, &version), spec);
         let number = begun.map_err(|error| AttachError::Vm {
@@ -54,6 +78,38 @@ impl RuntimeHandle {
         })?;
         self.calibrate(id);
         Ok(number)
+    }
+
+    /// The caches that these lines describe, with counters for the slots of L1.
+    fn recorded_caches(&self, lines: &[String]) -> Result<RecordedCaches, AttachError> {
+        let unsupported = |error: &dyn Display| AttachError::Unsupported {
+            what: format!("memory(…) with these caches: {error};"),
+            instead: "write `L1:32K/8/64,L2:1M/16/64`".into(),
+        };
+        let descriptions = parse_caches(lines).map_err(|error| unsupported(&error))?;
+        let agent = self.agent;
+        let l1 = l1_lines(&descriptions).and_then(|lines| {
+            let freed = {
+                let mut tables = agent.table.lock();
+                tables.free_by_width.get_mut(&lines).and_then(Vec::pop)
+            };
+            let slot = freed.or_else(|| agent.shards.allocate(lines))?;
+            slot.block(lines).for_each(|slot| agent.shards.clear(slot));
+            Some(slot)
+        });
+        let collections = agent.recorder.collections_address();
+        RecordedCaches::new(&descriptions, collections, l1).map_err(|error| unsupported(&error))
+    }
+
+    /// Frees the counters of L1 of a recording that has ended.
+    fn free_l1(&self, id: InstrumentId) {
+        let agent = self.agent;
+        let Some((first, count)) = agent.recorder.l1_counters(id) else {
+            return;
+        };
+        first.block(count).for_each(|slot| agent.shards.clear(slot));
+        let mut tables = agent.table.lock();
+        tables.free_by_width.entry(count).or_default().push(first);
     }
 
     /// Marks an instrument as detached that never had a point.
@@ -80,12 +136,24 @@ impl RuntimeHandle {
             _ => 0,
         };
         let (mark, shortest) = (agent.recorder.mark(), agent.recorder.shortest());
+        let caches = agent
+            .recorder
+            .caches_address()
+            .filter(|_| form == RecordingForm::Accesses);
+        // Accesses have a number of their own in `VeneerMemory`.
+        let calls = if caches.is_some() { 0 } else { number };
         let addresses = (agent.recorder.address(), agent.shards.address());
         // SAFETY: the agent, and with it the tracks and the shards, are never dropped.
         let begun = unsafe {
             agent
                 .library
-                .begin_trace(self.env(), addresses, (number, mark, shortest), coarse)
+                .begin_trace(self.env(), addresses, (calls, mark, shortest), coarse)
+        };
+        let begun = match caches {
+            // SAFETY: the caches of a recording are never freed.
+            Some(caches) => begun
+                .and_then(|()| unsafe { agent.library.begin_accesses(self.env(), number, caches) }),
+            None => begun,
         };
         if begun.is_ok() {
             let kinds = agent.recorder.observed(id);
@@ -154,12 +222,18 @@ impl RuntimeHandle {
         if let Err(error) = agent.library.end_trace(self.env()) {
             agent.report_problem("", &error.to_string());
         }
+        if agent.recorder.caches_address().is_some()
+            && let Err(error) = agent.library.end_accesses(self.env())
+        {
+            agent.report_problem("", &error.to_string());
+        }
         agent.coarse_clock.stop();
         let clock = agent.clock.of_traces_with_latest_rate();
         if clock != TraceClock::Nanoseconds {
             agent.recorder.write_rate(id, clock);
         }
         agent.recorder.end(id);
+        self.free_l1(id);
         true
     }
 

@@ -264,4 +264,13 @@ final class VeneerAgent {
     static void keep(long table, long places) {
         VeneerThreads.keep(table, places);
     }
+
+    /** See {@link VeneerMemory#begin}. The class is not initialised before it is needed. */
+    private static void beginAccesses(int number, long caches) {
+        VeneerMemory.begin(number, caches);
+    }
+
+    private static void endAccesses() {
+        VeneerMemory.end();
+    }
 }

@@ -503,6 +503,38 @@ public final class VeneerProbe {
         return VeneerContexts.taskEnds();
     }
 
+    // ---- memory accesses ------------------------------------------------------------------------
+
+    /** See {@link VeneerMemory#field}. */
+    @ForceInline
+    public static void memoryField(
+            Object o, long shard, long own, long site, long access, long l1, Object owner, Object name) {
+        VeneerMemory.field(o, shard, own, site, access, l1, owner, name);
+    }
+
+    /** See {@link VeneerMemory#element}. */
+    @ForceInline
+    public static void memoryElement(Object array, int index, long shard, long own, long site, long access, long l1) {
+        VeneerMemory.element(array, index, shard, own, site, access, l1);
+    }
+
+    /** See {@link VeneerMemory#knownElement}. */
+    @ForceInline
+    public static void memoryKnownElement(Object array, int index, long shard, long site, long access, long l1) {
+        VeneerMemory.knownElement(array, index, shard, site, access, l1);
+    }
+
+    /** See {@link VeneerMemory#staticField}. */
+    @ForceInline
+    public static void memoryStatic(long shard, long site, long access, long l1, long address, Object owner) {
+        VeneerMemory.staticField(shard, site, access, l1, address, owner);
+    }
+
+    /** See {@link VeneerMemory#allocated}. */
+    public static void memoryAllocated(Object o, long shard, long site, long access, long l1) {
+        VeneerMemory.allocated(o, shard, site, access, l1);
+    }
+
     // ---- keys of tables, values of objects, passes ----------------------------------------------
 
     /** The number of a string in a table, by its first characters; 0 for other objects. */

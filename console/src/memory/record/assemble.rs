@@ -1,0 +1,422 @@
+//! Makes a memory profile of what an agent has recorded.
+//!
+//! ```text
+//!   thread-N.accesses ─▶ counts by site number and type ──┐
+//!   points of a report ─▶ method, line, field of a site ──┼─▶ MemoryProfile
+//!   names ──────────────▶ names of types ─────────────────┘
+//! ```
+//!
+//! The counter of a point has all accesses of its site. The tables have those to objects of other classes
+//! than the primary one, whose accesses are the rest.
+//!
+//! The number of a site is a hash of its class, method and bytecode index
+//! ([`veneer_names::site_id`]), so that the points of a report need no numbers.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use veneer_instruments::PointRow;
+use veneer_memory::accesses::{ACCESSES_SUFFIX, AccessEntry, AccessTable, TableLayout};
+use veneer_memory::profile::{
+    AccessRow, AllocationRow, CacheCounts, LevelCount, MemoryProfile, Site,
+};
+use veneer_memory::{References, parse_description};
+use veneer_names::site_id;
+use veneer_traces::Names;
+
+use super::plan::RecordedPoints;
+
+/// The name of sites whose points are not in the report.
+const UNKNOWN_SITE: &str = "(unknown instructions)";
+
+/// The accesses of one site to objects of one type.
+type RowKey = (u32, u32);
+
+/// An instruction of the report.
+struct RecordedSite {
+    /// Its index in the profile.
+    index: u32,
+    /// The number of its executions.
+    executions: u64,
+    /// Whether it writes.
+    is_write: bool,
+    /// The type of the accessed objects, if it follows from the instruction.
+    type_name: Option<String>,
+}
+
+/// The counts of one site and type, summed over the threads.
+#[derive(Default)]
+struct Counted {
+    accesses: u64,
+    bytes: u32,
+    is_write: bool,
+    is_primary: bool,
+    is_allocation: bool,
+    object_bytes: u64,
+    counts: Vec<[u64; 2]>,
+}
+
+/// The profile while it is made.
+struct Assembly {
+    profile: MemoryProfile,
+    layout: TableLayout,
+    /// The instructions, by their numbers.
+    sites: HashMap<u64, RecordedSite>,
+    types: HashMap<String, u32>,
+    counted: HashMap<RowKey, Counted>,
+    allocations: HashMap<RowKey, AllocationRow>,
+}
+
+/// The profile of a recording whose files are in a directory.
+///
+/// # Errors
+/// The directory has no readable files of a recording.
+pub fn profile(
+    directory: &Path,
+    points: &RecordedPoints,
+    caches: &[String],
+) -> Result<MemoryProfile> {
+    let failed = || format!("{} cannot be read", directory.display());
+    let names = Names::read(directory).with_context(failed)?;
+    let tables = read_tables(directory).with_context(failed)?;
+    let parsed = caches.iter().map(|text| parse_description(text));
+    let parsed = parsed.collect::<Result<Vec<_>, _>>()?;
+    let mut assembly = Assembly {
+        profile: MemoryProfile {
+            caches: parsed.iter().map(ToString::to_string).collect(),
+            ..MemoryProfile::default()
+        },
+        layout: TableLayout::new(&parsed)?,
+        sites: HashMap::new(),
+        types: HashMap::new(),
+        counted: HashMap::new(),
+        allocations: HashMap::new(),
+    };
+    assembly.add_points(&points.accesses);
+    assembly.add_points(&points.allocations);
+    for table in &tables {
+        for entry in &table.entries {
+            let type_name = names.text(entry.type_id.into()).unwrap_or("?");
+            assembly.add_entry(entry, type_name);
+        }
+    }
+    assembly.add_allocations(&points.allocations);
+    assembly.add_accesses();
+    assembly.note(&tables);
+    Ok(assembly.finish())
+}
+
+/// The tables in a directory.
+fn read_tables(directory: &Path) -> Result<Vec<AccessTable>> {
+    let mut tables = Vec::new();
+    for entry in fs::read_dir(directory)? {
+        let path = entry?.path();
+        if path.to_string_lossy().ends_with(ACCESSES_SUFFIX) {
+            let table = AccessTable::read(&path);
+            tables.push(table.with_context(|| path.display().to_string())?);
+        }
+    }
+    Ok(tables)
+}
+
+/// The text and the bytecode index of an instruction: `read shop.Order.total @12`.
+fn instruction(row: &PointRow) -> Option<(&str, u16)> {
+    let (text, index) = row.what.as_deref()?.rsplit_once(" @")?;
+    Some((text, index.parse().ok()?))
+}
+
+/// The bytes of an element; 0 for other types than arrays of primitive values.
+fn element_bytes(type_name: &str) -> u32 {
+    match type_name {
+        "byte[]" | "boolean[]" => 1,
+        "char[]" | "short[]" => 2,
+        "int[]" | "float[]" => 4,
+        "long[]" | "double[]" => 8,
+        _ => 0,
+    }
+}
+
+/// The field or the type of array in the text of an instruction.
+fn accessed(text: &str) -> &str {
+    let named = text.strip_prefix("read ").or(text.strip_prefix("write "));
+    match text.starts_with("new ") {
+        true => text,
+        false => named.unwrap_or_default(),
+    }
+}
+
+impl RecordedSite {
+    fn new(index: u32, text: &str, executions: u64) -> RecordedSite {
+        let named = text.strip_prefix("read ").or(text.strip_prefix("write "));
+        let type_name = named.map(|name| match name.rsplit_once('.') {
+            Some((class, _)) if !name.ends_with("[]") => class,
+            _ => name,
+        });
+        RecordedSite {
+            index,
+            executions,
+            is_write: text.starts_with("write ") || text.ends_with("astore"),
+            type_name: type_name.map(str::to_owned),
+        }
+    }
+}
+
+impl Assembly {
+    /// Adds the sites of a report.
+    fn add_points(&mut self, rows: &[PointRow]) {
+        for row in rows {
+            let Some((text, index)) = instruction(row) else {
+                continue;
+            };
+            let number = site_id(&row.class, &row.method, index) as u64;
+            let sites = &mut self.profile.sites;
+            let site = self.sites.entry(number).or_insert_with(|| {
+                sites.push(Site {
+                    class: row.class.as_str().into(),
+                    method: row.method.as_str().into(),
+                    line: row.line.map(u32::from),
+                    field: accessed(text).into(),
+                });
+                RecordedSite::new(sites.len() as u32 - 1, text, 0)
+            });
+            // Classes of one name in several loaders have points of their own.
+            site.executions += row.data.hits();
+        }
+    }
+
+    /// The index of a site, which may be unknown.
+    fn site(&mut self, number: u64) -> u32 {
+        if let Some(site) = self.sites.get(&number) {
+            return site.index;
+        }
+        // All unknown sites are one.
+        let sites = &mut self.profile.sites;
+        let unknown = self.sites.entry(0).or_insert_with(|| {
+            sites.push(Site {
+                method: UNKNOWN_SITE.into(),
+                ..Site::default()
+            });
+            RecordedSite::new(sites.len() as u32 - 1, "", 0)
+        });
+        unknown.index
+    }
+
+    fn type_index(&mut self, name: &str) -> u32 {
+        if let Some(index) = self.types.get(name) {
+            return *index;
+        }
+        let types = &mut self.profile.types;
+        types.push(name.into());
+        let index = types.len() as u32 - 1;
+        self.types.insert(name.into(), index);
+        index
+    }
+
+    /// Adds an entry of a thread's table.
+    fn add_entry(&mut self, entry: &AccessEntry, type_name: &str) {
+        let key = (self.site(entry.site), self.type_index(type_name));
+        let site = &mut self.profile.sites[key.0 as usize];
+        if site.field.is_empty() && type_name.ends_with("[]") {
+            site.field = type_name.into();
+        }
+        if entry.is_allocation {
+            let row = self.allocations.entry(key).or_default();
+            row.objects += entry.objects;
+            row.bytes += entry.object_bytes;
+        }
+        let counted = self.counted.entry(key).or_default();
+        counted.accesses += entry.accesses;
+        counted.object_bytes += entry.object_bytes;
+        counted.bytes = entry.bytes;
+        counted.is_write = entry.is_write;
+        counted.is_primary |= entry.is_primary;
+        counted.is_allocation = entry.is_allocation;
+        counted.counts.resize(entry.counts.len(), [0; 2]);
+        for (sum, more) in counted.counts.iter_mut().zip(&entry.counts) {
+            sum[0] += more[0];
+            sum[1] += more[1];
+        }
+    }
+
+    /// Makes the rows of accesses.
+    fn add_accesses(&mut self) {
+        let mut others: HashMap<u32, u64> = HashMap::new();
+        let mut with_primary = HashSet::new();
+        for ((site, _), counted) in &self.counted {
+            if counted.is_primary {
+                with_primary.insert(*site);
+            } else {
+                *others.entry(*site).or_default() += counted.accesses;
+            }
+        }
+        let executions = self
+            .sites
+            .values()
+            .map(|site| (site.index, site.executions));
+        let executions: HashMap<u32, u64> = executions.collect();
+        for ((site, type_id), mut counted) in std::mem::take(&mut self.counted) {
+            if counted.is_primary {
+                let all = executions.get(&site).copied().unwrap_or(0);
+                let rest = all.saturating_sub(others.get(&site).copied().unwrap_or(0));
+                counted.accesses = counted.accesses.max(rest);
+            }
+            let row = self.row((site, type_id), &counted);
+            self.profile.accesses.push(row);
+        }
+        self.add_accesses_without_entry(&with_primary, &others);
+        self.profile
+            .accesses
+            .sort_by_key(|row| (row.site, row.type_id));
+    }
+
+    /// Adds the accesses of sites that have no entry for their primary class, because no caches were
+    /// simulated.
+    fn add_accesses_without_entry(
+        &mut self,
+        with_primary: &HashSet<u32>,
+        others: &HashMap<u32, u64>,
+    ) {
+        let sites = std::mem::take(&mut self.sites);
+        for site in sites.values() {
+            let is_allocation = self.profile.sites[site.index as usize]
+                .field
+                .starts_with("new ");
+            let seen = others.get(&site.index).copied().unwrap_or(0);
+            let accesses = site.executions.saturating_sub(seen);
+            if is_allocation || accesses == 0 || with_primary.contains(&site.index) {
+                continue;
+            }
+            let type_id = match &site.type_name {
+                Some(name) => self.type_index(name),
+                None => continue,
+            };
+            let counted = Counted {
+                accesses,
+                bytes: site.type_name.as_deref().map_or(0, element_bytes),
+                is_write: site.is_write,
+                ..Counted::default()
+            };
+            let row = self.row((site.index, type_id), &counted);
+            self.profile.accesses.push(row);
+        }
+    }
+
+    fn row(&self, (site, type_id): RowKey, counted: &Counted) -> AccessRow {
+        AccessRow {
+            site,
+            type_id: Some(type_id),
+            allocated_at: None,
+            references: references(counted),
+            caches: self.caches(counted),
+        }
+    }
+
+    /// The counts of a site and type for each description.
+    fn caches(&self, counted: &Counted) -> Vec<CacheCounts> {
+        let mut counts = counted.counts.iter().copied();
+        let mut caches = Vec::new();
+        for (levels, tlbs) in &self.layout.descriptions {
+            // The fast path counts no lookups of L1, and does not exist if there is a TLB.
+            let mut of = |rows: usize, first: Option<u64>| -> Vec<LevelCount> {
+                let level = |n: usize| {
+                    let [lookups, misses] = counts.next().unwrap_or_default();
+                    LevelCount {
+                        lookups: first.filter(|_| n == 0).unwrap_or(lookups),
+                        misses,
+                        margin: 0,
+                    }
+                };
+                (0..rows).map(level).collect()
+            };
+            caches.push(CacheCounts {
+                levels: of(levels.len(), Some(counted.accesses)),
+                tlbs: of(tlbs.len(), None),
+                instructions: Vec::new(),
+            });
+        }
+        caches
+    }
+
+    /// Adds the allocations that were counted but not seen after their constructor, and those of
+    /// constructors that threw.
+    fn add_allocations(&mut self, rows: &[PointRow]) {
+        for row in rows {
+            let Some((text, index)) = instruction(row) else {
+                continue;
+            };
+            let objects = row.data.hits();
+            let Some(type_name) = text.strip_prefix("new ").filter(|_| objects > 0) else {
+                continue;
+            };
+            let number = site_id(&row.class, &row.method, index) as u64;
+            let key = (self.site(number), self.type_index(type_name));
+            let row = self.allocations.entry(key).or_default();
+            if objects > row.objects && row.objects > 0 {
+                row.bytes += row.bytes / row.objects * (objects - row.objects);
+            }
+            row.objects = row.objects.max(objects);
+        }
+    }
+
+    fn note(&mut self, tables: &[AccessTable]) {
+        let notes = &mut self.profile.notes;
+        if !self.layout.descriptions.is_empty() {
+            notes.push(
+                "Each thread has caches of its own. Collections that move objects empty them."
+                    .into(),
+            );
+        }
+        let collections = tables
+            .iter()
+            .map(|table| table.totals.collections)
+            .sum::<u64>();
+        if collections > 0 {
+            notes.push(format!(
+                "The caches of {} threads were emptied {collections} times in all.",
+                tables.len()
+            ));
+        }
+        let lost = tables.iter().map(|table| table.totals.lost).sum::<u64>();
+        if lost > 0 {
+            notes.push(format!(
+                "{lost} accesses found no room in the table of their thread, and have no site."
+            ));
+        }
+    }
+
+    fn finish(mut self) -> MemoryProfile {
+        let allocations = self.allocations.into_iter();
+        let mut allocations: Vec<AllocationRow> = allocations
+            .map(|((site, type_id), row)| AllocationRow {
+                site,
+                type_id,
+                ..row
+            })
+            .collect();
+        allocations.sort_by_key(|row| (row.site, row.type_id));
+        self.profile.allocations = allocations;
+        self.profile
+    }
+}
+
+fn references(counted: &Counted) -> References {
+    let accesses = counted.accesses;
+    let bytes = match counted.is_allocation {
+        true => counted.object_bytes,
+        false => accesses * u64::from(counted.bytes),
+    };
+    match counted.is_write {
+        true => References {
+            writes: accesses,
+            bytes_written: bytes,
+            ..References::default()
+        },
+        false => References {
+            reads: accesses,
+            bytes_read: bytes,
+            ..References::default()
+        },
+    }
+}

@@ -1,0 +1,111 @@
+//! The plan that records memory accesses, and the part of a report that belongs to it.
+
+use std::process;
+
+use veneer_client::plan_text::literal;
+use veneer_instruments::PointRow;
+use veneer_protocol::Report;
+
+use crate::initialisers::with_initialisers;
+
+/// The pattern of all methods that can be recorded.
+pub const EVERY_METHOD: &str = "*..*";
+/// The most points of each instrument.
+const MAX_POINTS: u32 = 5_000_000;
+
+/// The names of the instruments of a recording. They distinguish the recordings of several commands.
+pub struct RecordingPlan {
+    accesses: String,
+    allocations: String,
+    patterns: Vec<String>,
+    /// The descriptions of the caches, as text.
+    caches: Vec<String>,
+}
+
+/// The points of a recording, with the counts of allocations.
+#[derive(Debug, Default)]
+pub struct RecordedPoints {
+    /// The instructions that access memory.
+    pub accesses: Vec<PointRow>,
+    /// The instructions that allocate.
+    pub allocations: Vec<PointRow>,
+}
+
+impl RecordingPlan {
+    /// A recording of these methods by this command.
+    pub fn new(patterns: Vec<String>, caches: Vec<String>) -> RecordingPlan {
+        let name = |what| format!("veneer memory {}: {what}", process::id());
+        RecordingPlan {
+            accesses: name("accesses"),
+            allocations: name("allocations"),
+            patterns,
+            caches,
+        }
+    }
+
+    /// The patterns of the recorded methods.
+    pub fn patterns(&self) -> &[String] {
+        &self.patterns
+    }
+
+    /// The descriptions of the caches.
+    pub fn caches(&self) -> &[String] {
+        &self.caches
+    }
+
+    /// The plan that attaches the instruments.
+    pub fn source(&self) -> String {
+        let patterns = with_initialisers(self.patterns.clone());
+        let patterns: Vec<String> = patterns.iter().map(|pattern| literal(pattern)).collect();
+        format!(
+            "let m = methods([{}]).limit({MAX_POINTS});\n\
+             let a = m.around(memory({}).named({}));\n\
+             let n = m.allocations().before(counter().named({}));\n",
+            patterns.join(", "),
+            literal(&self.caches.join("\n")),
+            literal(&self.accesses),
+            literal(&self.allocations),
+        )
+    }
+
+    /// The plan, and the line that names the instruments and the directory of the recording as JSON.
+    pub fn held_source(&self) -> String {
+        let line =
+            "print(#{ ids: [a.id(), n.id()], directory: a.recording().directory }.to_json());\n";
+        self.source() + line
+    }
+
+    /// Selects the points of this recording from a report.
+    pub fn points(&self, report: Report) -> RecordedPoints {
+        let mut points = RecordedPoints::default();
+        for instrument in report.instruments {
+            if instrument.name == self.accesses {
+                points.accesses.extend(instrument.points);
+            } else if instrument.name == self.allocations {
+                points.allocations.extend(instrument.points);
+            }
+        }
+        points
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use veneer_protocol::PlanSource;
+
+    #[test]
+    fn the_plan_is_a_program_with_the_caches() {
+        let caches = ["L1:1K/2/64".to_owned(), "dj".to_owned()];
+        let plan = RecordingPlan::new(vec!["a..*".into(), "b.C".into()], caches.to_vec());
+        let source = plan.held_source();
+        assert!(source.contains(r#"memory("L1:1K/2/64\ndj")"#), "{source}");
+        crate::plans::check_plan(&PlanSource {
+            name: "memory".into(),
+            source,
+            settings: Default::default(),
+            modules: Default::default(),
+        })
+        .unwrap();
+    }
+}

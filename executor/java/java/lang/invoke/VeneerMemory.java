@@ -1,0 +1,728 @@
+package java.lang.invoke;
+
+import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.annotation.DontInline;
+import jdk.internal.vm.annotation.ForceInline;
+import jdk.internal.vm.annotation.Stable;
+
+/**
+ * Simulates caches for the accesses of each thread, and counts misses by site and class. Probes of versions
+ * call the methods on application threads, by {@code VeneerProbe}, before each access to a field or an
+ * element. Counters of the sites count the accesses themselves.
+ *
+ * <p><b>The fast path</b> is an access to the line that was used last in its set of L1, on an object of the
+ * site's <em>primary class</em>, which is the class of the first object that any thread accesses there. It
+ * changes nothing. The slots of L1 are in the counter shard of the thread, at one offset for all
+ * threads, so that the fast path needs no table. The counter after that of a site has its primary
+ * class and the offset of the field.
+ *
+ * <p><b>Other accesses</b> count at an entry of the thread's table, one for each pair of a site and a class.
+ * If the class is not the primary one, this is each access; otherwise each one that is not on the fast
+ * path. Only the thread itself writes to its table and to its caches. The agent allocates them, and
+ * writes the table to a file when the recording ends ({@code executor/src/data/recorder/access_tracks.rs}).
+ * {@code profiles/memory/src/accesses} describes the words, and {@code profiles/memory/src/hierarchy.rs} the
+ * rules of the caches.
+ *
+ * <p><b>Addresses are real.</b> The reference to an object is stored into an array, and read back as a
+ * number. The array is in the young generation, where a store needs no barrier that costs time: it is
+ * replaced after each collection. A collection may move objects, so that lines have other contents. The
+ * agent then empties L1, and changes the first word of each track. The thread empties its other
+ * caches at its next miss.
+ */
+final class VeneerMemory {
+    private VeneerMemory() {}
+
+    private static final Unsafe U = Unsafe.getUnsafe();
+    private static final long TID = U.objectFieldOffset(Thread.class, "tid");
+
+    private static final int TABLE = VeneerLayout.ACCESSES_TABLE;
+    private static final int STATE = VeneerLayout.ACCESSES_STATE;
+    private static final int COLLECTIONS = VeneerLayout.ACCESSES_COLLECTIONS;
+    private static final int LOST = VeneerLayout.ACCESSES_LOST;
+
+    private static final int CLASS = VeneerLayout.ENTRY_CLASS;
+    private static final int OFFSET = VeneerLayout.ENTRY_OFFSET;
+    private static final int TYPE = VeneerLayout.ENTRY_TYPE;
+    private static final int ACCESS = VeneerLayout.ENTRY_ACCESS;
+    private static final int ACCESSES = VeneerLayout.ENTRY_ACCESSES;
+    private static final int OBJECTS = VeneerLayout.ENTRY_OBJECTS;
+    private static final int OBJECT_BYTES = VeneerLayout.ENTRY_OBJECT_BYTES;
+
+    private static final int SHIFT = VeneerLayout.CACHE_SHIFT;
+    private static final int SETS = VeneerLayout.CACHE_SETS;
+    private static final int WAYS = VeneerLayout.CACHE_WAYS;
+    private static final int POLICY = VeneerLayout.CACHE_POLICY;
+    private static final int FIRST_SLOT = VeneerLayout.CACHE_FIRST_SLOT;
+    private static final int COUNTS = VeneerLayout.CACHE_COUNTS;
+    private static final int ROW = VeneerLayout.CACHE_BYTES;
+    private static final int MISSES = 8;
+    private static final int WRITES_BACK = 1;
+    private static final int WRITE_ALLOCATES = 2;
+
+    private static final int IS_WRITE = 1;
+    private static final int IS_ALLOCATION = 2;
+    /** The array of an instruction that also allocates arrays in it. */
+    private static final int IS_NESTED = 4;
+    /** The allocated object is no array. */
+    private static final int IS_INSTANCE = 8;
+    /** The class is the primary one of the site. */
+    private static final int IS_PRIMARY = 16;
+    /** A line is present. No slot has this value, because no line has all bits. */
+    private static final long HIT = -1;
+    /** There are no caches. */
+    private static final long COUNTED = -1;
+    /** The bytes of an access are above these bits; 0 for a reference. */
+    private static final int BYTES_SHIFT = 8;
+    /** Binary logarithm of the bytes of a line in whose units the writes of new arrays are counted. */
+    private static final int DEFAULT_LINE_SHIFT = 6;
+    /** The most entries that are compared with a site and a class. */
+    private static final int MOST_PROBES = 32;
+    private static final int MIX = 0x9e37_79b9;
+
+    /**
+     * Binary logarithm of the distance of two places in {@link #holder}, in bytes. Threads do not share a
+     * line.
+     */
+    private static final int HOLDER_SHIFT = 7;
+    private static final int HOLDER_LENGTH = 257 << HOLDER_SHIFT - 2;
+    /** {@code Unsafe.arrayBaseOffset}, whose result is an int before JDK 23 and a long since then. */
+    private static final MethodHandle BASE = findBase();
+    private static final long FIRST_REFERENCE = base(Object[].class);
+    private static final long FIRST_LONG = base(long[].class);
+    private static final long FIRST_INT = base(int[].class);
+    private static final long REFERENCE_BYTES = U.arrayIndexScale(Object[].class);
+
+    private static MethodHandle findBase() {
+        MethodHandle found;
+        try {
+            found = find(int.class);
+        } catch (NoSuchMethodException e) {
+            try {
+                found = find(long.class);
+            } catch (NoSuchMethodException other) {
+                throw new NoSuchMethodError(other.getMessage());
+            }
+        }
+        return found.bindTo(U).asType(MethodType.methodType(long.class, Class.class));
+    }
+
+    private static MethodHandle find(Class<?> result) throws NoSuchMethodException {
+        MethodType type = MethodType.methodType(result, Class.class);
+        try {
+            return MethodHandles.Lookup.IMPL_LOOKUP.findVirtual(Unsafe.class, "arrayBaseOffset", type);
+        } catch (IllegalAccessException e) {
+            throw new IllegalAccessError(e.getMessage());
+        }
+    }
+
+    /** The offset of the first element of arrays of a class. */
+    private static long base(Class<?> type) {
+        try {
+            return (long) BASE.invokeExact(type);
+        } catch (Throwable e) {
+            throw new InternalError(e);
+        }
+    }
+
+    /** The number of the recording, which is negative; 0 if there is none. */
+    private static int recording;
+    /** The address of the description of the caches, which the agent has written. */
+    private static long caches;
+    private static int entryShift;
+    private static int mask;
+    /** Binary logarithm of the bytes of a line, in whose units the writes of new objects are counted. */
+    private static int lineShift;
+    /** The offset of the slots of L1 in a counter shard; 0 if they are in the state of the thread. */
+    private static long l1Slots;
+
+    /**
+     * An array of references, in which each thread has a place. The type is {@code Object}, because the
+     * compiler would not read an element of a known array of references as a number.
+     */
+    private static Object holder;
+    /** The number of collections when {@link #holder} was allocated. */
+    private static long holderAge;
+    /** The form of a reference that is an address. */
+    private static final int UNCOMPRESSED = 1;
+    /** The form of a compressed reference, to which the number of bits is added by which it is shifted. */
+    private static final int COMPRESSED = 2;
+    /** The form of the references of this JVM. */
+    @Stable private static int referenceForm;
+    /**
+     * The offset of the word of an object that has the number of its class. It is no constant, because the
+     * compiler would not read the word of a class as a number.
+     */
+    private static long classOffset;
+    private static int classShift;
+
+    /**
+     * Begins a recording. {@code description} is the address of the caches; the agent neither changes nor
+     * frees them during the recording.
+     */
+    static void begin(int number, long description) {
+        chooseForms();
+        caches = description;
+        entryShift = (int) U.getLong(description + VeneerLayout.CACHES_ENTRY_SHIFT);
+        mask = (int) U.getLong(description + VeneerLayout.CACHES_TABLE_MASK);
+        l1Slots = U.getLong(description + VeneerLayout.CACHES_L1_SLOTS);
+        boolean isSimulated = U.getLong(description + VeneerLayout.CACHES_COUNT) != 0;
+        lineShift = isSimulated ? (int) U.getLong(rows(0) + SHIFT) : DEFAULT_LINE_SHIFT;
+        holder = new Object[HOLDER_LENGTH];
+        recording = number;
+    }
+
+    /** Ends the recording. A thread that is just recording an access may finish it. */
+    static void end() {
+        recording = 0;
+        // The array may still be used, so there must be one.
+        holder = new Object[HOLDER_LENGTH];
+    }
+
+    /** Finds out how this JVM represents references and classes. */
+    private static void chooseForms() {
+        long firstByte = base(byte[].class);
+        // Without a word for the class, the class is in the upper bits of the first word.
+        boolean isCompact = firstByte == 12;
+        classOffset = isCompact ? 4 : 8;
+        classShift = isCompact ? 10 : 0;
+        referenceForm = REFERENCE_BYTES == 8 ? UNCOMPRESSED : COMPRESSED + compressedShift();
+    }
+
+    /** Two new arrays are mostly neighbours, so the distance of their references shows the unit. */
+    private static int compressedShift() {
+        int bytes = (int) base(long[].class) + 64;
+        Object[] some = new Object[64];
+        for (int i = 0; i < some.length; i++) {
+            some[i] = new long[8];
+        }
+        int unscaled = 0;
+        int scaled = 0;
+        Object words = some;
+        for (int i = 1; i < some.length; i++) {
+            int distance = U.getInt(words, FIRST_REFERENCE + 4L * i) - U.getInt(words, FIRST_REFERENCE + 4L * i - 4);
+            unscaled += distance == bytes ? 1 : 0;
+            scaled += distance << 3 == bytes ? 1 : 0;
+        }
+        return scaled >= unscaled ? 3 : 0;
+    }
+
+    private static long rows(int description) {
+        return caches + VeneerLayout.CACHES_HEAD + (long) description * VeneerLayout.CACHES_DESCRIPTION;
+    }
+
+    private static long levels(int description) {
+        return U.getLong(rows(description) + VeneerLayout.CACHES_LEVELS);
+    }
+
+    private static long tlbs(int description) {
+        return U.getLong(rows(description) + VeneerLayout.CACHES_TLBS);
+    }
+
+    /** Opens the table of the current thread. Returns its track, or 0 if there is none. */
+    private static native long open(long shard, int number, long tid, String name, String group);
+
+    /** The number of the name of a type. */
+    private static native int type(String name);
+
+    /** The size of an object. */
+    private static native int size(Object o);
+
+    /** The primary class of a site: this one, if there is none yet. */
+    private static native int primary(long site, int type);
+
+    /**
+     * An access to an instance field. The names of the field and of its class are strings.
+     *
+     * @param own the offset in the shard of the word with the primary class
+     * @param l1 the form of L1: see {@link #isHit}; -1 if there are no caches
+     */
+    static void field(
+            Object o, long shard, long own, long site, long access, long l1, Object owner, Object name) {
+        if (o == null || shard <= 0) {
+            return;
+        }
+        int type = U.getInt(o, classOffset) >>> classShift;
+        long known = U.getLong(shard + own);
+        if ((int) (known >>> 32) != type) {
+            otherClass(o, 0, shard, own, site, access, type, owner, name);
+        } else if (l1 != COUNTED) {
+            long address = address(o, shard) + (int) known;
+            if (!isHit(address, shard, access, l1)) {
+                miss(o, address, shard, site, access, l1, type, owner, name);
+            }
+        }
+    }
+
+    /** An access to an element of an array of references or bytes, which may be of several classes. */
+    static void element(Object array, int index, long shard, long own, long site, long access, long l1) {
+        if (array == null || shard <= 0 || Integer.compareUnsigned(index, length(array)) >= 0) {
+            return;
+        }
+        Object all = holder;
+        long place = place(shard);
+        U.putReference(all, place, array);
+        // The compiler knows that the object is an array, and would not read its first words as numbers. It
+        // knows nothing of the same object that it reads back.
+        int type = U.getInt(U.getReference(all, place), classOffset) >>> classShift;
+        long known = U.getLong(shard + own);
+        long at = index * ((access >>> BYTES_SHIFT) == 0 ? REFERENCE_BYTES : 1);
+        if ((int) (known >>> 32) != type) {
+            otherClass(array, at, shard, own, site, access, type, null, null);
+        } else if (l1 != COUNTED) {
+            long address = addressAt(all, place) + (int) known + at;
+            if (!isHit(address, shard, access, l1)) {
+                miss(array, address, shard, site, access, l1, type, null, null);
+            }
+        }
+    }
+
+    /** An access to an element of an array whose class is known from the code. */
+    static void knownElement(Object array, int index, long shard, long site, long access, long l1) {
+        if (array == null || shard <= 0 || Integer.compareUnsigned(index, length(array)) >= 0) {
+            return;
+        }
+        long bytes = access >>> BYTES_SHIFT;
+        long first = bytes == 0 ? FIRST_REFERENCE : bytes == 8 ? FIRST_LONG : FIRST_INT;
+        long address = address(array, shard) + first + index * (bytes == 0 ? REFERENCE_BYTES : bytes);
+        if (!isHit(address, shard, access, l1)) {
+            miss(array, address, shard, site, access, l1, 0, null, null);
+        }
+    }
+
+    /**
+     * An access to a static field. The simulated address is not that of the field: it is made of a hash of
+     * the class, so that the fields of a class are neighbours.
+     */
+    static void staticField(long shard, long site, long access, long l1, long address, Object owner) {
+        if (shard > 0 && !isHit(address, shard, access, l1)) {
+            miss(null, address, shard, site, access, l1, 0, owner, null);
+        }
+    }
+
+    /**
+     * Whether the line of an access is the first one of its set in L1, which then stays as it is.
+     *
+     * @param l1 from the lowest bit on: the offset of L1 in the shard (32 bits), the binary logarithms of the
+     *     bytes of a line (8) and of the number of sets (8), and the bytes of the slots of a set (16); 0 if
+     *     each access must be simulated
+     */
+    @ForceInline
+    private static boolean isHit(long address, long shard, long access, long l1) {
+        if (l1 == 0) {
+            return false;
+        }
+        long line = line(address, l1);
+        long slot = U.getLong(set(shard, line, l1));
+        return (access & IS_WRITE) == 0 ? slot >>> 1 == line : slot == (line << 1 | 1);
+    }
+
+    /** The number of the line of L1, plus 1. */
+    @ForceInline
+    private static long line(long address, long l1) {
+        return (address >>> (int) (l1 >>> 32 & 255)) + 1;
+    }
+
+    /** The address of the first slot of the set of a line of L1. */
+    @ForceInline
+    private static long set(long shard, long line, long l1) {
+        long set = line - 1 & (1L << (int) (l1 >>> 40 & 255)) - 1;
+        return shard + (l1 & 0xffff_ffffL) + set * (l1 >>> 48);
+    }
+
+    /** An access that is not on the fast path, to an object of the primary class. */
+    @DontInline
+    private static void miss(
+            Object o, long address, long shard, long site, long access, long l1, int type, Object owner, Object name) {
+        boolean isWrite = (access & IS_WRITE) != 0;
+        if (l1 == 0) {
+            long track = track(shard);
+            if (track != 0) {
+                long entry = primaryEntry(track, site, access, type, o, owner, name);
+                add(entry + ACCESSES, 1);
+                simulate(track, shard, entry, address, isWrite);
+            }
+            return;
+        }
+        long line = line(address, l1);
+        long replaced = reference(set(shard, line, l1), (int) (l1 >>> 51), line, isWrite ? 1 : 0);
+        // The counter of the site counts the access, so a hit needs no entry.
+        if (replaced != HIT) {
+            missL1(o, replaced, address, shard, site, access, type, owner, name);
+        }
+    }
+
+    /** An access that has missed L1, and whose line has replaced another one there. */
+    private static void missL1(
+            Object o, long replaced, long address, long shard, long site, long access, int type, Object owner, Object name) {
+        long track = track(shard);
+        if (track == 0) {
+            return;
+        }
+        long entry = primaryEntry(track, site, access, type, o, owner, name);
+        add(entry + ACCESSES, 1);
+        missed(shard, track, entry, address >>> lineShift, replaced);
+    }
+
+    /** A line of L1 is missing, and has replaced another one. */
+    private static void missed(long shard, long track, long entry, long line, long replaced) {
+        long row = rows(0);
+        add(entry + U.getLong(row + COUNTS) + MISSES, 1);
+        fetch(row, row + levels(0) * ROW, U.getLong(track + STATE), shard, entry, line, replaced, true);
+    }
+
+    @ForceInline
+    private static long primaryEntry(
+            long track, long site, long access, int type, Object o, Object owner, Object name) {
+        long entry = entry(track, site, type);
+        return U.getLong(entry) == site && U.getInt(entry + CLASS) == type
+                ? entry
+                : find(track, site, type, o, (int) access | IS_PRIMARY, owner, name);
+    }
+
+    /** An access to an object of a class that is not yet known as the primary one, or is another one. */
+    @DontInline
+    private static void otherClass(
+            Object o, long at, long shard, long own, long site, long access, int type, Object owner, Object name) {
+        long track = track(shard);
+        if (track == 0) {
+            return;
+        }
+        boolean isPrimary = U.getLong(shard + own) == 0 && primary(site, type) == type;
+        long entry = entry(track, site, type);
+        if (U.getLong(entry) != site || U.getInt(entry + CLASS) != type) {
+            entry = find(track, site, type, o, (int) access | (isPrimary ? IS_PRIMARY : 0), owner, name);
+        }
+        long offset = U.getInt(entry + OFFSET);
+        if (isPrimary && U.getLong(entry) == site) {
+            U.putLong(shard + own, (long) type << 32 | offset);
+        }
+        add(entry + ACCESSES, 1);
+        simulate(track, shard, entry, address(o, shard) + offset + at, (access & IS_WRITE) != 0);
+    }
+
+    /** The track of a thread in the current recording; 0 if there is none. */
+    @ForceInline
+    private static long track(long shard) {
+        int number = recording;
+        if (number == 0) {
+            return 0;
+        }
+        long track = VeneerTrace.track(shard);
+        return U.getLong(track) == number ? track : opened(shard, number);
+    }
+
+    /** An object that the current thread has just allocated, and whose lines the JVM has cleared. */
+    static void allocated(Object o, long shard, long site, long access, long l1) {
+        if (o != null && shard > 0) {
+            long track = track(shard);
+            if (track != 0) {
+                allocated(o, shard, site, (int) access, l1, track);
+            }
+        }
+    }
+
+    private static void allocated(Object o, long shard, long site, int access, long l1, long track) {
+        int type = (access & IS_NESTED) == 0 ? 0 : typeOfArray(o);
+        long entry = entry(track, site, type);
+        if (U.getLong(entry) != site || U.getInt(entry + CLASS) != type) {
+            entry = find(track, site, type, o, access, null, null);
+        }
+        // An instance has its size in place of the offset of the first element.
+        long offset = U.getInt(entry + OFFSET);
+        long bytes = (access & IS_INSTANCE) != 0 ? offset : bytes(o, offset);
+        add(entry + OBJECTS, 1);
+        add(entry + OBJECT_BYTES, bytes);
+        clearLines(address(o, shard), bytes, shard, l1, track, entry);
+        if ((access & IS_NESTED) != 0 && o instanceof Object[] arrays) {
+            for (Object inner : arrays) {
+                if (inner != null) {
+                    allocated(inner, shard, site, access, l1, track);
+                }
+            }
+        }
+    }
+
+    /** Simulates a write to each line of a new object. */
+    private static void clearLines(long address, long bytes, long shard, long l1, long track, long entry) {
+        long first = address >>> lineShift;
+        int lines = (int) ((address + bytes - 1 >>> lineShift) - first) + 1;
+        add(entry + ACCESSES, lines);
+        for (int i = 0; i < lines; i++) {
+            long line = first + i;
+            if (l1 == 0 || l1 == COUNTED) {
+                simulate(track, shard, entry, Math.max(line << lineShift, address), true);
+                continue;
+            }
+            long replaced = reference(set(shard, line + 1, l1), (int) (l1 >>> 51), line + 1, 1);
+            if (replaced != HIT) {
+                missed(shard, track, entry, line, replaced);
+            }
+        }
+    }
+
+    /**
+     * A number for the class of an array: two classes have the same one with a probability of 2⁻²⁵ or less.
+     * The compiler knows that the object is an array, and would not read its first words as numbers.
+     */
+    @ForceInline
+    private static int typeOfArray(Object array) {
+        return System.identityHashCode(array.getClass());
+    }
+
+    /** The size of an array whose first element is at an offset. */
+    private static long bytes(Object array, long offset) {
+        long bytes = offset + (long) length(array) * U.arrayIndexScale(array.getClass());
+        return bytes + 7 & -8;
+    }
+
+    private static int length(Object array) {
+        return java.lang.reflect.Array.getLength(array);
+    }
+
+    @ForceInline
+    private static long entry(long track, long site, int type) {
+        return U.getLong(track + TABLE) + ((long) (hash(site, type) & mask) << entryShift);
+    }
+
+    @ForceInline
+    private static int hash(long site, int type) {
+        return (int) site + type * MIX >>> 8;
+    }
+
+    @ForceInline
+    private static long address(Object o, long shard) {
+        Object all = holder;
+        long place = place(shard);
+        U.putReference(all, place, o);
+        return addressAt(all, place);
+    }
+
+    /** The offset of the place of a thread in {@link #holder}. */
+    @ForceInline
+    private static long place(long shard) {
+        return FIRST_REFERENCE + ((shard >>> VeneerLayout.SHARD_SHIFT & 255) << HOLDER_SHIFT);
+    }
+
+    /** The address of the object at a place. */
+    @ForceInline
+    private static long addressAt(Object all, long place) {
+        int form = referenceForm;
+        return form == UNCOMPRESSED
+                ? U.getLong(all, place)
+                : (U.getInt(all, place) & 0xffff_ffffL) << form - COMPRESSED;
+    }
+
+    @ForceInline
+    private static void add(long word, long value) {
+        U.putLong(word, U.getLong(word) + value);
+    }
+
+    /** Opens the track of a thread, or empties its caches after a collection. */
+    @DontInline
+    private static long opened(long shard, int number) {
+        long track = VeneerTrace.track(shard);
+        long state = U.getLong(track);
+        if (state == -(long) number) {
+            return 0;
+        }
+        long collections = U.getLong(U.getLong(caches + VeneerLayout.CACHES_COLLECTIONS));
+        if (collections != holderAge) {
+            holderAge = collections;
+            holder = new Object[HOLDER_LENGTH];
+        }
+        if (state == ((long) number << 32 | 1)) {
+            U.setMemory(U.getLong(track + STATE), U.getLong(caches + VeneerLayout.CACHES_STATE_BYTES), (byte) 0);
+            add(track + COLLECTIONS, 1);
+            U.putLong(track, number);
+            return track;
+        }
+        // These methods are final, so no code of the application runs.
+        Thread thread = Thread.currentThread();
+        ThreadGroup group = thread.getThreadGroup();
+        return open(shard, number, U.getLong(thread, TID), thread.getName(), group == null ? "" : group.getName());
+    }
+
+    /** Finds or adds the entry of a site and a class. If there is no room, the last entry has the access. */
+    @DontInline
+    private static long find(long track, long site, int type, Object o, int access, Object owner, Object name) {
+        long table = U.getLong(track + TABLE);
+        int at = hash(site, type) & mask;
+        for (int probes = 0; probes < MOST_PROBES; probes++) {
+            long entry = table + ((long) at << entryShift);
+            long known = U.getLong(entry);
+            if (known == site && U.getInt(entry + CLASS) == type) {
+                return entry;
+            }
+            if (known == 0) {
+                try {
+                    fill(entry, o, access, owner, name);
+                } catch (Throwable e) {
+                    // There is no memory for a name.
+                    break;
+                }
+                U.putInt(entry + CLASS, type);
+                U.putLong(entry, site);
+                return entry;
+            }
+            at = at + 1 & mask;
+        }
+        add(track + LOST, 1);
+        return table + ((long) mask + 1 << entryShift);
+    }
+
+    private static void fill(long entry, Object o, int access, Object owner, Object name) {
+        int bytes = access >>> BYTES_SHIFT;
+        int known = access & (IS_WRITE | IS_ALLOCATION | IS_PRIMARY) | (bytes == 0 ? (int) REFERENCE_BYTES : bytes) << BYTES_SHIFT;
+        U.putInt(entry + ACCESS, known);
+        U.putInt(entry + TYPE, type(o == null ? (String) owner : o.getClass().getTypeName()));
+        boolean isInstance = (access & IS_INSTANCE) != 0;
+        U.putInt(entry + OFFSET, o == null ? 0 : isInstance ? size(o) : offset(o, (String) owner, (String) name));
+    }
+
+    /** The offset of a field, or of the first element of an array. */
+    private static int offset(Object o, String owner, String name) {
+        if (owner == null) {
+            return (int) base(o.getClass());
+        }
+        Class<?> type = o.getClass();
+        while (type != null && !type.getName().equals(owner)) {
+            type = type.getSuperclass();
+        }
+        for (type = type == null ? o.getClass() : type; type != null; type = type.getSuperclass()) {
+            try {
+                return (int) U.objectFieldOffset(type, name);
+            } catch (InternalError e) {
+                // A superclass declares the field.
+            }
+        }
+        return 0;
+    }
+
+    // ---- the simulation -------------------------------------------------------------------------
+
+    /** Simulates an access in all caches, and counts at the entry. */
+    @DontInline
+    private static void simulate(long track, long shard, long entry, long address, boolean isWrite) {
+        long state = U.getLong(track + STATE);
+        int descriptions = (int) U.getLong(caches + VeneerLayout.CACHES_COUNT);
+        for (int i = 0; i < descriptions; i++) {
+            long rows = rows(i);
+            translate(state, entry, address, rows + VeneerLayout.CACHES_FIRST_TLB, tlbs(i));
+            pass(rows, rows + levels(i) * ROW, state, shard, entry, address, 0, isWrite, true);
+        }
+    }
+
+    private static void translate(long state, long entry, long address, long row, long tlbs) {
+        for (long i = 0; i < tlbs; i++, row += ROW) {
+            long page = (address >>> U.getLong(row + SHIFT)) + 1;
+            long set = state + U.getLong(row + FIRST_SLOT) + set(row, page);
+            long counts = entry + U.getLong(row + COUNTS);
+            add(counts, 1);
+            if (reference(set, (int) U.getLong(row + WAYS), page, 0) == HIT) {
+                return;
+            }
+            add(counts + MISSES, 1);
+        }
+    }
+
+    /**
+     * Handles a request at a level, and at the levels after it that it concerns: {@code Hierarchy::pass}
+     * in {@code profiles/memory/src/hierarchy.rs}.
+     *
+     * @param end the address behind the last level
+     * @param bytes the number of bytes of a request that is no access
+     */
+    private static void pass(
+            long row,
+            long end,
+            long state,
+            long shard,
+            long entry,
+            long address,
+            long bytes,
+            boolean isWrite,
+            boolean isDemand) {
+        if (row == end) {
+            return;
+        }
+        long shift = U.getLong(row + SHIFT);
+        long policy = U.getLong(row + POLICY);
+        long ways = U.getLong(row + WAYS);
+        boolean writesBack = (policy & WRITES_BACK) != 0;
+        boolean isPassedOn = isWrite && !writesBack;
+        long dirty = isWrite && writesBack ? 1 : 0;
+        long line = (address >>> shift) + 1;
+        boolean isInShard = l1Slots != 0 && row == rows(0);
+        long set = (isInShard ? shard + l1Slots : state + U.getLong(row + FIRST_SLOT)) + set(row, line);
+        boolean allocates = !isWrite || (policy & WRITE_ALLOCATES) != 0;
+        long replaced = allocates ? reference(set, (int) ways, line, dirty) : touch(set, (int) ways, line, dirty);
+        if (isDemand) {
+            long counts = entry + U.getLong(row + COUNTS);
+            add(counts, 1);
+            add(counts + MISSES, replaced == HIT ? 0 : 1);
+        }
+        if (replaced != HIT && allocates) {
+            if (isDemand || !isWrite || bytes < 1L << shift) {
+                fetch(row, end, state, shard, entry, line - 1, replaced, isDemand);
+            } else {
+                writeBack(row, end, state, shard, entry, replaced);
+            }
+        }
+        if (isPassedOn || replaced != HIT && !allocates) {
+            pass(row + ROW, end, state, shard, entry, address, bytes, isWrite, isDemand);
+        }
+    }
+
+    /** Reads a line that a level misses from the next one, and writes the line back that it replaces. */
+    private static void fetch(
+            long row, long end, long state, long shard, long entry, long line, long replaced, boolean isDemand) {
+        long shift = U.getLong(row + SHIFT);
+        pass(row + ROW, end, state, shard, entry, line << shift, 1L << shift, false, isDemand);
+        writeBack(row, end, state, shard, entry, replaced);
+    }
+
+    private static void writeBack(long row, long end, long state, long shard, long entry, long replaced) {
+        if ((replaced & 1) != 0) {
+            long shift = U.getLong(row + SHIFT);
+            pass(row + ROW, end, state, shard, entry, (replaced >>> 1) - 1 << shift, 1L << shift, true, false);
+        }
+    }
+
+    /** The offset of the first slot of the set of a line from the first slot of the cache. */
+    private static long set(long row, long line) {
+        long sets = U.getLong(row + SETS);
+        long set = (sets & sets - 1) == 0 ? line - 1 & sets - 1 : (line - 1) % sets;
+        return set * U.getLong(row + WAYS) * 8;
+    }
+
+    /**
+     * Makes a line the first one of its set. Returns {@link #HIT} if it was present, otherwise the slot of the
+     * line that it replaces, or 0.
+     */
+    private static long reference(long set, int ways, long line, long dirty) {
+        long moved = line << 1 | dirty;
+        for (int i = 0; i < ways; i++) {
+            long at = set + ((long) i << 3);
+            long slot = U.getLong(at);
+            U.putLong(at, moved);
+            if (slot >>> 1 == line) {
+                if ((slot & 1) != 0) {
+                    U.putLong(set, slot);
+                }
+                return HIT;
+            }
+            moved = slot;
+        }
+        return moved;
+    }
+
+    /** Looks a line up, and makes it the first one of its set if it is present. Returns {@link #HIT} or 0. */
+    private static long touch(long set, int ways, long line, long dirty) {
+        for (int i = 0; i < ways; i++) {
+            if (U.getLong(set + ((long) i << 3)) >>> 1 == line) {
+                return reference(set, ways, line, dirty);
+            }
+        }
+        return 0;
+    }
+}

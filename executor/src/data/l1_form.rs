@@ -1,0 +1,12 @@
+//! The first level of the caches of a recording, as a constant in the code of versions.
+
+/// The form of the first level of the recorded caches, as `VeneerMemory.isHit` reads it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct L1Form(pub i64);
+
+impl L1Form {
+    /// There are no caches: accesses are only counted.
+    pub const COUNTED: L1Form = L1Form(-1);
+    /// Each access is simulated by a call.
+    pub const SLOW: L1Form = L1Form(0);
+}

@@ -1,0 +1,480 @@
+//! The tracks of a recording of memory accesses: a table and the state of the caches of each thread.
+//!
+//! ```text
+//!   track    recording | table | state | collections | lost
+//!   caches   sizes of entry, table, state | descriptions | address of collections   one for the recording
+//! ```
+//!
+//! `VeneerMemory` simulates the caches and counts in the table. Its words are those of
+//! [`veneer_memory::accesses`]. The table is written to `thread-N.accesses` when the thread or the
+//! recording ends. The number of the recording is negative in the track and in `VeneerMemory`.
+//!
+//! The first word of a track is `recording << 32 | 1` after a collection, until the thread has emptied
+//! its caches.
+
+use super::{Recorder, Recording, TRACK_WORDS};
+use crate::data::l1_form::L1Form;
+use crate::data::memory::WordTable;
+use crate::data::recorder::recorded_thread::RecordedThread;
+use crate::data::shards::Shards;
+use crate::jvm::runtime_table;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use veneer_instruments::InstrumentId;
+use veneer_memory::accesses::{
+    AccessTable, CacheRow, LayoutError, TableLayout, TableTotals, accesses_file,
+};
+use veneer_memory::{CacheDescription, DescriptionError, WritePolicy, parse_description};
+use veneer_names::CounterSlot;
+
+const TABLE: usize = runtime_table::ACCESSES_TABLE as usize / 8;
+const STATE: usize = runtime_table::ACCESSES_STATE as usize / 8;
+const COLLECTIONS: usize = runtime_table::ACCESSES_COLLECTIONS as usize / 8;
+const LOST: usize = runtime_table::ACCESSES_LOST as usize / 8;
+const CACHE_WORDS: usize = runtime_table::CACHE_BYTES as usize / 8;
+const HEAD_WORDS: usize = runtime_table::CACHES_HEAD as usize / 8;
+const DESCRIPTION_WORDS: usize = runtime_table::CACHES_DESCRIPTION as usize / 8;
+const FIRST_TLB: usize = runtime_table::CACHES_FIRST_TLB as usize / 8;
+
+/// Number of pairs of a site and a class for which a table has room. The kernel provides a page of the
+/// table when the thread first writes to it.
+const TABLE_ENTRIES: u64 = 1 << 16;
+/// The most sites that have a primary class.
+const MAX_PRIMARY_CLASSES: usize = 1 << 21;
+/// The most tables of a recording. Programs that start a thread for each task have many threads one after
+/// another.
+const MAX_ACCESS_FILES: u32 = 10_000;
+
+/// The caches of a recording, as `VeneerMemory` reads them.
+pub struct RecordedCaches {
+    layout: TableLayout,
+    words: WordTable,
+    /// The first counter of the slots of L1, and their number.
+    l1: Option<(CounterSlot, u32)>,
+}
+
+/// The most lines of an L1 that is in the counter shards.
+const MAX_L1_LINES: u64 = 4096;
+
+/// The caches that these lines describe.
+///
+/// # Errors
+/// A line describes no caches.
+pub fn parse_caches(lines: &[String]) -> Result<Vec<CacheDescription>, DescriptionError> {
+    lines.iter().map(|line| parse_description(line)).collect()
+}
+
+/// The number of lines of L1, if its slots can be in the counter shards: there is one description, without
+/// TLB, and L1 writes back, allocates, has a power of two of sets and is small.
+pub fn l1_lines(descriptions: &[CacheDescription]) -> Option<u32> {
+    let [only] = descriptions else {
+        return None;
+    };
+    let l1 = only.levels.first()?;
+    let (sets, lines) = (l1.geometry.sets, l1.geometry.lines());
+    let is_plain = l1.write == WritePolicy::Back && l1.write_allocate;
+    let is_small = lines <= MAX_L1_LINES && sets.is_power_of_two();
+    (only.tlbs.is_empty() && is_plain && is_small).then_some(lines as u32)
+}
+
+impl RecordedCaches {
+    /// The caches of these descriptions. `collections` is the address of the number of collections, and
+    /// `l1` the first one of [`l1_lines`] counters.
+    ///
+    /// # Errors
+    /// One of them cannot be simulated in a JVM.
+    pub fn new(
+        descriptions: &[CacheDescription],
+        collections: i64,
+        l1: Option<CounterSlot>,
+    ) -> Result<RecordedCaches, LayoutError> {
+        let layout = TableLayout::new(descriptions)?;
+        let count = descriptions.len();
+        let words = WordTable::new(HEAD_WORDS + DESCRIPTION_WORDS * count.max(1));
+        let entry_shift = (layout.entry_words * 8).trailing_zeros();
+        let head = [
+            (runtime_table::CACHES_ENTRY_SHIFT, i64::from(entry_shift)),
+            (runtime_table::CACHES_TABLE_MASK, TABLE_ENTRIES as i64 - 1),
+            (
+                runtime_table::CACHES_STATE_BYTES,
+                layout.state_words as i64 * 8,
+            ),
+            (runtime_table::CACHES_COUNT, count as i64),
+            (runtime_table::CACHES_COLLECTIONS, collections),
+            (
+                runtime_table::CACHES_L1_SLOTS,
+                l1.map_or(0, |slot| slot.byte_offset() as i64),
+            ),
+        ];
+        for (offset, value) in head {
+            words.set(offset as usize / 8, value);
+        }
+        for (index, (levels, tlbs)) in layout.descriptions.iter().enumerate() {
+            let first = HEAD_WORDS + index * DESCRIPTION_WORDS;
+            for (n, row) in levels.iter().enumerate() {
+                set_row(&words, first + n * CACHE_WORDS, row);
+            }
+            for (n, row) in tlbs.iter().enumerate() {
+                set_row(&words, first + FIRST_TLB + n * CACHE_WORDS, row);
+            }
+            let counts = [
+                (runtime_table::CACHES_LEVELS, levels.len()),
+                (runtime_table::CACHES_TLBS, tlbs.len()),
+            ];
+            for (offset, value) in counts {
+                words.set(first + offset as usize / 8, value as i64);
+            }
+        }
+        let l1 = l1.zip(l1_lines(descriptions));
+        Ok(RecordedCaches { layout, words, l1 })
+    }
+}
+
+impl RecordedCaches {
+    /// The counters of L1, and their number.
+    pub(super) fn l1(&self) -> Option<(CounterSlot, u32)> {
+        self.l1
+    }
+
+    /// The form of L1 for the code of versions.
+    fn l1_form(&self) -> L1Form {
+        let Some((levels, _)) = self.layout.descriptions.first() else {
+            return L1Form::COUNTED;
+        };
+        let (Some((slot, _)), Some(l1)) = (self.l1, levels.first()) else {
+            return L1Form::SLOW;
+        };
+        let geometry = &l1.geometry;
+        let set_bytes = u64::from(geometry.ways) * 8;
+        let form = slot.byte_offset()
+            | u64::from(geometry.line_shift()) << 32
+            | u64::from(geometry.sets.trailing_zeros()) << 40
+            | set_bytes << 48;
+        L1Form(form as i64)
+    }
+}
+
+/// Writes a cache at a word.
+fn set_row(words: &WordTable, first: usize, row: &CacheRow) {
+    let policy = i64::from(row.writes_back) | i64::from(row.write_allocates) << 1;
+    let fields = [
+        (
+            runtime_table::CACHE_SHIFT,
+            i64::from(row.geometry.line_shift()),
+        ),
+        (runtime_table::CACHE_SETS, row.geometry.sets as i64),
+        (runtime_table::CACHE_WAYS, row.geometry.ways.into()),
+        (runtime_table::CACHE_POLICY, policy),
+        (runtime_table::CACHE_FIRST_SLOT, row.first_slot as i64 * 8),
+        (runtime_table::CACHE_COUNTS, row.counts as i64 * 8),
+    ];
+    for (offset, value) in fields {
+        words.set(first + offset as usize / 8, value);
+    }
+}
+
+/// The table of a thread and the state of its caches.
+pub(super) struct AccessTrack {
+    /// The number of the thread in the recording.
+    thread: u32,
+    /// The number of the recording.
+    pub(super) recording: u32,
+    caches: Arc<RecordedCaches>,
+    table: Box<[AtomicI64]>,
+    state: Box<[AtomicI64]>,
+}
+
+impl AccessTrack {
+    fn new(thread: u32, recording: u32, caches: Arc<RecordedCaches>) -> AccessTrack {
+        // One more entry counts the accesses that find no room.
+        let table = caches.layout.entry_words * (TABLE_ENTRIES + 1);
+        AccessTrack {
+            thread,
+            recording,
+            table: zeros(table),
+            state: zeros(caches.layout.state_words.max(1)),
+            caches,
+        }
+    }
+
+    /// Writes the table to its file in a directory.
+    fn write(&self, directory: &Path, totals: TableTotals) -> std::io::Result<()> {
+        let words = self.table.iter();
+        let words: Vec<u64> = words.map(|w| w.load(Ordering::Relaxed) as u64).collect();
+        let entry_words = self.caches.layout.entry_words as usize;
+        let accesses = runtime_table::ENTRY_ACCESSES as usize / 8;
+        let entries = words.chunks_exact(entry_words);
+        let used = entries.filter(|entry| entry[accesses] != 0);
+        let path = directory.join(accesses_file(self.thread));
+        AccessTable::write(&path, totals, entry_words as u32, used)
+    }
+}
+
+/// Words of memory that the kernel provides at the first store.
+fn zeros(words: u64) -> Box<[AtomicI64]> {
+    let zeros = vec![0i64; words as usize].into_boxed_slice();
+    // SAFETY: an atomic word has the size, the alignment and the values of a word.
+    unsafe { Box::from_raw(Box::into_raw(zeros) as *mut [AtomicI64]) }
+}
+
+impl Recorder {
+    /// The address of the caches of the current recording; `None` if it is not one of accesses.
+    pub fn caches_address(&self) -> Option<i64> {
+        let latest = self.latest.lock();
+        let caches = latest.as_ref()?.caches.as_ref()?;
+        Some(caches.words.address())
+    }
+
+    /// The form of L1 in the current recording, for the code of versions.
+    pub fn l1_form(&self) -> L1Form {
+        let latest = self.latest.lock();
+        let caches = latest.as_ref().and_then(|one| one.caches.as_ref());
+        caches.map_or(L1Form::SLOW, |caches| caches.l1_form())
+    }
+
+    /// The counters of L1 of an instrument's recording, and their number.
+    pub fn l1_counters(&self, instrument: InstrumentId) -> Option<(CounterSlot, u32)> {
+        let latest = self.latest.lock();
+        let recording = latest.as_ref().filter(|one| one.instrument == instrument)?;
+        recording.caches.as_ref()?.l1
+    }
+
+    /// The address of the number of collections.
+    pub fn collections_address(&self) -> i64 {
+        self.collections.address()
+    }
+
+    /// The primary class of a site: this one, if the site has none yet.
+    pub fn primary_class(&self, site: i64, class: i32) -> i32 {
+        let mut primary = self.primary_classes.lock();
+        if primary.len() >= MAX_PRIMARY_CLASSES {
+            return primary.get(&site).copied().unwrap_or(0);
+        }
+        *primary.entry(site).or_insert(class)
+    }
+
+    /// Opens the table of a shard for its owner, the current thread. Returns the address of the track,
+    /// or 0 if the thread cannot be recorded. `number` is negative.
+    pub fn open_accesses(&self, shard: usize, number: i32, thread: RecordedThread) -> i64 {
+        let Some(track) = self.accesses.get(shard) else {
+            return 0;
+        };
+        let opened = {
+            let mut latest = self.latest.lock();
+            latest
+                .as_mut()
+                .filter(|one| one.number == number.unsigned_abs() && !one.is_over)
+                .and_then(|recording| recording.create_accesses(thread))
+        };
+        for word in 0..TRACK_WORDS {
+            self.set(shard, word, 0);
+        }
+        if let Some(opened) = &opened {
+            self.set(shard, TABLE, opened.table.as_ptr() as i64);
+            self.set(shard, STATE, opened.state.as_ptr() as i64);
+        }
+        let is_open = opened.is_some();
+        // The former table is freed. The owner of the track is here, so no store is under way.
+        *track.lock() = opened;
+        let number = i64::from(number);
+        self.set(shard, 0, if is_open { number } else { -number });
+        match is_open {
+            true => self.words.address() + (shard * TRACK_WORDS * 8) as i64,
+            false => 0,
+        }
+    }
+
+    /// A collection has moved objects: each thread empties its caches at its next access. The
+    /// application is stopped. No function of the JVM is called.
+    pub fn empty_caches(&self, shards: &Shards) {
+        let number = i64::from(self.active_accesses.load(Ordering::Relaxed));
+        if number == 0 {
+            return;
+        }
+        self.collections.set(0, self.collections.get(0) + 1);
+        for shard in 0..self.accesses.len() {
+            if self.get(shard, 0) == number {
+                self.set(shard, 0, number << 32 | 1);
+                if let Some((first, count)) = self.active_l1() {
+                    shards.clear_in(shard, first, count);
+                }
+            }
+        }
+    }
+
+    /// The counters of L1 of the current recording.
+    fn active_l1(&self) -> Option<(CounterSlot, u32)> {
+        let packed = self.active_l1.load(Ordering::Relaxed);
+        (packed != 0).then_some((CounterSlot((packed >> 32) as u32), packed as u32))
+    }
+
+    /// The number of a type's name in the current recording; 0 if there is none.
+    pub fn number_type(&self, name: &str) -> u32 {
+        self.name(|names| names.string(name)).unwrap_or(0)
+    }
+
+    /// A recording begins: no site has a primary class.
+    pub(super) fn begin_accesses(&self, number: i32, l1: Option<(CounterSlot, u32)>) {
+        self.primary_classes.lock().clear();
+        let packed = l1.map_or(0, |(slot, count)| {
+            u64::from(slot.0) << 32 | u64::from(count)
+        });
+        self.active_l1.store(packed, Ordering::SeqCst);
+        self.active_accesses.store(number, Ordering::SeqCst);
+    }
+
+    /// The JVM ends: writes the tables of the recording that has not ended.
+    pub fn end_accesses(&self) {
+        let number = self.active_accesses.swap(0, Ordering::SeqCst);
+        if number != 0 {
+            self.complete_all_accesses(number.unsigned_abs());
+        }
+    }
+
+    /// The thread that owns a shard ends: writes its table.
+    pub(super) fn complete_accesses(&self, shard: usize) {
+        let ended = self.accesses.get(shard).and_then(|one| one.lock().take());
+        if let Some(ended) = ended {
+            self.write_accesses(shard, &ended);
+        }
+    }
+
+    /// Writes the tables of a recording. They stay in memory, because their threads may be storing.
+    pub(super) fn complete_all_accesses(&self, number: u32) {
+        for (shard, track) in self.accesses.iter().enumerate() {
+            if let Some(track) = track.lock().as_ref().filter(|one| one.recording == number) {
+                self.write_accesses(shard, track);
+            }
+        }
+    }
+
+    fn write_accesses(&self, shard: usize, track: &AccessTrack) {
+        let directory = {
+            let latest = self.latest.lock();
+            let recording = latest.as_ref().filter(|one| one.number == track.recording);
+            recording.map(|one| one.directory.clone())
+        };
+        let Some(directory) = directory else { return };
+        let totals = TableTotals {
+            collections: self.get(shard, COLLECTIONS) as u64,
+            lost: self.get(shard, LOST) as u64,
+        };
+        if let Err(error) = track.write(&directory, totals) {
+            self.note(
+                track.recording,
+                &format!("{}: {error}", directory.display()),
+            );
+        }
+    }
+}
+
+impl Recording {
+    /// Creates the table of the current thread, and writes the thread's name.
+    fn create_accesses(&mut self, thread: RecordedThread) -> Option<AccessTrack> {
+        let caches = self.caches.clone()?;
+        if self.names.file_count() >= MAX_ACCESS_FILES {
+            let problem =
+                format!("the accesses of threads after the {MAX_ACCESS_FILES}th are not recorded");
+            self.names.problem.get_or_insert(problem);
+            return None;
+        }
+        // SAFETY: a system call without arguments, which cannot fail.
+        let os_id = u64::try_from(unsafe { libc::gettid() }).unwrap_or(0);
+        let thread = self.names.thread_with_file(thread, os_id);
+        Some(AccessTrack::new(thread, self.number, caches))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::recorder::RecordingSpec;
+    use crate::data::scratch::ScratchDirectory;
+    use crate::data::trace_clock::TraceClock;
+    use veneer_instruments::{InstrumentId, RecordingForm};
+    use veneer_traces::analysis::TraceFilter;
+
+    const INSTRUMENT: InstrumentId = InstrumentId(4);
+
+    fn thread(java_id: u64) -> RecordedThread {
+        RecordedThread {
+            java_id,
+            name: "worker".into(),
+            group: "main".into(),
+        }
+    }
+
+    #[test]
+    fn caches_are_described_for_the_java_code() {
+        let description =
+            veneer_memory::parse_description("L1:1K/2/64,L2:8K/4/64/wt/na,TLB:8/2/4K");
+        let caches = RecordedCaches::new(&[description.expect("caches")], 99, None);
+        let caches = caches.expect("a layout");
+        let words = |first: usize, count: usize| -> Vec<i64> {
+            (first..first + count)
+                .map(|n| caches.words.get(n))
+                .collect()
+        };
+        let sizes = [7, TABLE_ENTRIES as i64 - 1, (16 + 128 + 8) * 8, 1, 99, 0];
+        assert_eq!(words(0, 6), sizes);
+        assert_eq!(words(8, 8), [6, 8, 2, 3, 0, 48, 2, 1]);
+        assert_eq!(words(16, 6), [6, 32, 4, 0, 128, 64]);
+        assert_eq!(words(8 + 32, 6), [12, 4, 2, 3, 144 * 8, 80]);
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "Miri has no files of this kind")]
+    fn a_table_is_written_when_its_thread_or_the_recording_ends() {
+        let scratch = ScratchDirectory::new();
+        let recorder = Recorder::default();
+        let shards = Shards::create(&scratch.join("counters")).expect("shards");
+        let lines = ["L1:1K/2/64".to_owned()];
+        let descriptions = parse_caches(&lines).expect("caches");
+        let l1 = shards.allocate(l1_lines(&descriptions).expect("a small L1"));
+        let caches = RecordedCaches::new(&descriptions, recorder.collections_address(), l1);
+        let caches = caches.expect("a layout");
+        let spec = RecordingSpec {
+            form: RecordingForm::Accesses,
+            filter: TraceFilter::parse("").expect("a filter"),
+            filter_lines: &lines,
+            is_late: false,
+            clock: TraceClock::default(),
+            caches: Some(caches),
+        };
+        let begun = recorder.begin(INSTRUMENT, &scratch.join("1"), ("VM", "25"), spec);
+        let number = begun.expect("a recording");
+        assert!(number < 0 && recorder.caches_address().is_some());
+        // Lines of 64 bytes, 8 sets of 16 bytes.
+        assert_eq!(recorder.l1_form().0 >> 32, 6 | 3 << 8 | 16 << 16);
+        assert_eq!(recorder.primary_class(5, 7), 7);
+        assert_eq!(recorder.primary_class(5, 8), 7);
+        for (shard, java_id) in [(3, 8), (4, 9)] {
+            assert_ne!(recorder.open_accesses(shard, number, thread(java_id)), 0);
+            let tracks = recorder.accesses[shard].lock();
+            let table = &tracks.as_ref().expect("a track").table;
+            for (word, value) in [(16, 77), (18, 5), (19, 1000 + java_id as i64)] {
+                table[word].store(value, Ordering::Relaxed);
+            }
+        }
+        recorder.empty_caches(&shards);
+        assert_eq!(recorder.get(3, 0), i64::from(number) << 32 | 1);
+        assert_eq!(recorder.number_type("a.B"), recorder.number_type("a.B"));
+        recorder.thread_ends(3);
+        recorder.end(INSTRUMENT);
+        let directory = recorder.summary(INSTRUMENT).expect("a summary").directory;
+        for thread in [1, 2] {
+            let path = Path::new(&directory).join(accesses_file(thread));
+            let table = AccessTable::read(&path).expect("a table");
+            let [entry] = &table.entries[..] else {
+                panic!("{table:?}");
+            };
+            assert_eq!((entry.site, entry.accesses), (77, 1007 + u64::from(thread)));
+        }
+        assert_eq!(
+            recorder.open_accesses(5, number, thread(10)),
+            0,
+            "it is over"
+        );
+    }
+}

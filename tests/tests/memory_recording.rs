@@ -1,0 +1,244 @@
+//! `veneer memory PID` and `veneer run --memory`: accesses of running programs with simulated caches.
+//!
+//! * Counts are compared with a program that prints the number of its accesses
+//!   (`tests/java/accesses/Known.java`).
+//! * Misses are compared with the simulator of `veneer-memory`, for accesses to one large array whose
+//!   position in memory is known (`tests/java/accesses/Walk.java`).
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::Path;
+
+use veneer_memory::profile::{AccessRow, MemoryProfile, ProfileFile};
+use veneer_memory::{Access as SimulatedAccess, AccessKind, Origin, Simulation, parse_description};
+use veneer_tests::command::run;
+use veneer_tests::folder::Folder;
+use veneer_tests::java_programs::{Outcome, Programs, on_a_jdk_with};
+use veneer_tests::process::Process;
+
+/// Method, kind, and field or element type.
+type Access = (String, &'static str, String);
+type Counts = BTreeMap<Access, u64>;
+
+/// Caches with the fast path, without it (a TLB, two descriptions), and none.
+const FORMS: [&[&str]; 4] = [
+    &["none"],
+    &["L1:32K/8/64,L2:1M/16/64"],
+    &["L1:4K/2/64,TLB:16/4/4K"],
+    &["L1:32K/8/64", "L1:1K/1/32/wt/na"],
+];
+
+/// Accesses before `super(…)` or `this(…)`, where instruments see nothing: the method, and the fields or
+/// the element type.
+const BEFORE_SUPER: [(&str, &[&str]); 3] = [
+    ("Known$1Local.<init>", &["val$cell", "val$number"]),
+    ("Known$Outer$Inner.<init>", &["this$0"]),
+    (
+        "Known$Place.<init>",
+        &["int", "cellField", "intField", "staticInt"],
+    ),
+];
+
+fn java(programs: &Programs, class: &str, arguments: &[&str]) -> Process {
+    let launcher = programs.launcher().arg("-cp");
+    let launcher = launcher.arg(programs.classes().path()).arg(class);
+    launcher.args(arguments)
+}
+
+fn read(path: &Path) -> Result<MemoryProfile, Box<dyn std::error::Error>> {
+    Ok(ProfileFile::read(File::open(path)?)?.profile)
+}
+
+/// The accesses of a profile, without the writes that clear new objects.
+fn counts(profile: &MemoryProfile) -> Counts {
+    let mut counts = Counts::new();
+    for row in &profile.accesses {
+        if let Some((access, number)) = access(profile, row) {
+            *counts.entry(access).or_default() += number;
+        }
+    }
+    counts
+}
+
+fn access(profile: &MemoryProfile, row: &AccessRow) -> Option<(Access, u64)> {
+    let site = profile.sites.get(row.site as usize)?;
+    if site.field.starts_with("new ") {
+        return None;
+    }
+    let (name, _) = site.method.split_once('(')?;
+    let method = format!("{}.{name}", site.class);
+    let is_write = row.references.writes > 0;
+    let number = row.references.accesses();
+    let type_name = profile.types.get(row.type_id? as usize)?;
+    Some(match type_name.strip_suffix("[]") {
+        Some(element) if site.field.ends_with("[]") => {
+            let kind = if is_write {
+                "array-write"
+            } else {
+                "array-read"
+            };
+            ((method, kind, element.to_owned()), number)
+        }
+        _ => {
+            let kind = if is_write { "write" } else { "read" };
+            let field = site.field.rsplit('.').next().unwrap_or_default();
+            ((method, kind, field.to_owned()), number)
+        }
+    })
+}
+
+/// The counts that the program prints. An access that throws is counted, too.
+fn expected(output: &str) -> Counts {
+    let mut counts = Counts::new();
+    for line in output.lines() {
+        let words: Vec<&str> = line.split(' ').collect();
+        let ["count" | "failed", method, kind, accessed, number] = words[..] else {
+            continue;
+        };
+        let number: u64 = number.parse().unwrap_or(0);
+        let (kind, accessed) = match kind {
+            "array-read" => ("array-read", accessed),
+            "array-write" => ("array-write", accessed),
+            "read" | "static-read" => ("read", accessed.rsplit('.').next().unwrap_or_default()),
+            _ => ("write", accessed.rsplit('.').next().unwrap_or_default()),
+        };
+        let key = (method.to_owned(), kind, accessed.to_owned());
+        if number > 0 {
+            *counts.entry(key).or_default() += number;
+        }
+    }
+    counts
+}
+
+fn is_before_super((method, _, accessed): &Access) -> bool {
+    let mut known = BEFORE_SUPER.iter();
+    known.any(|(name, fields)| name == method && fields.contains(&accessed.as_str()))
+}
+
+fn differences(expected: &Counts, counted: &Counts) -> Vec<String> {
+    let keys = expected.keys().chain(counted.keys());
+    let mut all: Vec<String> = keys
+        .filter(|key| !is_before_super(key))
+        .filter(|key| expected.get(*key) != counted.get(*key))
+        .map(|key| {
+            let number = |counts: &Counts| counts.get(key).copied().unwrap_or(0);
+            format!("{key:?}: {} and not {}", number(counted), number(expected))
+        })
+        .collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
+#[test]
+fn the_accesses_of_a_program_are_counted_exactly() -> Outcome {
+    on_a_jdk_with("accesses", |programs| {
+        for caches in FORMS {
+            let folder = Folder::new("memory-known")?;
+            let file = folder.join("known.vmem");
+            let mut options = vec!["--arm", "Known", "--arm", "Known$*"];
+            let place = file.display().to_string();
+            options.extend(["--memory", &place]);
+            options.extend(caches.iter().flat_map(|cache| ["--cache", cache]));
+            let known = java(programs, "Known", &["2000"]);
+            let output = run(&options, &known).run()?.succeeded("run --memory")?;
+            let profile = read(&file)?;
+            let found = differences(&expected(&output.out), &counts(&profile));
+            assert!(found.is_empty(), "{caches:?}: {found:#?}");
+        }
+        Ok(())
+    })
+}
+
+/// The number of elements, the seed, and the number of accesses of the walk.
+const WALK: (u64, u64, u64) = (300_000, 42, 3_000_000);
+/// Offset of the first element of an array of `int`.
+const FIRST_INT: u64 = 16;
+/// The position of the array. Only its alignment matters, because all numbers of sets are powers of two.
+const REGION: u64 = 1 << 30;
+
+/// Caches with and without the fast path, and with each policy.
+const WALK_CACHES: [&[&str]; 6] = [
+    &["L1:32K/8/64,L2:1M/16/64"],
+    &["L1:1K/2/32,L2:16K/4/64,L3:256K/8/128"],
+    &["L1:32K/8/64/wt,L2:256K/8/64"],
+    &["L1:8K/4/64/na,L2:64K/8/64/wt/na"],
+    &["L1:48K/12/64,L2:512K/8/64,TLB:64/4/4K,TLB2:512/8/4K"],
+    &["L1:32K/8/64,L2:1M/16/64", "dj"],
+];
+
+/// The accesses of `Walk.walk`.
+fn walk() -> impl Iterator<Item = SimulatedAccess> {
+    let (elements, seed, count) = WALK;
+    let mut state = seed;
+    (0..count).map(move |i| {
+        state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        let index = match state & 1 << 40 {
+            0 => (state >> 33) % elements,
+            _ => i * 7 % elements,
+        };
+        let kind = match state >> 62 {
+            0 => AccessKind::Write,
+            _ => AccessKind::Read,
+        };
+        SimulatedAccess {
+            address: REGION + FIRST_INT + 4 * index,
+            bytes: 4,
+            kind,
+        }
+    })
+}
+
+#[test]
+fn misses_are_those_of_the_simulator() -> Outcome {
+    on_a_jdk_with("accesses", |programs| {
+        let (elements, seed, count) = WALK;
+        for caches in WALK_CACHES {
+            let folder = Folder::new("memory-walk")?;
+            let file = folder.join("walk.vmem");
+            let place = file.display().to_string();
+            let mut options = vec!["--arm", "Walk::walk(..)", "--memory", &place];
+            options.extend(caches.iter().flat_map(|cache| ["--cache", cache]));
+            let numbers = [elements, seed, count].map(|number| number.to_string());
+            let numbers: Vec<&str> = numbers.iter().map(String::as_str).collect();
+            let java = programs
+                .launcher()
+                .args(["-XX:+UseG1GC", "-Xmx512m", "-cp"]);
+            let java = java
+                .arg(programs.classes().path())
+                .arg("Walk")
+                .args(&numbers);
+            run(&options, &java).run()?.succeeded("run --memory")?;
+            let profile = read(&file)?;
+            let parsed = caches.iter().map(|text| parse_description(text));
+            let parsed = parsed.collect::<Result<Vec<_>, _>>()?;
+            let mut simulation = Simulation::new(&parsed);
+            for access in walk() {
+                let origin = Origin {
+                    site: u32::from(access.kind == AccessKind::Write),
+                    ..Origin::default()
+                };
+                simulation.access(&access, origin);
+            }
+            for (origin, account) in simulation.accounts() {
+                let is_write = origin.site == 1;
+                let row = profile.accesses.iter();
+                let mut row = row.filter(|row| (row.references.writes > 0) == is_write);
+                let row = row.next().expect("a row");
+                assert_eq!(row.references.reads, account.references.reads);
+                assert_eq!(row.references.writes, account.references.writes);
+                for (counts, outcome) in row.caches.iter().zip(&account.outcomes) {
+                    let levels = counts.levels.iter().zip(outcome.levels);
+                    let tlbs = counts.tlbs.iter().zip(outcome.tlbs);
+                    for (counted, simulated) in levels.chain(tlbs) {
+                        let expected = (simulated.lookups, simulated.misses);
+                        assert_eq!((counted.lookups, counted.misses), expected, "{caches:?}");
+                    }
+                }
+            }
+        }
+        Ok(())
+    })
+}
