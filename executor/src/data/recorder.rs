@@ -30,11 +30,13 @@
 //! just storing a word. The plan thread detaches the memory of a segment from the file instead
 //! ([`ThreadWriter::close`]). A name is in the names file before an event can use it.
 
-pub mod access_tracks;
+mod access_track;
+mod access_tracks;
 pub mod calibration;
 mod context_track;
 mod context_tracks;
 pub mod jvm_tracks;
+pub mod recorded_caches;
 pub mod recorded_thread;
 mod submissions;
 pub mod thread_events;
@@ -45,8 +47,9 @@ use crate::data::append_file::with_file_size_signal_blocked;
 use crate::data::context_file::NodeBudget;
 use crate::data::memory::WordTable;
 use crate::data::processor_clock::ProcessorTime;
-use crate::data::recorder::access_tracks::{AccessTrack, RecordedCaches};
+use crate::data::recorder::access_track::AccessTrack;
 use crate::data::recorder::context_track::ContextTrack;
+use crate::data::recorder::recorded_caches::RecordedCaches;
 use crate::data::recorder::recorded_thread::RecordedThread;
 use crate::data::recorder::submissions::Submissions;
 use crate::data::recorder::trace_names::TraceNames;

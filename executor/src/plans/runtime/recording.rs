@@ -11,7 +11,7 @@
 use super::RuntimeHandle;
 use crate::classes::call_counting;
 use crate::data::recorder::RecordingSpec;
-use crate::data::recorder::access_tracks::{RecordedCaches, l1_lines, parse_caches};
+use crate::data::recorder::recorded_caches::{RecordedCaches, l1_lines, parse_caches};
 use crate::data::trace_clock::TraceClock;
 use crate::jvm::collector::concurrent_collector;
 use crate::jvm::jvm_name::jvm_name;

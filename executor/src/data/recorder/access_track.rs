@@ -1,0 +1,52 @@
+//! The table of accesses of a thread, with the recording to which it belongs.
+
+use crate::data::recorder::recorded_caches::{RecordedCaches, TABLE_ENTRIES};
+use crate::jvm::runtime_table;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use veneer_memory::accesses::{AccessTable, TableTotals, accesses_file};
+
+/// The table of a thread and the state of its caches.
+pub(super) struct AccessTrack {
+    /// The number of the thread in the recording.
+    thread: u32,
+    /// The number of the recording.
+    pub(super) recording: u32,
+    caches: Arc<RecordedCaches>,
+    pub(super) table: Box<[AtomicI64]>,
+    pub(super) state: Box<[AtomicI64]>,
+}
+
+impl AccessTrack {
+    pub(super) fn new(thread: u32, recording: u32, caches: Arc<RecordedCaches>) -> AccessTrack {
+        // One more entry counts the accesses that find no room.
+        let table = caches.layout.entry_words * (TABLE_ENTRIES + 1);
+        AccessTrack {
+            thread,
+            recording,
+            table: zeros(table),
+            state: zeros(caches.layout.state_words.max(1)),
+            caches,
+        }
+    }
+
+    /// Writes the table to its file in a directory.
+    pub(super) fn write(&self, directory: &Path, totals: TableTotals) -> std::io::Result<()> {
+        let words = self.table.iter();
+        let words: Vec<u64> = words.map(|w| w.load(Ordering::Relaxed) as u64).collect();
+        let entry_words = self.caches.layout.entry_words as usize;
+        let accesses = runtime_table::ENTRY_ACCESSES as usize / 8;
+        let entries = words.chunks_exact(entry_words);
+        let used = entries.filter(|entry| entry[accesses] != 0);
+        let path = directory.join(accesses_file(self.thread));
+        AccessTable::write(&path, totals, entry_words as u32, used)
+    }
+}
+
+/// Words of memory that the kernel provides at the first store.
+fn zeros(words: u64) -> Box<[AtomicI64]> {
+    let zeros = vec![0i64; words as usize].into_boxed_slice();
+    // SAFETY: an atomic word has the size, the alignment and the values of a word.
+    unsafe { Box::from_raw(Box::into_raw(zeros) as *mut [AtomicI64]) }
+}

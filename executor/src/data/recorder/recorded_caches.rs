@@ -1,0 +1,172 @@
+//! The caches of a recording of memory accesses.
+
+use crate::data::l1_form::L1Form;
+use crate::data::memory::WordTable;
+use crate::jvm::runtime_table;
+use veneer_memory::accesses::{CacheRow, LayoutError, TableLayout};
+use veneer_memory::{CacheDescription, DescriptionError, WritePolicy, parse_description};
+use veneer_names::CounterSlot;
+
+const CACHE_WORDS: usize = runtime_table::CACHE_BYTES as usize / 8;
+const HEAD_WORDS: usize = runtime_table::CACHES_HEAD as usize / 8;
+const DESCRIPTION_WORDS: usize = runtime_table::CACHES_DESCRIPTION as usize / 8;
+const FIRST_TLB: usize = runtime_table::CACHES_FIRST_TLB as usize / 8;
+
+/// Number of pairs of a site and a class for which a table has room. The kernel provides a page of the
+/// table when the thread first writes to it.
+pub(super) const TABLE_ENTRIES: u64 = 1 << 16;
+/// The caches of a recording, as `VeneerMemory` reads them.
+pub struct RecordedCaches {
+    pub(super) layout: TableLayout,
+    words: WordTable,
+    /// The first counter of the slots of L1, and their number.
+    l1: Option<(CounterSlot, u32)>,
+}
+
+/// The most lines of an L1 that is in the counter shards.
+const MAX_L1_LINES: u64 = 4096;
+
+/// The caches that these lines describe.
+///
+/// # Errors
+/// A line describes no caches.
+pub fn parse_caches(lines: &[String]) -> Result<Vec<CacheDescription>, DescriptionError> {
+    lines.iter().map(|line| parse_description(line)).collect()
+}
+
+/// The number of lines of L1, if its slots can be in the counter shards: there is one description, without
+/// TLB, and L1 writes back, allocates, has a power of two of sets and is small.
+pub fn l1_lines(descriptions: &[CacheDescription]) -> Option<u32> {
+    let [only] = descriptions else {
+        return None;
+    };
+    let l1 = only.levels.first()?;
+    let (sets, lines) = (l1.geometry.sets, l1.geometry.lines());
+    let is_plain = l1.write == WritePolicy::Back && l1.write_allocate;
+    let is_small = lines <= MAX_L1_LINES && sets.is_power_of_two();
+    (only.tlbs.is_empty() && is_plain && is_small).then_some(lines as u32)
+}
+
+impl RecordedCaches {
+    /// The caches of these descriptions. `collections` is the address of the number of collections, and
+    /// `l1` the first one of [`l1_lines`] counters.
+    ///
+    /// # Errors
+    /// One of them cannot be simulated in a JVM.
+    pub fn new(
+        descriptions: &[CacheDescription],
+        collections: i64,
+        l1: Option<CounterSlot>,
+    ) -> Result<RecordedCaches, LayoutError> {
+        let layout = TableLayout::new(descriptions)?;
+        let count = descriptions.len();
+        let words = WordTable::new(HEAD_WORDS + DESCRIPTION_WORDS * count.max(1));
+        let entry_shift = (layout.entry_words * 8).trailing_zeros();
+        let head = [
+            (runtime_table::CACHES_ENTRY_SHIFT, i64::from(entry_shift)),
+            (runtime_table::CACHES_TABLE_MASK, TABLE_ENTRIES as i64 - 1),
+            (
+                runtime_table::CACHES_STATE_BYTES,
+                layout.state_words as i64 * 8,
+            ),
+            (runtime_table::CACHES_COUNT, count as i64),
+            (runtime_table::CACHES_COLLECTIONS, collections),
+            (
+                runtime_table::CACHES_L1_SLOTS,
+                l1.map_or(0, |slot| slot.byte_offset() as i64),
+            ),
+        ];
+        for (offset, value) in head {
+            words.set(offset as usize / 8, value);
+        }
+        for (index, (levels, tlbs)) in layout.descriptions.iter().enumerate() {
+            let first = HEAD_WORDS + index * DESCRIPTION_WORDS;
+            for (n, row) in levels.iter().enumerate() {
+                set_row(&words, first + n * CACHE_WORDS, row);
+            }
+            for (n, row) in tlbs.iter().enumerate() {
+                set_row(&words, first + FIRST_TLB + n * CACHE_WORDS, row);
+            }
+            let counts = [
+                (runtime_table::CACHES_LEVELS, levels.len()),
+                (runtime_table::CACHES_TLBS, tlbs.len()),
+            ];
+            for (offset, value) in counts {
+                words.set(first + offset as usize / 8, value as i64);
+            }
+        }
+        let l1 = l1.zip(l1_lines(descriptions));
+        Ok(RecordedCaches { layout, words, l1 })
+    }
+}
+
+impl RecordedCaches {
+    /// The address of the description, which is never freed.
+    pub(super) fn address(&self) -> i64 {
+        self.words.address()
+    }
+
+    /// The counters of L1, and their number.
+    pub(super) fn l1(&self) -> Option<(CounterSlot, u32)> {
+        self.l1
+    }
+
+    /// The form of L1 for the code of versions.
+    pub(super) fn l1_form(&self) -> L1Form {
+        let Some((levels, _)) = self.layout.descriptions.first() else {
+            return L1Form::COUNTED;
+        };
+        let (Some((slot, _)), Some(l1)) = (self.l1, levels.first()) else {
+            return L1Form::SLOW;
+        };
+        let geometry = &l1.geometry;
+        let set_bytes = u64::from(geometry.ways) * 8;
+        let form = slot.byte_offset()
+            | u64::from(geometry.line_shift()) << 32
+            | u64::from(geometry.sets.trailing_zeros()) << 40
+            | set_bytes << 48;
+        L1Form(form as i64)
+    }
+}
+
+/// Writes a cache at a word.
+fn set_row(words: &WordTable, first: usize, row: &CacheRow) {
+    let policy = i64::from(row.writes_back) | i64::from(row.write_allocates) << 1;
+    let fields = [
+        (
+            runtime_table::CACHE_SHIFT,
+            i64::from(row.geometry.line_shift()),
+        ),
+        (runtime_table::CACHE_SETS, row.geometry.sets as i64),
+        (runtime_table::CACHE_WAYS, row.geometry.ways.into()),
+        (runtime_table::CACHE_POLICY, policy),
+        (runtime_table::CACHE_FIRST_SLOT, row.first_slot as i64 * 8),
+        (runtime_table::CACHE_COUNTS, row.counts as i64 * 8),
+    ];
+    for (offset, value) in fields {
+        words.set(first + offset as usize / 8, value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn caches_are_described_for_the_java_code() {
+        let description =
+            veneer_memory::parse_description("L1:1K/2/64,L2:8K/4/64/wt/na,TLB:8/2/4K");
+        let caches = RecordedCaches::new(&[description.expect("caches")], 99, None);
+        let caches = caches.expect("a layout");
+        let words = |first: usize, count: usize| -> Vec<i64> {
+            (first..first + count)
+                .map(|n| caches.words.get(n))
+                .collect()
+        };
+        let sizes = [7, TABLE_ENTRIES as i64 - 1, (16 + 128 + 8) * 8, 1, 99, 0];
+        assert_eq!(words(0, 6), sizes);
+        assert_eq!(words(8, 8), [6, 8, 2, 3, 0, 48, 2, 1]);
+        assert_eq!(words(16, 6), [6, 32, 4, 0, 128, 64]);
+        assert_eq!(words(8 + 32, 6), [12, 4, 2, 3, 144 * 8, 80]);
+    }
+}
