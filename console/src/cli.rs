@@ -365,6 +365,9 @@ pub struct RunArguments {
     /// accesses are only counted.
     #[arg(long = "cache", value_name = "SPEC", value_parser = memory::cache, requires = "memory")]
     pub caches: Vec<CacheArgument>,
+    /// Also find the lines that one thread writes and another one accesses, for --memory.
+    #[arg(long, requires = "memory")]
+    pub sharing: bool,
     /// Leave methods out of the trace by the rules in this file.
     #[arg(long, value_name = "FILE", requires = "trace")]
     pub filter: Option<PathBuf>,

@@ -11,9 +11,11 @@ use std::path::Path;
 
 use veneer_memory::profile::{AccessRow, MemoryProfile, ProfileFile};
 use veneer_memory::{Access as SimulatedAccess, AccessKind, Origin, Simulation, parse_description};
-use veneer_tests::command::run;
+use veneer_tests::browser::until_nothing_is_attached;
+use veneer_tests::command::{run, veneer};
 use veneer_tests::folder::Folder;
 use veneer_tests::java_programs::{Outcome, Programs, on_a_jdk_with};
+use veneer_tests::live::Live;
 use veneer_tests::process::Process;
 
 /// Method, kind, and field or element type.
@@ -239,6 +241,178 @@ fn misses_are_those_of_the_simulator() -> Outcome {
                 }
             }
         }
+        Ok(())
+    })
+}
+
+/// A seeded fault: the program, its rounds, and the instruction that misses most.
+const FAULTS: [(&str, &str, &str); 4] = [
+    ("Stride", "2", "Stride.sumByColumns long[]"),
+    ("Chase", "3", "Chase.sumList Chase$Node.value"),
+    ("BoxedKeys", "4", "BoxedKeys.findBoxed BoxedKeys$Box.value"),
+    ("Records", "5", "Records.sumRecords Records$Order.price"),
+];
+
+/// The program with its fault, or mended, recorded with an L1 and an L2.
+fn recorded(
+    programs: &Programs,
+    (program, variant, rounds): (&str, &str, &str),
+    options: &[&str],
+) -> Result<MemoryProfile, Box<dyn std::error::Error>> {
+    let folder = Folder::new("memory-faults")?;
+    let file = folder.join("fault.vmem");
+    let place = file.display().to_string();
+    let mut all = vec!["--arm", "*", "--memory", &place];
+    all.extend(options);
+    let java = java(programs, program, &[variant, rounds]);
+    run(&all, &java).run()?.succeeded("run --memory")?;
+    read(&file)
+}
+
+/// The misses of the last level.
+fn misses(row: &AccessRow) -> u64 {
+    let levels = row.caches.first().and_then(|counts| counts.levels.last());
+    levels.map_or(0, |level| level.misses)
+}
+
+#[test]
+fn seeded_faults_have_the_most_misses() -> Outcome {
+    on_a_jdk_with("locality", |programs| {
+        let caches = ["--cache", "L1:32K/8/64,L2:1M/16/64"];
+        for (program, rounds, expected) in FAULTS {
+            let slow = recorded(programs, (program, "slow", rounds), &caches)?;
+            let top = slow.accesses.iter().max_by_key(|row| misses(row));
+            let top = top.and_then(|row| slow.sites.get(row.site as usize));
+            let site = top.expect("a site");
+            let (method, _) = site.method.split_once('(').expect("a descriptor");
+            let found = format!("{}.{method} {}", site.class, site.field);
+            assert_eq!(found, expected);
+            let fast = recorded(programs, (program, "fast", rounds), &caches)?;
+            // Both variants make their data with some misses.
+            let in_method = |profile: &MemoryProfile, name: &str| -> u64 {
+                let of_rounds = profile.accesses.iter().filter(|row| {
+                    let site = profile.sites.get(row.site as usize);
+                    site.is_some_and(|site| site.method.starts_with(name))
+                });
+                of_rounds.map(misses).sum()
+            };
+            let slow = in_method(&slow, method);
+            let mended = match program {
+                "BoxedKeys" => "findInt",
+                "Stride" => "sumByRows",
+                "Chase" => "sumArray",
+                _ => "sumColumn",
+            };
+            let fast = in_method(&fast, mended);
+            assert!(slow > 2 * fast.max(1), "{program}: {slow} and {fast}");
+        }
+        Ok(())
+    })
+}
+
+#[test]
+fn false_sharing_names_both_instructions() -> Outcome {
+    on_a_jdk_with("locality", |programs| {
+        let options = ["--cache", "none", "--sharing"];
+        let slow = recorded(programs, ("FalseSharing", "slow", "5"), &options)?;
+        let top = slow.sharing.first().expect("lines that threads share");
+        for site in [top.writer, top.other] {
+            let site = slow.sites.get(site as usize).expect("a site");
+            assert_eq!(site.method.as_ref(), "addToNeighbours([JI)V");
+        }
+        assert!(top.false_misses > 10_000, "{top:?}");
+        assert!(top.true_misses < top.false_misses / 10, "{top:?}");
+        let fast = recorded(programs, ("FalseSharing", "fast", "5"), &options)?;
+        let misses = fast.sharing.iter().map(|row| row.false_misses);
+        assert!(misses.sum::<u64>() < 1_000);
+        Ok(())
+    })
+}
+
+#[test]
+fn a_running_program_is_recorded_and_left_as_it_was() -> Outcome {
+    on_a_jdk_with("locality", |programs| {
+        let folder = Folder::new("memory-live")?;
+        let file = folder.join("live.vmem");
+        let live = Live::start(&java(programs, "Records", &["slow", "0"]))?;
+        let pid = live.pid().to_string();
+        for _ in 0..2 {
+            let mut command = veneer().args(["memory", &pid, "Records", "--for", "1", "-o"]);
+            command = command.arg(&file);
+            let output = command.run()?.succeeded("memory")?;
+            assert!(output.err.contains("accesses by"), "{}", output.err);
+            let profile = read(&file)?;
+            assert!(profile.total().references.reads > 100_000);
+            let method = |row: &AccessRow| profile.sites[row.site as usize].method.clone();
+            let top = profile.accesses.iter().max_by_key(|row| misses(row));
+            assert_eq!(
+                top.map(method).as_deref(),
+                Some("sumRecords([LRecords$Order;)J")
+            );
+        }
+        let table = veneer().args(["memory", &pid, "Records", "--for", "0.5", "--by", "line"]);
+        let table = table.run()?.succeeded("memory")?;
+        assert!(table.out.contains("L1 misses"), "{}", table.out);
+        until_nothing_is_attached(&live)?;
+        live.stop()?;
+        Ok(())
+    })
+}
+
+#[test]
+fn what_cannot_be_recorded_is_refused_with_a_reason() -> Outcome {
+    on_a_jdk_with("locality", |programs| {
+        let z = programs.launcher().args(["-XX:+UseZGC", "-cp"]);
+        let z = z
+            .arg(programs.classes().path())
+            .arg("Records")
+            .args(["slow", "0"]);
+        let live = Live::start(&z)?;
+        let pid = live.pid().to_string();
+        let refused = veneer()
+            .args(["memory", &pid, "Records", "--for", "1"])
+            .run()?;
+        assert_eq!(refused.code, 1);
+        assert!(refused.err.contains("ZGC"), "{}", refused.err);
+        assert!(refused.err.contains("-XX:+UseG1GC"), "{}", refused.err);
+        for (caches, reason) in [
+            ("L1:32K/8/64,L1I:32K/8/64", "L1I"),
+            ("L1:32K/8/64,L2:1M/16/64,rules:cachegrind", "rules"),
+        ] {
+            let command = veneer().args(["memory", &pid, "Records", "--cache", caches]);
+            let refused = command.run()?;
+            assert_ne!(refused.code, 0);
+            assert!(refused.err.contains(reason), "{}", refused.err);
+        }
+        live.stop()?;
+        Ok(())
+    })
+}
+
+#[test]
+fn a_collection_empties_the_caches() -> Outcome {
+    on_a_jdk_with("locality", |programs| {
+        // The orders fill the young generation several times.
+        let folder = Folder::new("memory-collections")?;
+        let file = folder.join("small.vmem");
+        let java = programs.launcher().args(["-Xmx64m", "-Xmn4m", "-cp"]);
+        let java = java
+            .arg(programs.classes().path())
+            .arg("Records")
+            .args(["slow", "3"]);
+        let place = file.display().to_string();
+        let options = [
+            "--arm",
+            "Records",
+            "--memory",
+            &place,
+            "--cache",
+            "L1:32K/8/64",
+        ];
+        run(&options, &java).run()?.succeeded("run --memory")?;
+        let profile = read(&file)?;
+        let note = profile.notes.iter().find(|note| note.contains("emptied"));
+        assert!(note.is_some(), "{:?}", profile.notes);
         Ok(())
     })
 }

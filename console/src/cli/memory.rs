@@ -14,6 +14,7 @@ Examples:
   veneer memory 4711                                      all methods, for 10 seconds
   veneer memory 4711 'shop..*' --for 30 --by line
   veneer memory 4711 'shop..*' --cache L1:32K/8/64,L2:1M/16/64 --by type
+  veneer memory 4711 'shop..*' --cache none --sharing      lines that threads share
   veneer memory 4711 'shop..*' -o shop.vmem
   veneer memory show shop.vmem --annotate shop.Desk --source src/main/java
   veneer memory simulate trace --cache L1:32K/8/64,L2:1M/16/64
@@ -85,14 +86,42 @@ pub struct MemoryRecordArguments {
     /// only counted. `veneer memory simulate --help` explains the text.
     #[arg(long = "cache", value_name = "SPEC", value_parser = cache)]
     pub caches: Vec<CacheArgument>,
+    /// Also find the lines that one thread writes and another one accesses, and the two instructions.
+    /// Costs about twice as much.
+    #[arg(long)]
+    pub sharing: bool,
     /// Record for this many seconds.
     #[arg(long = "for", value_name = "SECONDS", value_parser = seconds, default_value = "10")]
     pub seconds: f64,
-    #[command(flatten)]
-    pub view: ViewArguments,
+    /// The property by which accesses are summed; `object` is the allocation site of the accessed
+    /// object.
+    #[arg(long, default_value = "method", value_parser = dimension())]
+    pub by: Dimension,
+    /// Maximum number of rows in each table.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub rows: usize,
+    /// Print JSON, with all rows.
+    #[arg(long, conflicts_with = "csv")]
+    pub json: bool,
+    /// Print CSV, with all rows: one line for each level of each row.
+    #[arg(long)]
+    pub csv: bool,
     /// Write the profile to this file [default: show it].
     #[arg(short = 'o', long = "output", value_name = "FILE", conflicts_with_all = ["json", "csv"])]
     pub output: Option<PathBuf>,
+}
+
+impl MemoryRecordArguments {
+    /// The rows that are shown, and their form. The options are not those of [`ViewArguments`] themselves,
+    /// because clap does not see that a process is named if an optional group contains another group.
+    pub fn view(&self) -> ViewArguments {
+        ViewArguments {
+            by: self.by,
+            rows: self.rows,
+            json: self.json,
+            csv: self.csv,
+        }
+    }
 }
 
 /// The rows that are shown of a profile, and their form.

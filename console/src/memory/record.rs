@@ -76,7 +76,7 @@ pub fn run(arguments: &MemoryRecordArguments) -> Result<u8> {
     for pattern in &patterns {
         MethodPattern::parse(pattern)?;
     }
-    let plan = RecordingPlan::new(patterns, cache_texts(&arguments.caches)?);
+    let plan = RecordingPlan::new(patterns, cache_texts(&arguments.caches, arguments.sharing)?);
     let Some(mut profile) = record(arguments, &plan, &interruption)? else {
         return Ok(EXIT_PROGRAM_FAILED);
     };
@@ -88,7 +88,7 @@ pub fn run(arguments: &MemoryRecordArguments) -> Result<u8> {
         }
         None => {
             let mut to = io::BufWriter::new(io::stdout().lock());
-            show::print(&mut to, &profile, &arguments.view)?;
+            show::print(&mut to, &profile, &arguments.view())?;
             to.flush()?;
         }
     }

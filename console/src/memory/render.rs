@@ -178,6 +178,18 @@ pub(super) fn allocations(
         ]
     };
     let cells: Vec<[String; 9]> = rows.iter().take(limit).map(row).collect();
+    writeln!(to)?;
+    if !rows
+        .iter()
+        .any(|row| row.heap_bytes.is_some() || row.lifetimes.is_some())
+    {
+        let cells: Vec<[String; 4]> = cells
+            .into_iter()
+            .map(|[site, of, objects, bytes, ..]| [site, of, objects, bytes])
+            .collect();
+        let titles = ["allocated at", "type", "objects", "bytes"];
+        return table::write(to, titles, &cells, style);
+    }
     let titles = [
         "allocated at",
         "type",
@@ -189,7 +201,6 @@ pub(super) fn allocations(
         "never used",
         "alive",
     ];
-    writeln!(to)?;
     table::write(to, titles, &cells, style)
 }
 

@@ -84,7 +84,7 @@ impl Recordings {
             memory: arguments
                 .memory
                 .as_deref()
-                .map(|place| RunMemory::prepare(place, arm, &arguments.caches))
+                .map(|place| RunMemory::prepare(place, arm, &arguments.caches, arguments.sharing))
                 .transpose()?,
             earlier_traces: BTreeSet::new(),
             earlier_calls: BTreeSet::new(),

@@ -62,8 +62,8 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 use thiserror::Error;
 use veneer_instruments::{
@@ -188,6 +188,8 @@ pub struct Recorder {
     active_l1: AtomicU64,
     /// The class of each site that was seen first.
     primary_classes: Mutex<HashMap<i64, i32>>,
+    /// The lines that threads share; the memory is never freed.
+    shared_lines: OnceLock<WordTable>,
     /// The number of collections during recordings of memory accesses: one word, which Java code reads.
     collections: WordTable,
     /// The latest recording.
@@ -207,6 +209,7 @@ impl Default for Recorder {
             active_accesses: AtomicI32::new(0),
             active_l1: AtomicU64::new(0),
             primary_classes: Mutex::default(),
+            shared_lines: OnceLock::new(),
             collections: WordTable::new(1),
             latest: Mutex::new(None),
         }

@@ -76,6 +76,7 @@ pub struct Library {
     begin_trace: Static,
     end_trace: Static,
     calibrate_trace: Static,
+    prepare_accesses: Static,
     begin_accesses: Static,
     end_accesses: Static,
 }
@@ -195,6 +196,7 @@ impl Library {
             begin_trace: env.static_method(&trace, c"begin", c"(JJIJJJ)V")?,
             end_trace: env.static_method(&trace, c"end", c"()V")?,
             calibrate_trace: env.static_method(&trace, c"calibrate", c"(JJJI)J")?,
+            prepare_accesses: find(c"prepareAccesses", c"()V")?,
             begin_accesses: find(c"beginAccesses", c"(IJ)V")?,
             end_accesses: find(c"endAccesses", c"()V")?,
         })
@@ -571,6 +573,13 @@ impl Library {
         unsafe { env.void(&self.end_trace, &[], || "ending a trace".into()) }
     }
 
+    /// Prepares a recording of memory accesses, before versions with its code are installed.
+    pub fn prepare_accesses(&self, env: Env) -> Result<(), JvmError> {
+        let what = || "preparing a recording of accesses".into();
+        // SAFETY: `prepareAccesses()V` has no parameters.
+        unsafe { env.void(&self.prepare_accesses, &[], what) }
+    }
+
     /// Begins a recording of memory accesses, after [`Library::begin_trace`] with the number 0.
     ///
     /// # Safety
@@ -835,7 +844,7 @@ mod tests {
                 assert!(declared.contains(&wanted), "{wanted:?}");
             }
         }
-        assert_eq!(calls, 43);
+        assert_eq!(calls, 44);
     }
 
     /// `javac` notes the class of an inlined constant in the constant pool. The JVM ignores the entry

@@ -312,6 +312,24 @@ java_constants! {
     /// Offset in the description of caches: the offset of the slots of L1 in a counter shard; 0 if they are
     /// in the state of the thread.
     CACHES_L1_SLOTS: i32 = 40;
+    /// Offset in the description of caches: the address of the lines that threads share; 0 if they are not
+    /// recorded.
+    CACHES_LINES: i32 = 48;
+    /// Number of places for lines that threads share, a power of two.
+    LINES: i64 = 1 << 16;
+    /// Binary logarithm of the bytes of a line that threads share, and of its place.
+    LINE_SHIFT: i32 = 6;
+    /// Offset in the place of a line: the threads whose copy is valid, as bits. It begins with the number
+    /// of the line plus 1.
+    LINE_VALID: i32 = 8;
+    /// Offset in the place of a line: the threads that have accessed it, as bits.
+    LINE_SEEN: i32 = 16;
+    /// Offset in the place of a line: the bytes that the last writer has written, as bits.
+    LINE_WRITTEN: i32 = 24;
+    /// Offset in the place of a line: the last writer, as a bit.
+    LINE_WRITER: i32 = 32;
+    /// Offset in the place of a line: the site that wrote last.
+    LINE_SITE: i32 = 40;
     /// Bytes before the first description.
     CACHES_HEAD: i32 = 64;
     /// Bytes of a cache in a description.

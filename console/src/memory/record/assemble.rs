@@ -12,6 +12,7 @@
 //! The number of a site is a hash of its class, method and bytecode index
 //! ([`veneer_names::site_id`]), so that the points of a report need no numbers.
 
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::Path;
@@ -20,13 +21,13 @@ use anyhow::{Context, Result};
 use veneer_instruments::PointRow;
 use veneer_memory::accesses::{ACCESSES_SUFFIX, AccessEntry, AccessTable, TableLayout};
 use veneer_memory::profile::{
-    AccessRow, AllocationRow, CacheCounts, LevelCount, MemoryProfile, Site,
+    AccessRow, AllocationRow, CacheCounts, LevelCount, MemoryProfile, SharingRow, Site,
 };
 use veneer_memory::{References, parse_description};
 use veneer_names::site_id;
 use veneer_traces::Names;
 
-use super::plan::RecordedPoints;
+use super::plan::{RecordedPoints, SHARING};
 
 /// The name of sites whose points are not in the report.
 const UNKNOWN_SITE: &str = "(unknown instructions)";
@@ -67,6 +68,8 @@ struct Assembly {
     types: HashMap<String, u32>,
     counted: HashMap<RowKey, Counted>,
     allocations: HashMap<RowKey, AllocationRow>,
+    /// By the site that wrote and the one that found its copy invalid.
+    sharing: HashMap<(u32, u32), SharingRow>,
 }
 
 /// The profile of a recording whose files are in a directory.
@@ -81,7 +84,8 @@ pub fn profile(
     let failed = || format!("{} cannot be read", directory.display());
     let names = Names::read(directory).with_context(failed)?;
     let tables = read_tables(directory).with_context(failed)?;
-    let parsed = caches.iter().map(|text| parse_description(text));
+    let parsed = caches.iter().filter(|text| *text != SHARING);
+    let parsed = parsed.map(|text| parse_description(text));
     let parsed = parsed.collect::<Result<Vec<_>, _>>()?;
     let mut assembly = Assembly {
         profile: MemoryProfile {
@@ -93,6 +97,7 @@ pub fn profile(
         types: HashMap::new(),
         counted: HashMap::new(),
         allocations: HashMap::new(),
+        sharing: HashMap::new(),
     };
     assembly.add_points(&points.accesses);
     assembly.add_points(&points.allocations);
@@ -214,8 +219,23 @@ impl Assembly {
         index
     }
 
+    /// Adds the accesses of a site to lines that another thread had written.
+    fn add_sharing(&mut self, entry: &AccessEntry, writer: u64) {
+        let key = (self.site(writer), self.site(entry.site));
+        let row = self.sharing.entry(key).or_insert_with(|| SharingRow {
+            writer: key.0,
+            other: key.1,
+            ..SharingRow::default()
+        });
+        row.true_misses += entry.accesses;
+        row.false_misses += entry.object_bytes;
+    }
+
     /// Adds an entry of a thread's table.
     fn add_entry(&mut self, entry: &AccessEntry, type_name: &str) {
+        if let Some(writer) = entry.written_at {
+            return self.add_sharing(entry, writer);
+        }
         let key = (self.site(entry.site), self.type_index(type_name));
         let site = &mut self.profile.sites[key.0 as usize];
         if site.field.is_empty() && type_name.ends_with("[]") {
@@ -397,6 +417,10 @@ impl Assembly {
             .collect();
         allocations.sort_by_key(|row| (row.site, row.type_id));
         self.profile.allocations = allocations;
+        let mut sharing: Vec<SharingRow> = self.sharing.into_values().collect();
+        let key = |row: &SharingRow| (Reverse(row.false_misses + row.true_misses), row.writer);
+        sharing.sort_by_key(key);
+        self.profile.sharing = sharing;
         self.profile
     }
 }

@@ -5,10 +5,11 @@ use std::path::Path;
 use anyhow::Result;
 use veneer_memory::{CACHE_FOLDER, read_caches};
 
+use super::plan::SHARING;
 use crate::cli::CacheArgument;
 
-/// The descriptions of caches as text; those of this machine if none is given.
-pub fn cache_texts(caches: &[CacheArgument]) -> Result<Vec<String>> {
+/// The lines of `memory(…)`: the descriptions of caches; those of this machine if none is given.
+pub fn cache_texts(caches: &[CacheArgument], has_sharing: bool) -> Result<Vec<String>> {
     let machine = [CacheArgument::Machine];
     let caches = match caches.is_empty() {
         true => &machine[..],
@@ -24,8 +25,7 @@ pub fn cache_texts(caches: &[CacheArgument]) -> Result<Vec<String>> {
         CacheArgument::Described(description) => Ok(Some(description.to_string())),
         CacheArgument::Absent => Ok(None),
     };
-    caches
-        .iter()
-        .filter_map(|cache| text(cache).transpose())
-        .collect()
+    let sharing = has_sharing.then(|| Ok(SHARING.to_owned()));
+    let texts = caches.iter().filter_map(|cache| text(cache).transpose());
+    texts.chain(sharing).collect()
 }

@@ -10,6 +10,8 @@ use crate::initialisers::with_initialisers;
 
 /// The pattern of all methods that can be recorded.
 pub const EVERY_METHOD: &str = "*..*";
+/// The line of `memory(…)` that asks for the lines that threads share.
+pub const SHARING: &str = "sharing";
 /// The most points of each instrument.
 const MAX_POINTS: u32 = 5_000_000;
 

@@ -41,7 +41,12 @@ impl RunMemory {
     ///
     /// # Errors
     /// The folder of the file cannot be written, or the caches of this machine cannot be read.
-    pub fn prepare(place: &Path, arm: &[String], caches: &[CacheArgument]) -> Result<RunMemory> {
+    pub fn prepare(
+        place: &Path,
+        arm: &[String],
+        caches: &[CacheArgument],
+        has_sharing: bool,
+    ) -> Result<RunMemory> {
         check_folder(place)?;
         let patterns = match arm {
             [] => vec![EVERY_METHOD.to_owned()],
@@ -49,7 +54,7 @@ impl RunMemory {
         };
         Ok(RunMemory {
             place: place.to_path_buf(),
-            plan: RecordingPlan::new(patterns, cache_texts(caches)?),
+            plan: RecordingPlan::new(patterns, cache_texts(caches, has_sharing)?),
         })
     }
 

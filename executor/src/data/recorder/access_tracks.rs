@@ -14,6 +14,7 @@
 
 use super::{Recorder, Recording, TRACK_WORDS};
 use crate::data::l1_form::L1Form;
+use crate::data::memory::WordTable;
 use crate::data::recorder::access_track::AccessTrack;
 use crate::data::recorder::recorded_thread::RecordedThread;
 use crate::data::shards::Shards;
@@ -53,6 +54,14 @@ impl Recorder {
         let latest = self.latest.lock();
         let recording = latest.as_ref().filter(|one| one.instrument == instrument)?;
         recording.caches.as_ref()?.l1()
+    }
+
+    /// The address of the lines that threads share, all of them unknown.
+    pub fn shared_lines(&self) -> i64 {
+        let words = (runtime_table::LINES << runtime_table::LINE_SHIFT) as usize / 8;
+        let lines = self.shared_lines.get_or_init(|| WordTable::new(words));
+        (0..words).for_each(|word| lines.set(word, 0));
+        lines.address()
     }
 
     /// The address of the number of collections.
@@ -232,7 +241,7 @@ mod tests {
         let lines = ["L1:1K/2/64".to_owned()];
         let descriptions = parse_caches(&lines).expect("caches");
         let l1 = shards.allocate(l1_lines(&descriptions).expect("a small L1"));
-        let caches = RecordedCaches::new(&descriptions, recorder.collections_address(), l1);
+        let caches = RecordedCaches::new(&descriptions, recorder.collections_address(), l1, 0);
         let caches = caches.expect("a layout");
         let spec = RecordingSpec {
             form: RecordingForm::Accesses,

@@ -21,17 +21,28 @@ pub struct RecordedCaches {
     words: WordTable,
     /// The first counter of the slots of L1, and their number.
     l1: Option<(CounterSlot, u32)>,
+    /// Whether lines that threads share are recorded.
+    shares: bool,
 }
 
 /// The most lines of an L1 that is in the counter shards.
 const MAX_L1_LINES: u64 = 4096;
+
+/// The line that asks for the lines that threads share.
+const SHARING: &str = "sharing";
 
 /// The caches that these lines describe.
 ///
 /// # Errors
 /// A line describes no caches.
 pub fn parse_caches(lines: &[String]) -> Result<Vec<CacheDescription>, DescriptionError> {
-    lines.iter().map(|line| parse_description(line)).collect()
+    let caches = lines.iter().filter(|line| *line != SHARING);
+    caches.map(|line| parse_description(line)).collect()
+}
+
+/// Whether one of the lines asks for the lines that threads share.
+pub fn has_sharing(lines: &[String]) -> bool {
+    lines.iter().any(|line| line == SHARING)
 }
 
 /// The number of lines of L1, if its slots can be in the counter shards: there is one description, without
@@ -49,7 +60,8 @@ pub fn l1_lines(descriptions: &[CacheDescription]) -> Option<u32> {
 
 impl RecordedCaches {
     /// The caches of these descriptions. `collections` is the address of the number of collections, and
-    /// `l1` the first one of [`l1_lines`] counters.
+    /// `l1` the first one of [`l1_lines`] counters. `shared_lines` is the address of the lines that threads
+    /// share, or 0.
     ///
     /// # Errors
     /// One of them cannot be simulated in a JVM.
@@ -57,6 +69,7 @@ impl RecordedCaches {
         descriptions: &[CacheDescription],
         collections: i64,
         l1: Option<CounterSlot>,
+        shared_lines: i64,
     ) -> Result<RecordedCaches, LayoutError> {
         let layout = TableLayout::new(descriptions)?;
         let count = descriptions.len();
@@ -71,6 +84,7 @@ impl RecordedCaches {
             ),
             (runtime_table::CACHES_COUNT, count as i64),
             (runtime_table::CACHES_COLLECTIONS, collections),
+            (runtime_table::CACHES_LINES, shared_lines),
             (
                 runtime_table::CACHES_L1_SLOTS,
                 l1.map_or(0, |slot| slot.byte_offset() as i64),
@@ -96,7 +110,12 @@ impl RecordedCaches {
             }
         }
         let l1 = l1.zip(l1_lines(descriptions));
-        Ok(RecordedCaches { layout, words, l1 })
+        Ok(RecordedCaches {
+            layout,
+            words,
+            l1,
+            shares: shared_lines != 0,
+        })
     }
 }
 
@@ -113,8 +132,12 @@ impl RecordedCaches {
 
     /// The form of L1 for the code of versions.
     pub(super) fn l1_form(&self) -> L1Form {
-        let Some((levels, _)) = self.layout.descriptions.first() else {
-            return L1Form::COUNTED;
+        let levels = self.layout.descriptions.first().map(|(levels, _)| levels);
+        let Some(levels) = levels else {
+            return match self.shares {
+                true => L1Form::SLOW,
+                false => L1Form::COUNTED,
+            };
         };
         let (Some((slot, _)), Some(l1)) = (self.l1, levels.first()) else {
             return L1Form::SLOW;
@@ -156,7 +179,7 @@ mod tests {
     fn caches_are_described_for_the_java_code() {
         let description =
             veneer_memory::parse_description("L1:1K/2/64,L2:8K/4/64/wt/na,TLB:8/2/4K");
-        let caches = RecordedCaches::new(&[description.expect("caches")], 99, None);
+        let caches = RecordedCaches::new(&[description.expect("caches")], 99, None, 0);
         let caches = caches.expect("a layout");
         let words = |first: usize, count: usize| -> Vec<i64> {
             (first..first + count)

@@ -11,7 +11,7 @@
 use super::RuntimeHandle;
 use crate::classes::call_counting;
 use crate::data::recorder::RecordingSpec;
-use crate::data::recorder::recorded_caches::{RecordedCaches, l1_lines, parse_caches};
+use crate::data::recorder::recorded_caches::{RecordedCaches, has_sharing, l1_lines, parse_caches};
 use crate::data::trace_clock::TraceClock;
 use crate::jvm::collector::concurrent_collector;
 use crate::jvm::jvm_name::jvm_name;
@@ -88,7 +88,15 @@ impl RuntimeHandle {
         };
         let descriptions = parse_caches(lines).map_err(|error| unsupported(&error))?;
         let agent = self.agent;
-        let l1 = l1_lines(&descriptions).and_then(|lines| {
+        let prepared = agent.library.prepare_accesses(self.env());
+        prepared.map_err(|error| AttachError::Vm {
+            action: "recording memory accesses".into(),
+            detail: error.to_string(),
+        })?;
+        let has_sharing = has_sharing(lines);
+        // Without the fast path each access is seen.
+        let l1 = l1_lines(&descriptions).filter(|_| !has_sharing);
+        let l1 = l1.and_then(|lines| {
             let freed = {
                 let mut tables = agent.table.lock();
                 tables.free_by_width.get_mut(&lines).and_then(Vec::pop)
@@ -98,7 +106,12 @@ impl RuntimeHandle {
             Some(slot)
         });
         let collections = agent.recorder.collections_address();
-        RecordedCaches::new(&descriptions, collections, l1).map_err(|error| unsupported(&error))
+        let shared_lines = match has_sharing {
+            true => agent.recorder.shared_lines(),
+            false => 0,
+        };
+        let caches = RecordedCaches::new(&descriptions, collections, l1, shared_lines);
+        caches.map_err(|error| unsupported(&error))
     }
 
     /// Frees the counters of L1 of a recording that has ended.

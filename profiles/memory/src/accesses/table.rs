@@ -28,6 +28,10 @@ pub const ACCESSES_SUFFIX: &str = ".accesses";
 const IS_WRITE: u64 = 1;
 /// The bit of an allocation.
 const IS_ALLOCATION: u64 = 2;
+/// The bit of two sites that share lines.
+const IS_SHARING: u64 = 32;
+/// The bit of the site of such an entry.
+const SHARING_SITE: u64 = 1 << 63;
 /// The bit of the primary class of a site.
 const IS_PRIMARY: u64 = 16;
 const BYTES_SHIFT: u32 = 8;
@@ -62,6 +66,10 @@ pub struct TableTotals {
 pub struct AccessEntry {
     /// The number of the instruction (`veneer_names::site_id`); 0 for accesses without an entry.
     pub site: u64,
+    /// If another thread had written to the lines of the accesses: the number of the instruction that
+    /// wrote. `accesses` is then the number of those to written bytes, and `object_bytes` that of the
+    /// others.
+    pub written_at: Option<u64>,
     /// The number of the type's name.
     pub type_id: u32,
     /// Whether the instruction writes.
@@ -89,7 +97,8 @@ impl AccessEntry {
         let word = |index: usize| words.get(index).copied().unwrap_or(0);
         let access = word(2) >> 32;
         AccessEntry {
-            site: word(0),
+            site: word(0) & !SHARING_SITE,
+            written_at: (access & IS_SHARING != 0).then(|| word(4)),
             type_id: word(2) as u32,
             is_write: access & IS_WRITE != 0,
             is_allocation: access & IS_ALLOCATION != 0,

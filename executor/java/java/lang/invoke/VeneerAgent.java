@@ -265,7 +265,12 @@ final class VeneerAgent {
         VeneerThreads.keep(table, places);
     }
 
-    /** See {@link VeneerMemory#begin}. The class is not initialised before it is needed. */
+    /** See {@link VeneerMemory#prepare}. The class is not initialised before it is needed. */
+    private static void prepareAccesses() {
+        VeneerMemory.prepare();
+    }
+
+    /** See {@link VeneerMemory#begin}. */
     private static void beginAccesses(int number, long caches) {
         VeneerMemory.begin(number, caches);
     }

@@ -71,6 +71,10 @@ final class VeneerMemory {
     private static final long HIT = -1;
     /** There are no caches. */
     private static final long COUNTED = -1;
+    /** The entry is that of two sites which share lines. */
+    private static final int IS_SHARING = 32;
+    /** The site of an entry of two sites has this bit, which no other site has. */
+    private static final long SHARING_SITE = Long.MIN_VALUE;
     /** The bytes of an access are above these bits; 0 for a reference. */
     private static final int BYTES_SHIFT = 8;
     /** Binary logarithm of the bytes of a line in whose units the writes of new arrays are counted. */
@@ -78,6 +82,7 @@ final class VeneerMemory {
     /** The most entries that are compared with a site and a class. */
     private static final int MOST_PROBES = 32;
     private static final int MIX = 0x9e37_79b9;
+    private static final long LINE_MIX = 0x9e37_79b9_7f4a_7c15L;
 
     /**
      * Binary logarithm of the distance of two places in {@link #holder}, in bytes. Threads do not share a
@@ -132,14 +137,17 @@ final class VeneerMemory {
     private static int mask;
     /** Binary logarithm of the bytes of a line, in whose units the writes of new objects are counted. */
     private static int lineShift;
+    /** The address of the lines that threads share; 0 if they are not recorded. */
+    private static long lines;
     /** The offset of the slots of L1 in a counter shard; 0 if they are in the state of the thread. */
     private static long l1Slots;
 
     /**
      * An array of references, in which each thread has a place. The type is {@code Object}, because the
-     * compiler would not read an element of a known array of references as a number.
+     * compiler would not read an element of a known array of references as a number. There is always one:
+     * versions run before the recording begins, and after it has ended.
      */
-    private static Object holder;
+    private static Object holder = new Object[HOLDER_LENGTH];
     /** The number of collections when {@link #holder} was allocated. */
     private static long holderAge;
     /** The form of a reference that is an address. */
@@ -160,10 +168,10 @@ final class VeneerMemory {
      * frees them during the recording.
      */
     static void begin(int number, long description) {
-        chooseForms();
         caches = description;
         entryShift = (int) U.getLong(description + VeneerLayout.CACHES_ENTRY_SHIFT);
         mask = (int) U.getLong(description + VeneerLayout.CACHES_TABLE_MASK);
+        lines = U.getLong(description + VeneerLayout.CACHES_LINES);
         l1Slots = U.getLong(description + VeneerLayout.CACHES_L1_SLOTS);
         boolean isSimulated = U.getLong(description + VeneerLayout.CACHES_COUNT) != 0;
         lineShift = isSimulated ? (int) U.getLong(rows(0) + SHIFT) : DEFAULT_LINE_SHIFT;
@@ -178,8 +186,8 @@ final class VeneerMemory {
         holder = new Object[HOLDER_LENGTH];
     }
 
-    /** Finds out how this JVM represents references and classes. */
-    private static void chooseForms() {
+    /** Finds out how this JVM represents references and classes, before a version needs it. */
+    static void prepare() {
         long firstByte = base(byte[].class);
         // Without a word for the class, the class is in the upper bits of the first word.
         boolean isCompact = firstByte == 12;
@@ -333,6 +341,10 @@ final class VeneerMemory {
     @DontInline
     private static void miss(
             Object o, long address, long shard, long site, long access, long l1, int type, Object owner, Object name) {
+        // An activation can be in a version of an earlier recording.
+        if (recording == 0 || l1 != 0 && (l1 & 0xffff_ffffL) != l1Slots) {
+            return;
+        }
         boolean isWrite = (access & IS_WRITE) != 0;
         if (l1 == 0) {
             long track = track(shard);
@@ -340,6 +352,7 @@ final class VeneerMemory {
                 long entry = primaryEntry(track, site, access, type, o, owner, name);
                 add(entry + ACCESSES, 1);
                 simulate(track, shard, entry, address, isWrite);
+                share(track, shard, site, access, address);
             }
             return;
         }
@@ -397,7 +410,9 @@ final class VeneerMemory {
             U.putLong(shard + own, (long) type << 32 | offset);
         }
         add(entry + ACCESSES, 1);
-        simulate(track, shard, entry, address(o, shard) + offset + at, (access & IS_WRITE) != 0);
+        long address = address(o, shard) + offset + at;
+        simulate(track, shard, entry, address, (access & IS_WRITE) != 0);
+        share(track, shard, site, access, address);
     }
 
     /** The track of a thread in the current recording; 0 if there is none. */
@@ -529,6 +544,9 @@ final class VeneerMemory {
         if (collections != holderAge) {
             holderAge = collections;
             holder = new Object[HOLDER_LENGTH];
+            if (lines != 0) {
+                U.setMemory(lines, VeneerLayout.LINES << VeneerLayout.LINE_SHIFT, (byte) 0);
+            }
         }
         if (state == ((long) number << 32 | 1)) {
             U.setMemory(U.getLong(track + STATE), U.getLong(caches + VeneerLayout.CACHES_STATE_BYTES), (byte) 0);
@@ -572,7 +590,7 @@ final class VeneerMemory {
 
     private static void fill(long entry, Object o, int access, Object owner, Object name) {
         int bytes = access >>> BYTES_SHIFT;
-        int known = access & (IS_WRITE | IS_ALLOCATION | IS_PRIMARY) | (bytes == 0 ? (int) REFERENCE_BYTES : bytes) << BYTES_SHIFT;
+        int known = access & (IS_WRITE | IS_ALLOCATION | IS_PRIMARY | IS_SHARING) | (bytes == 0 ? (int) REFERENCE_BYTES : bytes) << BYTES_SHIFT;
         U.putInt(entry + ACCESS, known);
         U.putInt(entry + TYPE, type(o == null ? (String) owner : o.getClass().getTypeName()));
         boolean isInstance = (access & IS_INSTANCE) != 0;
@@ -596,6 +614,57 @@ final class VeneerMemory {
             }
         }
         return 0;
+    }
+
+    // ---- lines that threads share ---------------------------------------------------------------
+
+    /**
+     * Finds out whether another thread has written to the line since the last access of this one, whose copy
+     * of the line is invalid then. The sharing is true if the thread accesses a written byte, and false if
+     * only neighbours were written. A line is at one place of a table. Threads change it without a lock, so
+     * that counts are not exact.
+     */
+    private static void share(long track, long shard, long site, long access, long address) {
+        if (lines == 0) {
+            return;
+        }
+        long line = (address >>> VeneerLayout.LINE_SHIFT) + 1;
+        long at = lines + ((line * LINE_MIX >>> 40 & VeneerLayout.LINES - 1) << VeneerLayout.LINE_SHIFT);
+        if (U.getLong(at) != line) {
+            U.setMemory(at, 1L << VeneerLayout.LINE_SHIFT, (byte) 0);
+            U.putLong(at, line);
+        }
+        long known = access >>> BYTES_SHIFT;
+        long bytes = (1L << (known == 0 ? REFERENCE_BYTES : known)) - 1 << (address & 63);
+        long me = 1L << (shard >>> VeneerLayout.SHARD_SHIFT & 63);
+        long valid = U.getLong(at + VeneerLayout.LINE_VALID);
+        if ((valid & me) == 0) {
+            long seen = U.getLong(at + VeneerLayout.LINE_SEEN);
+            if ((seen & me) == 0) {
+                U.putLong(at + VeneerLayout.LINE_SEEN, seen | me);
+            } else {
+                boolean isTrue = (U.getLong(at + VeneerLayout.LINE_WRITTEN) & bytes) != 0;
+                invalid(track, site, U.getLong(at + VeneerLayout.LINE_SITE), isTrue);
+            }
+            valid |= me;
+            U.putLong(at + VeneerLayout.LINE_VALID, valid);
+        }
+        if ((access & IS_WRITE) != 0) {
+            boolean isOwner = valid == me && U.getLong(at + VeneerLayout.LINE_WRITER) == me;
+            long written = isOwner ? U.getLong(at + VeneerLayout.LINE_WRITTEN) : 0;
+            U.putLong(at + VeneerLayout.LINE_VALID, me);
+            U.putLong(at + VeneerLayout.LINE_WRITER, me);
+            U.putLong(at + VeneerLayout.LINE_WRITTEN, written | bytes);
+            U.putLong(at + VeneerLayout.LINE_SITE, site);
+        }
+    }
+
+    /** Counts an access that found its line written by another thread at a site. */
+    private static void invalid(long track, long site, long writer, boolean isTrue) {
+        int type = (int) (writer ^ writer >>> 32);
+        long entry = find(track, site | SHARING_SITE, type, null, IS_SHARING, "", null);
+        U.putLong(entry + OBJECTS, writer);
+        add(entry + (isTrue ? ACCESSES : OBJECT_BYTES), 1);
     }
 
     // ---- the simulation -------------------------------------------------------------------------
