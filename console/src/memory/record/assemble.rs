@@ -28,6 +28,7 @@ use veneer_names::site_id;
 use veneer_traces::Names;
 
 use super::plan::{RecordedPoints, SHARING};
+use crate::quantity::quantity;
 
 /// The name of sites whose points are not in the report.
 const UNKNOWN_SITE: &str = "(unknown instructions)";
@@ -393,9 +394,9 @@ impl Assembly {
             .map(|table| table.totals.collections)
             .sum::<u64>();
         if collections > 0 {
+            let threads = quantity(tables.len() as u64, "thread");
             notes.push(format!(
-                "The caches of {} threads were emptied {collections} times in all.",
-                tables.len()
+                "The caches of {threads} were emptied {collections} times in all."
             ));
         }
         let lost = tables.iter().map(|table| table.totals.lost).sum::<u64>();

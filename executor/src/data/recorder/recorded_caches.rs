@@ -14,7 +14,7 @@ const FIRST_TLB: usize = runtime_table::CACHES_FIRST_TLB as usize / 8;
 
 /// Number of pairs of a site and a class for which a table has room. The kernel provides a page of the
 /// table when the thread first writes to it.
-pub(super) const TABLE_ENTRIES: u64 = 1 << 16;
+pub(super) const TABLE_ENTRIES: u64 = 1 << 17;
 /// The caches of a recording, as `VeneerMemory` reads them.
 pub struct RecordedCaches {
     pub(super) layout: TableLayout,
