@@ -199,6 +199,7 @@ fn needs_agent(arguments: &RunArguments) -> bool {
         &arguments.data,
         &arguments.trace,
         &arguments.call_graph,
+        &arguments.lifetimes,
     ];
     !arguments.plans.is_empty()
         || lists.iter().any(|list| !list.is_empty())

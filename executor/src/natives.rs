@@ -229,6 +229,35 @@ pub unsafe fn write_trace_event(
     });
 }
 
+/// `VeneerLives.size`: the size of an object on the heap; 0 if the JVM does not know it.
+///
+/// # Safety
+/// `object` must be a reference of the current thread.
+pub unsafe fn object_size(object: jobject) -> jlong {
+    guarded("the size of an object", 0, || {
+        // SAFETY: given by the caller. The reference is not used after this function.
+        let object = unsafe { Reference::new(object) };
+        Agent::get().map_or(0, |agent| agent.tool.object_size(object))
+    })
+}
+
+/// `VeneerLives.row`: takes a row of lifetimes over. Strings and row belong to the caller.
+///
+/// # Safety
+/// `jni` must be the environment of the current thread, and the strings must be references of it.
+pub unsafe fn take_life_row(jni: *mut JNIEnv, site: jobject, type_name: jobject) {
+    guarded("a row of lifetimes", (), || {
+        let Some(agent) = Agent::get() else { return };
+        // SAFETY: given by the caller. Nothing is used after this function.
+        let (site, type_name) = unsafe {
+            let env = Env::new(jni);
+            let read = |string| env.string(Reference::new(string)).unwrap_or_default();
+            (read(site), read(type_name))
+        };
+        agent.lifetimes.add_row(&site, &type_name);
+    });
+}
+
 /// `VeneerContexts.grow`: makes room for contexts of the current thread. Returns false if there is
 /// none.
 ///

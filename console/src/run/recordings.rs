@@ -1,4 +1,4 @@
-//! The recordings of `veneer run`: an event trace, or a call graph. Both are plans in the agent, whose
+//! The recordings of `veneer run`: an event trace, a call graph, or lifetimes. They are plans in the agent, whose
 //! files this command collects when the program has ended.
 
 use std::collections::BTreeSet;
@@ -11,6 +11,7 @@ use veneer_protocol::{AgentConfig, PlanSource};
 
 use crate::calls::{CompleteRun, ContextOptions, RunCalls, recorded_directories};
 use crate::cli::RunArguments;
+use crate::lifetimes::{RunLifetimes, lives_directories};
 use crate::output::print_error;
 use crate::trace::{RunRecording, read_rules, traces};
 
@@ -30,6 +31,7 @@ fn can_count_in_methods(arguments: &RunArguments) -> bool {
     let has_others = arguments.contexts
         || arguments.check
         || arguments.trace.is_some()
+        || arguments.lifetimes.is_some()
         || arguments.search.is_some()
         || arguments.listen.is_some()
         || !arguments.plans.is_empty()
@@ -42,10 +44,12 @@ pub struct Recordings {
     trace: Option<RunRecording>,
     calls: Option<RunCalls>,
     counted_calls: Option<CompleteRun>,
+    lifetimes: Option<RunLifetimes>,
     /// The files of earlier recordings in the data directory.
     earlier_traces: BTreeSet<PathBuf>,
     earlier_calls: BTreeSet<PathBuf>,
     earlier_counted_calls: BTreeSet<PathBuf>,
+    earlier_lifetimes: BTreeSet<PathBuf>,
 }
 
 impl Recordings {
@@ -58,6 +62,8 @@ impl Recordings {
         let trace = arguments.trace.as_deref();
         let graph = arguments.call_graph.as_deref();
         let is_counted = arguments.complete || can_count_in_methods(arguments);
+        let lifetimes = arguments.lifetimes.as_deref();
+        let lifetimes = lifetimes.zip(arguments.lifetimes_of.as_ref());
         let calls = graph.filter(|_| !is_counted);
         let counted_calls = graph.filter(|_| is_counted);
         let counted_classes = Some(arm).filter(|patterns| !patterns.is_empty());
@@ -78,16 +84,22 @@ impl Recordings {
             counted_calls: counted_calls
                 .map(|place| CompleteRun::prepare(place, counted_classes.cloned()))
                 .transpose()?,
+            lifetimes: lifetimes
+                .map(|(place, followed)| RunLifetimes::prepare(place, followed, arm))
+                .transpose()?,
             earlier_traces: BTreeSet::new(),
             earlier_calls: BTreeSet::new(),
             earlier_counted_calls: BTreeSet::new(),
+            earlier_lifetimes: BTreeSet::new(),
         })
     }
 
     /// The plans that record.
     pub fn plans(&self) -> Vec<PlanSource> {
         let trace = self.trace.iter().map(RunRecording::plan);
-        trace.chain(self.calls.iter().map(RunCalls::plan)).collect()
+        let calls = self.calls.iter().map(RunCalls::plan);
+        let lifetimes = self.lifetimes.iter().map(RunLifetimes::plan);
+        trace.chain(calls).chain(lifetimes).collect()
     }
 
     /// Completes the configuration of the agent. `directory` is for files of this command. Files that
@@ -101,6 +113,7 @@ impl Recordings {
         }
         self.earlier_traces = traces(&config.data_dir);
         self.earlier_calls = recorded_directories(&config.data_dir);
+        self.earlier_lifetimes = lives_directories(&config.data_dir);
         self.earlier_counted_calls = CompleteRun::recorded(&config.data_dir);
     }
 
@@ -126,6 +139,11 @@ impl Recordings {
             if let Err(error) = calls.finish(data, &self.earlier_counted_calls, report) {
                 print_error(&format_args!("the call graph is not complete: {error:#}"));
             }
+        }
+        if let Some(lifetimes) = self.lifetimes
+            && let Err(error) = lifetimes.finish(data, &self.earlier_lifetimes)
+        {
+            print_error(&format_args!("{error:#}"));
         }
         let end = Instant::now() + TAKE_LIMIT;
         loop {

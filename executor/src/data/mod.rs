@@ -13,6 +13,7 @@ pub mod complete_calls;
 pub mod context_file;
 pub mod data_directory;
 pub mod event_log;
+pub mod lifetime_recorder;
 pub mod memory;
 pub mod metadata_journal;
 pub mod monotonic;
