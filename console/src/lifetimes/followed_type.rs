@@ -89,7 +89,10 @@ let watch = |class| {{
     watched.push(class);
     handles.push(m.reads(class + ".*").before(code(|p| object_used(p.object)).named(name)));
     handles.push(m.writes(class + ".*").before(code(|p| object_used(p.object)).named(name)));
-    handles.push(methods(class + "::*(..)").entry().before(code(|p| object_used(p.self)).named(name)));
+    // An interface can have static methods only.
+    try {{
+        handles.push(methods(class + "::*(..)").entry().before(code(|p| object_used(p.self)).named(name)));
+    }} catch (e) {{}}
 }};
 let note_made = |class| {{
     if made.contains(class) {{ return; }}
@@ -97,21 +100,28 @@ let note_made = |class| {{
     handles.push(m.calls(class + "::<init>(..)").after(code(|p| object_born(p.result)).named(name)));
 }};
 let is_foreign = |class| ["java.", "javax.", "jdk.", "sun.", "com.sun."].some(|start| class.starts_with(start));
-let find_relatives = || for c in classes({own}) {{
+let found = [];
+let add_relatives = |c| {{
+    found.push(c.name);
     if {has_subtypes} {{ watch.call(c.name); note_made.call(c.name); }}
     for above in c.supertypes {{ if !is_foreign.call(above) {{ watch.call(above); }} }}
 }};
+let find_relatives = || for one in methods({constructors}).list() {{
+    if found.contains(one.class) {{ continue; }}
+    for c in classes(one.class + "::<init>(..)") {{ add_relatives.call(c); }}
+}};
 watch.call({base});
-find_relatives.call();
+// This arms the classes that are loaded, so that their methods are listed.
+for c in classes({constructors}) {{ add_relatives.call(c); }}
 note_made.call({base});
 handles.push(methods({constructors}).exits().before(code(|p| object_constructed(p.self)).named(name)));
 let recording = handles[0].recording().directory;
-every({RELATIVES_INTERVAL}, || find_relatives.call());
+every({RELATIVES_INTERVAL}, || if {has_several} || found.is_empty() {{ find_relatives.call(); }});
 "#,
             name = literal(&Self::instrument_name()),
             within = patterns.join(", "),
-            own = literal(&self.text),
             base = literal(base),
+            has_several = self.text.contains(['+', '*']) || self.text.contains(".."),
             has_subtypes = self.text.ends_with('+'),
             constructors = literal(&format!("{}::<init>(..)", self.text)),
         )
@@ -119,7 +129,7 @@ every({RELATIVES_INTERVAL}, || find_relatives.call());
 }
 
 /// The interval in seconds at which the plan looks for superclasses and subclasses.
-const RELATIVES_INTERVAL: &str = "0.5";
+const RELATIVES_INTERVAL: &str = "0.1";
 
 #[cfg(test)]
 mod tests {

@@ -65,7 +65,7 @@ pub fn run(arguments: &LifetimesRecordArguments) -> Result<u8> {
         Err(error) => return Err(error.into()),
     };
     let begun = take_begun(&mut prints).ok_or(RecordError::NoDirectory)?;
-    for warning in warnings(prints) {
+    for warning in warnings(prints, arguments.followed.text()) {
         print_error(&format_args!("warning: {warning}"));
     }
     holder.keep_renewing(RENEWAL_INTERVAL)?;
@@ -107,15 +107,16 @@ fn take_begun(prints: &mut Vec<String>) -> Option<Begun> {
     Some(begun)
 }
 
-/// The warnings of the plan without its lines, each one once. Several instruments warn of the same class.
-/// A class without such a member is no reason for a warning: an object may have no fields.
-fn warnings(prints: Vec<String>) -> Vec<String> {
+/// The warnings of the plan about the followed type, and about activations of old code, without the lines of
+/// the plan and each one once. Superclasses may have no method, and a class may have no field.
+fn warnings(prints: Vec<String>, followed: &str) -> Vec<String> {
+    let unmatched = format!("`{followed}::<init>(..)` matches no method");
     let mut known = BTreeSet::new();
     let texts = prints
         .into_iter()
         .filter_map(|line| Some(line.split_once("warning: ")?.1.to_owned()));
     texts
-        .filter(|text| text.contains("matches no method") || text.contains("began before"))
+        .filter(|text| text.starts_with(&unmatched) || text.contains("began before"))
         .filter(|text| known.insert(text.clone()))
         .collect()
 }
@@ -165,12 +166,13 @@ mod tests {
 
     #[test]
     fn a_warning_is_shown_once_and_without_its_line() {
-        let missing = "lifetimes:9:3: warning: `shop.Ordr::*(..)` matches no method that is loaded";
+        let missing = "lifetimes:9:3: warning: `a.B::<init>(..)` matches no method that is loaded";
+        let above = "lifetimes:7:3: warning: `a.Above::*(..)` matches no method that is loaded";
         let other = "lifetimes:8:3: warning: no class that `*..*` selects names a method like `x`";
-        let prints = [missing, missing, other].map(String::from).to_vec();
+        let prints = [missing, missing, above, other].map(String::from).to_vec();
         assert_eq!(
-            warnings(prints),
-            ["`shop.Ordr::*(..)` matches no method that is loaded"]
+            warnings(prints, "a.B"),
+            ["`a.B::<init>(..)` matches no method that is loaded"]
         );
         let mut prints = vec!["a".to_owned(), r#"{"recording":"/tmp/x"}"#.to_owned()];
         assert_eq!(

@@ -39,12 +39,25 @@ fn can_count_in_methods(arguments: &RunArguments) -> bool {
     !names_methods && !has_others
 }
 
+/// Whether only classes that name the followed class need to be armed.
+fn arms_followed_class_only(arguments: &RunArguments) -> bool {
+    let has_others = arguments.check
+        || arguments.trace.is_some()
+        || arguments.call_graph.is_some()
+        || arguments.search.is_some()
+        || arguments.listen.is_some()
+        || !arguments.plans.is_empty();
+    arguments.lifetimes.is_some() && arguments.arm.is_empty() && !has_others
+}
+
 /// The recordings of a command.
 pub struct Recordings {
     trace: Option<RunRecording>,
     calls: Option<RunCalls>,
     counted_calls: Option<CompleteRun>,
     lifetimes: Option<RunLifetimes>,
+    /// The class to which arming is limited, besides what the plans select.
+    armed: Option<String>,
     /// The files of earlier recordings in the data directory.
     earlier_traces: BTreeSet<PathBuf>,
     earlier_calls: BTreeSet<PathBuf>,
@@ -84,6 +97,11 @@ impl Recordings {
             counted_calls: counted_calls
                 .map(|place| CompleteRun::prepare(place, counted_classes.cloned()))
                 .transpose()?,
+            armed: arguments
+                .lifetimes_of
+                .as_ref()
+                .filter(|_| arms_followed_class_only(arguments))
+                .map(|followed| followed.text().to_owned()),
             lifetimes: lifetimes
                 .map(|(place, followed)| RunLifetimes::prepare(place, followed, arm))
                 .transpose()?,
@@ -105,6 +123,7 @@ impl Recordings {
     /// Completes the configuration of the agent. `directory` is for files of this command. Files that
     /// are in the data directory now belong to earlier commands.
     pub fn configure(&mut self, config: &mut AgentConfig, directory: &Path) {
+        config.arm.extend(self.armed.clone());
         config.class_facts = self.calls.is_some();
         config.counted_calls = self.counted_calls.as_ref().map(CompleteRun::classes);
         let has_calls = config.class_facts || config.counted_calls.is_some();

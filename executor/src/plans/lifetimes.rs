@@ -51,7 +51,8 @@ pub fn fold(agent: &Agent, env: Env) {
     }
 }
 
-/// Ends the recording if an instrument is the last one that follows objects. Returns whether it was.
+/// Ends the recording if an instrument is the last one that follows objects. Returns whether the recording
+/// has ended.
 pub fn end(agent: &Agent, env: Env, id: InstrumentId) -> bool {
     if !agent.lifetimes.leave(id) {
         return false;

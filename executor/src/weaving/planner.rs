@@ -416,7 +416,12 @@ impl<'a> Planner<'a> {
             (vec![(before, self.step())], found.operands)
         };
         let site = sites.first().map_or(before, |(site, _)| *site);
+        let earlier_error = self.code_error.clone();
         let Ok(code) = self.compile_at(site, &operands) else {
+            if found.constructs {
+                // A call of `super(…)` is no reason to refuse code about the new object.
+                self.code_error = earlier_error;
+            }
             return Ok(None);
         };
         let values = match self.logged_values(site) {

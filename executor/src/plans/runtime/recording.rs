@@ -168,14 +168,15 @@ impl RuntimeHandle {
     }
 
     /// Ends the recording of lifetimes with the last instrument that follows objects. Returns whether
-    /// the instrument was the last one.
+    /// the instrument is one of them.
     fn end_lifetimes(&self, id: InstrumentId) -> bool {
         let agent = self.agent;
-        let has_ended = lifetimes::end(agent, self.env(), id);
-        if has_ended && let Err(error) = self.subscribe(Subscriber::Lifetimes, VmEventKinds::NONE) {
+        if lifetimes::end(agent, self.env(), id)
+            && let Err(error) = self.subscribe(Subscriber::Lifetimes, VmEventKinds::NONE)
+        {
             agent.report_problem("", &error.to_string());
         }
-        has_ended
+        lifetimes::summary(agent, id).is_some()
     }
 
     /// Ends the recording of an instrument, if it records. Returns whether it was a recording of events,
