@@ -161,6 +161,6 @@ pub enum LifetimesClock {
     Bytes,
     /// Uses of followed objects.
     Accesses,
-    /// Time.
+    /// Time in nanoseconds.
     Time,
 }

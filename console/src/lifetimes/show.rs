@@ -188,32 +188,17 @@ fn format_clock(number: u64, clock: usize) -> String {
 }
 
 fn write_histograms(to: &mut impl Write, lives: &Lifetimes, clock: usize) -> io::Result<()> {
-    let clock_text = CLOCK_TEXTS[clock];
-    let plain = |n: u64| n.to_string();
-    let by_clock = |n: u64| format_clock(n, clock);
-    let parts: [(String, &LogHistogram, &dyn Fn(u64) -> String); 4] = [
-        (
-            format!("use, in {clock_text}"),
-            &lives.used[clock],
-            &by_clock,
-        ),
-        (
-            format!("drag, in {clock_text}"),
-            &lives.drag[clock],
-            &by_clock,
-        ),
-        (
-            format!("life, in {clock_text}"),
-            &lives.life[clock],
-            &by_clock,
-        ),
-        ("collections survived".into(), &lives.survived, &plain),
+    let spans = [
+        ("use", &lives.used[clock]),
+        ("drag", &lives.drag[clock]),
+        ("life", &lives.life[clock]),
     ];
-    for (title, histogram, show) in parts {
-        writeln!(to, "\n{title}")?;
-        write_bars(to, histogram, show)?;
+    for (name, histogram) in spans {
+        writeln!(to, "\n{name}, in {}", CLOCK_TEXTS[clock])?;
+        write_bars(to, histogram, &|n| format_clock(n, clock))?;
     }
-    Ok(())
+    writeln!(to, "\ncollections survived")?;
+    write_bars(to, &lives.survived, &|n: u64| n.to_string())
 }
 
 fn write_bars(
