@@ -5,6 +5,7 @@
 //! this, because replies on the first one would mix with the prints of the plan.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -89,6 +90,10 @@ pub fn run(arguments: &LifetimesRecordArguments) -> Result<u8> {
         file.wait(WRITE_LIMIT);
     }
     let mut profile = file.take()?;
+    if has_ended && let Some(root) = directory.path().parent() {
+        // The directory is that of the JVM, and may have files of other commands.
+        let _ = fs::remove_dir(root);
+    }
     describe(&mut profile, arguments);
     show::write_or_print(
         &profile,
