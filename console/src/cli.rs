@@ -5,6 +5,7 @@ mod control;
 mod event_list;
 mod export;
 mod generated;
+mod lifetimes;
 mod mcp;
 mod memory;
 mod question;
@@ -28,6 +29,10 @@ pub use event_list::RecordedEvents;
 use event_list::parse_events;
 pub use export::{ExportArguments, Format};
 pub use generated::{CompletionsArguments, ManArguments};
+pub use lifetimes::{
+    LifetimesArguments, LifetimesClock, LifetimesCommand, LifetimesGroup, LifetimesRecordArguments,
+    LifetimesShowArguments, LifetimesView,
+};
 pub use mcp::McpArguments;
 pub use memory::{
     CacheArgument, KeyOfAccess, MemoryArguments, MemoryCommand, MemoryRecordArguments,
@@ -50,6 +55,8 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use veneer_protocol::Policy;
+
+use crate::lifetimes::FollowedType;
 
 pub use top::TopArguments;
 pub use tune::TuneArguments;
@@ -280,6 +287,8 @@ pub enum Command {
     Report(ReportArguments),
     /// Record call graphs, and show, compare and add their files.
     Calls(CallsArguments),
+    /// Record how long objects of a type are used and how long they live.
+    Lifetimes(LifetimesArguments),
     /// Show memory profiles, and simulate caches on address traces.
     Memory(MemoryArguments),
     /// Record event traces, and show, query, compare and export them.
@@ -368,6 +377,19 @@ pub struct RunArguments {
     /// Also find the lines that one thread writes and another one accesses, for --memory.
     #[arg(long, requires = "memory")]
     pub sharing: bool,
+    /// Record the lifetimes of the objects that --lifetimes-of names in this file, for `veneer lifetimes
+    /// show`. Uses and allocations are those in the methods that --arm names [default: all methods that
+    /// name the class]. Several JVMs have a file each (c.vmem: c.4711.vmem).
+    #[arg(
+        long,
+        value_name = "OUT",
+        requires = "lifetimes_of",
+        conflicts_with = "complete"
+    )]
+    pub lifetimes: Option<PathBuf>,
+    /// The class whose objects are followed, or a pattern of classes; `+` includes subclasses.
+    #[arg(long, value_name = "TYPE", requires = "lifetimes")]
+    pub lifetimes_of: Option<FollowedType>,
     /// Leave methods out of the trace by the rules in this file.
     #[arg(long, value_name = "FILE", requires = "trace")]
     pub filter: Option<PathBuf>,

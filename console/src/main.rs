@@ -13,6 +13,7 @@
 //!        ├─ refusals┘     table
 //!        ├─ report ── post_mortem
 //!        ├─ calls ─── veneer_calls, veneer_flames
+//!        ├─ lifetimes  veneer_memory
 //!        ├─ memory ── veneer_memory
 //!        ├─ trace ─── veneer_traces, veneer_flames
 //!        ├─ fragments ─ inputs
@@ -52,6 +53,7 @@ mod initialisers;
 mod inputs;
 mod interruption;
 mod java;
+mod lifetimes;
 mod list;
 mod matching;
 mod mcp;
@@ -116,6 +118,7 @@ fn main() -> ExitCode {
         Command::Refusals(arguments) => refusals::run(arguments),
         Command::Report(arguments) => report::run(arguments),
         Command::Calls(arguments) => calls::run(arguments),
+        Command::Lifetimes(arguments) => lifetimes::run(&arguments),
         Command::Memory(arguments) => memory::run(arguments),
         Command::Trace(arguments) => trace::run(arguments),
         Command::Tune(arguments) => tune::run(&arguments),

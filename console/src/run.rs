@@ -200,6 +200,7 @@ fn needs_agent(arguments: &RunArguments) -> bool {
         &arguments.trace,
         &arguments.call_graph,
         &arguments.memory,
+        &arguments.lifetimes,
     ];
     !arguments.plans.is_empty()
         || lists.iter().any(|list| !list.is_empty())

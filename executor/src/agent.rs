@@ -22,6 +22,7 @@ use crate::data::class_facts_file::ClassFactsFile;
 use crate::data::clock::CounterClock;
 use crate::data::coarse_clock::CoarseClock;
 use crate::data::complete_calls::CompleteCallCounts;
+use crate::data::lifetime_recorder::LifetimeRecorder;
 use crate::data::metadata_journal::MetadataJournal;
 use crate::data::recorder::Recorder;
 use crate::data::rings::Rings;
@@ -106,6 +107,8 @@ pub struct Agent {
     pub class_facts: Option<ClassFactsFile>,
     /// The recorder of event traces.
     pub recorder: Recorder,
+    /// The recording of lifetimes.
+    pub lifetimes: LifetimeRecorder,
     /// The subscriptions of the recorder and of plans to events of the JVM.
     pub events: Subscriptions,
     /// The virtual speed-up.
@@ -218,6 +221,7 @@ impl Agent {
             tallies: parts.tallies,
             class_facts: parts.class_facts,
             recorder: Recorder::default(),
+            lifetimes: LifetimeRecorder::default(),
             events: Subscriptions::default(),
             speedups: Speedups::default(),
             virtual_threads: parts.virtual_threads,

@@ -218,20 +218,6 @@ pub fn primary_class(site: jlong, class: jint) -> jint {
     })
 }
 
-/// `VeneerMemory.size`: the size of an object in bytes; 0 if it is unknown.
-///
-/// # Safety
-/// The object must be a valid reference of the current thread.
-pub unsafe fn object_size(object: jobject) -> jint {
-    guarded("the size of a recorded object", 0, || {
-        let Some(agent) = Agent::get() else { return 0 };
-        // SAFETY: given by the caller.
-        let object = unsafe { Reference::new(object) };
-        let size = agent.tool.object_size(object);
-        jint::try_from(size).unwrap_or(0)
-    })
-}
-
 /// A thread with its names.
 ///
 /// # Safety
@@ -297,6 +283,35 @@ pub unsafe fn write_trace_event(
         agent
             .recorder
             .plan_event(shard, now as u64, &label, value.as_ref());
+    });
+}
+
+/// `VeneerLives.size`, `VeneerMemory.size`: the size of an object on the heap; 0 if the JVM does not know it.
+///
+/// # Safety
+/// `object` must be a reference of the current thread.
+pub unsafe fn object_size(object: jobject) -> jlong {
+    guarded("the size of an object", 0, || {
+        // SAFETY: given by the caller. The reference is not used after this function.
+        let object = unsafe { Reference::new(object) };
+        Agent::get().map_or(0, |agent| agent.tool.object_size(object))
+    })
+}
+
+/// `VeneerLives.row`: takes a row of lifetimes over. Strings and row belong to the caller.
+///
+/// # Safety
+/// `jni` must be the environment of the current thread, and the strings must be references of it.
+pub unsafe fn take_life_row(jni: *mut JNIEnv, site: jobject, type_name: jobject) {
+    guarded("a row of lifetimes", (), || {
+        let Some(agent) = Agent::get() else { return };
+        // SAFETY: given by the caller. Nothing is used after this function.
+        let (site, type_name) = unsafe {
+            let env = Env::new(jni);
+            let read = |string| env.string(Reference::new(string)).unwrap_or_default();
+            (read(site), read(type_name))
+        };
+        agent.lifetimes.add_row(&site, &type_name);
     });
 }
 

@@ -120,13 +120,37 @@ impl Outline {
 }
 
 /// The names and descriptors of the methods and fields to which the code of a class can refer.
-pub fn named_members(pool: &ConstantPool) -> Vec<(String, String)> {
+pub fn named_members(pool: &ConstantPool) -> Vec<NamedMember> {
+    let text = |index| pool.text(index).ok();
     let member = |index| {
-        let (name, descriptor) = pool.name_and_type(index).ok()?;
-        let (name, descriptor) = (pool.text(name).ok()?, pool.text(descriptor).ok()?);
-        Some((name.into_owned(), descriptor.into_owned()))
+        let (class, name, descriptor) = match pool.member(index) {
+            Ok(member) => {
+                let class = pool.class_name(member.class).ok()?;
+                (java_form(&class), member.name, member.descriptor)
+            }
+            Err(_) => {
+                let (_, name, descriptor) = pool.dynamic(index).ok()?;
+                (String::new(), name, descriptor)
+            }
+        };
+        Some(NamedMember {
+            class,
+            name: text(name)?.into_owned(),
+            descriptor: text(descriptor)?.into_owned(),
+        })
     };
     pool.indices().filter_map(member).collect()
+}
+
+/// A method or a field that a constant pool names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedMember {
+    /// The class with dots; empty for the method of a dynamic call site.
+    pub class: String,
+    /// The name of the method or field.
+    pub name: String,
+    /// The descriptor of the method or field.
+    pub descriptor: String,
 }
 
 /// The class types (dotted) whose descriptors are in a constant pool. They include the types of all

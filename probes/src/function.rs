@@ -102,8 +102,22 @@ pub(crate) const COUNTED_PER_CALL_SITE: [&str; 2] = ["one_in", "per_second"];
 
 /// Whether a call of this function has an effect, so that its value need not be used.
 pub fn has_effect(name: &str) -> bool {
-    ["task_submitted", "task_begins", "task_ends"].contains(&name)
+    [
+        "task_submitted",
+        "task_begins",
+        "task_ends",
+        "object_born",
+        "object_constructed",
+        "object_used",
+    ]
+    .contains(&name)
 }
+
+/// Functions whose helpers also have the allocation site ([`crate::scope::Scope::site`]) as a parameter.
+pub(crate) const TOLD_SITE: [&str; 2] = ["object_born", "object_constructed"];
+
+/// The function that notes a use of an object.
+pub(crate) const OBJECT_USED: &str = "object_used";
 
 /// All functions that the runtime implements.
 pub const FUNCTIONS: &[ProbeFunction] = &[
@@ -197,6 +211,27 @@ pub const FUNCTIONS: &[ProbeFunction] = &[
         parameters: &[],
         result: ResultType::Bool,
         description: "ends the innermost task of the current thread; false if there is none",
+    },
+    ProbeFunction {
+        name: "object_born",
+        helper: "objectBorn",
+        parameters: &[ParameterType::Object],
+        result: ResultType::Bool,
+        description: "begins the life of an object, whose allocation site is the point: after a call of a constructor, for `p.result`; false if the object is not followed",
+    },
+    ProbeFunction {
+        name: "object_constructed",
+        helper: "objectConstructed",
+        parameters: &[ParameterType::Object],
+        result: ResultType::Bool,
+        description: "begins the life of an object at the exit of a constructor, for `p.self`; without effect in constructors of its superclasses",
+    },
+    ProbeFunction {
+        name: "object_used",
+        helper: "objectUsed",
+        parameters: &[ParameterType::Object],
+        result: ResultType::Bool,
+        description: "notes a use of an object whose life has begun; false for other objects",
     },
     ProbeFunction {
         name: "one_in",

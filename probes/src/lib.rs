@@ -37,6 +37,7 @@
 pub mod compile;
 pub mod error;
 pub mod function;
+mod object_lives;
 pub mod scope;
 pub mod step;
 mod text;
@@ -45,6 +46,7 @@ pub mod ty;
 
 pub use compile::{ProbeMethod, compile};
 pub use error::{ProbeError, Reason};
+pub use object_lives::follows_objects;
 pub use scope::{Field, Scope};
 pub use step::{Callee, Label, ProbeStep};
 pub use tree::{Expr, ExprKind, KeptStacks, Operator, ProbeCode, SourcePosition, Statement};

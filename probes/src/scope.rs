@@ -41,6 +41,11 @@ pub trait Scope {
     fn here(&self) -> String;
     /// Returns the number of the instruction at the point ([`veneer_names::site_id`]).
     fn site_id(&self) -> i64;
+    /// Returns the point as an allocation site: its class with dots, the name and descriptor of its
+    /// method, and its line (empty if unknown), separated by line feeds.
+    fn site(&self) -> String {
+        String::new()
+    }
     /// Returns the number of a new cell that remembers a class, for an inline cache at the point. Each
     /// object misses the cell 0.
     fn inline_cache(&self) -> i64 {

@@ -391,7 +391,7 @@ fn compile_errors_have_positions() {
         ),
         (
             expression(ExprKind::Call("println".into(), vec![])),
-            "3:7: `println` has no compiled form here: there are starts_with, ends_with, contains, identity, class_of, inline_cache, is_a, thread_id, thread_name, park_blocker, task_submitted, task_begins, task_ends, one_in, per_second, stack, now_ns, to_int, to_float, as_a, describe, here, site_id, size, hash_of_method",
+            "3:7: `println` has no compiled form here: there are starts_with, ends_with, contains, identity, class_of, inline_cache, is_a, thread_id, thread_name, park_blocker, task_submitted, task_begins, task_ends, object_born, object_constructed, object_used, one_in, per_second, stack, now_ns, to_int, to_float, as_a, describe, here, site_id, size, hash_of_method",
         ),
         (
             cast(read("order"), "shop.Late"),

@@ -1,5 +1,5 @@
-//! The recordings of `veneer run`: an event trace, a call graph, or a memory profile. They are plans in
-//! the agent, whose files this command collects when the program has ended.
+//! The recordings of `veneer run`: an event trace, a call graph, lifetimes, or a memory profile. They are
+//! plans in the agent, whose files this command collects when the program has ended.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -11,6 +11,7 @@ use veneer_protocol::{AgentConfig, PlanSource};
 
 use crate::calls::{CompleteRun, ContextOptions, RunCalls, recorded_directories};
 use crate::cli::RunArguments;
+use crate::lifetimes::{RunLifetimes, lives_directories};
 use crate::memory::RunMemory;
 use crate::output::print_error;
 use crate::trace::{RunRecording, read_rules, traces};
@@ -32,11 +33,23 @@ fn can_count_in_methods(arguments: &RunArguments) -> bool {
         || arguments.check
         || arguments.trace.is_some()
         || arguments.memory.is_some()
+        || arguments.lifetimes.is_some()
         || arguments.search.is_some()
         || arguments.listen.is_some()
         || !arguments.plans.is_empty()
         || !arguments.skip.is_empty();
     !names_methods && !has_others
+}
+
+/// Whether only classes that name the followed class need to be armed.
+fn arms_followed_class_only(arguments: &RunArguments) -> bool {
+    let has_others = arguments.check
+        || arguments.trace.is_some()
+        || arguments.call_graph.is_some()
+        || arguments.search.is_some()
+        || arguments.listen.is_some()
+        || !arguments.plans.is_empty();
+    arguments.lifetimes.is_some() && arguments.arm.is_empty() && !has_others
 }
 
 /// The recordings of a command.
@@ -45,10 +58,14 @@ pub struct Recordings {
     calls: Option<RunCalls>,
     counted_calls: Option<CompleteRun>,
     memory: Option<RunMemory>,
+    lifetimes: Option<RunLifetimes>,
+    /// The class to which arming is limited, besides what the plans select.
+    armed: Option<String>,
     /// The files of earlier recordings in the data directory.
     earlier_traces: BTreeSet<PathBuf>,
     earlier_calls: BTreeSet<PathBuf>,
     earlier_counted_calls: BTreeSet<PathBuf>,
+    earlier_lifetimes: BTreeSet<PathBuf>,
 }
 
 impl Recordings {
@@ -61,6 +78,8 @@ impl Recordings {
         let trace = arguments.trace.as_deref();
         let graph = arguments.call_graph.as_deref();
         let is_counted = arguments.complete || can_count_in_methods(arguments);
+        let lifetimes = arguments.lifetimes.as_deref();
+        let lifetimes = lifetimes.zip(arguments.lifetimes_of.as_ref());
         let calls = graph.filter(|_| !is_counted);
         let counted_calls = graph.filter(|_| is_counted);
         let counted_classes = Some(arm).filter(|patterns| !patterns.is_empty());
@@ -86,9 +105,18 @@ impl Recordings {
                 .as_deref()
                 .map(|place| RunMemory::prepare(place, arm, &arguments.caches, arguments.sharing))
                 .transpose()?,
+            armed: arguments
+                .lifetimes_of
+                .as_ref()
+                .filter(|_| arms_followed_class_only(arguments))
+                .map(|followed| followed.text().to_owned()),
+            lifetimes: lifetimes
+                .map(|(place, followed)| RunLifetimes::prepare(place, followed, arm))
+                .transpose()?,
             earlier_traces: BTreeSet::new(),
             earlier_calls: BTreeSet::new(),
             earlier_counted_calls: BTreeSet::new(),
+            earlier_lifetimes: BTreeSet::new(),
         })
     }
 
@@ -97,12 +125,14 @@ impl Recordings {
         let trace = self.trace.iter().map(RunRecording::plan);
         let calls = self.calls.iter().map(RunCalls::plan);
         let memory = self.memory.iter().map(RunMemory::plan);
-        trace.chain(calls).chain(memory).collect()
+        let lifetimes = self.lifetimes.iter().map(RunLifetimes::plan);
+        trace.chain(calls).chain(memory).chain(lifetimes).collect()
     }
 
     /// Completes the configuration of the agent. `directory` is for files of this command. Files that
     /// are in the data directory now belong to earlier commands.
     pub fn configure(&mut self, config: &mut AgentConfig, directory: &Path) {
+        config.arm.extend(self.armed.clone());
         config.class_facts = self.calls.is_some();
         config.counted_calls = self.counted_calls.as_ref().map(CompleteRun::classes);
         let has_calls = config.class_facts || config.counted_calls.is_some();
@@ -111,6 +141,7 @@ impl Recordings {
         }
         self.earlier_traces = traces(&config.data_dir);
         self.earlier_calls = recorded_directories(&config.data_dir);
+        self.earlier_lifetimes = lives_directories(&config.data_dir);
         self.earlier_counted_calls = CompleteRun::recorded(&config.data_dir);
     }
 
@@ -144,6 +175,11 @@ impl Recordings {
                     "the memory profile is not written: {error:#}"
                 ));
             }
+        }
+        if let Some(lifetimes) = self.lifetimes
+            && let Err(error) = lifetimes.finish(data, &self.earlier_lifetimes)
+        {
+            print_error(&format_args!("{error:#}"));
         }
         let end = Instant::now() + TAKE_LIMIT;
         loop {

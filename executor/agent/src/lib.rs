@@ -218,7 +218,7 @@ pub unsafe extern "system" fn Java_java_lang_invoke_VeneerMemory_size(
     _: *mut JNIEnv,
     _: jclass,
     object: jobject,
-) -> jint {
+) -> jlong {
     // SAFETY: given by the caller.
     unsafe { natives::object_size(object) }
 }
@@ -258,6 +258,35 @@ pub unsafe extern "system" fn Java_java_lang_invoke_VeneerTrace_writeEvent(
 ) {
     // SAFETY: given by the caller.
     unsafe { natives::write_trace_event(env, shard, (label, text), (kind, bits), now) }
+}
+
+/// The native method `VeneerLives.size`.
+///
+/// # Safety
+/// `object` must be a reference of the current thread.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Java_java_lang_invoke_VeneerLives_size(
+    _: *mut JNIEnv,
+    _: jclass,
+    object: jobject,
+) -> jlong {
+    // SAFETY: given by the caller.
+    unsafe { natives::object_size(object) }
+}
+
+/// The native method `VeneerLives.row`.
+///
+/// # Safety
+/// `env` must be the environment of the current thread, and the strings must be references of it.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Java_java_lang_invoke_VeneerLives_row(
+    env: *mut JNIEnv,
+    _: jclass,
+    site: jobject,
+    type_name: jobject,
+) {
+    // SAFETY: given by the caller.
+    unsafe { natives::take_life_row(env, site, type_name) }
 }
 
 /// The native method `VeneerContexts.grow`.

@@ -1,6 +1,7 @@
-//! The patterns by which attached instruments and patches select methods, with the method whose
-//! calls they need.
+//! The patterns by which attached instruments and patches select methods, with the members that the code
+//! of the methods must name.
 
+use veneer_fragmenter::outline::NamedMember;
 use veneer_instruments::{InstructionKind, MethodPattern, PointSelector};
 use veneer_names::internal_form;
 
@@ -9,7 +10,8 @@ use veneer_names::internal_form;
 pub struct PlanPattern {
     /// The methods that it selects.
     pub methods: MethodPattern,
-    /// The called method, if an instrument acts at calls of this method only.
+    /// The called method, if an instrument acts at calls of this method only; the class of the fields,
+    /// if it acts at accesses of these only.
     pub called: Option<MethodPattern>,
 }
 
@@ -38,19 +40,31 @@ pub fn single_class(pattern: &MethodPattern) -> Option<String> {
     (!has_wildcards).then(|| internal_form(&text))
 }
 
-/// Returns the called method, if the points of an instrument are the calls that match a pattern.
-pub fn called_method(place: &PointSelector) -> Option<&MethodPattern> {
-    match place {
-        PointSelector::Instructions(InstructionKind::Calls(called)) => called.as_ref(),
+/// Returns the called method, if the points of an instrument are the calls that match a pattern. If they
+/// are accesses to the fields of a class, written `a.B.*`, returns the class.
+pub fn called_method(place: &PointSelector) -> Option<MethodPattern> {
+    let PointSelector::Instructions(kind) = place else {
+        return None;
+    };
+    match kind {
+        InstructionKind::Calls(called) => called.clone(),
+        InstructionKind::Reads(Some(field)) | InstructionKind::Writes(Some(field)) => {
+            let class = field.strip_suffix(".*")?;
+            MethodPattern::parse(class).ok()
+        }
         _ => None,
     }
 }
 
-/// Whether a class can call a method. `members` are the names and descriptors in its constant pool,
-/// or `None` if they are not known.
-pub fn may_call(called: &MethodPattern, members: Option<&[(String, String)]>) -> bool {
-    let is_called = |(name, descriptor): &(String, String)| called.matches_method(name, descriptor);
-    members.is_none_or(|members| members.iter().any(is_called))
+/// Whether a class can call a method, or access a field of the method's class. `members` are those in its
+/// constant pool, or `None` if they are not known.
+pub fn may_call(called: &MethodPattern, members: Option<&[NamedMember]>) -> bool {
+    let is_named = |member: &NamedMember| {
+        let is_field = !member.descriptor.starts_with('(');
+        let may_be_class = called.has_subtypes() || called.matches_class(&member.class);
+        may_be_class && (is_field || called.matches_method(&member.name, &member.descriptor))
+    };
+    members.is_none_or(|members| members.iter().any(is_named))
 }
 
 /// The patterns that can concern a class. `members` as in [`may_call`]; they are only asked for if
@@ -58,7 +72,7 @@ pub fn may_call(called: &MethodPattern, members: Option<&[(String, String)]>) ->
 pub fn concerning<'p>(
     all: &'p [PlanPattern],
     dotted: &str,
-    members: impl FnOnce() -> Option<Vec<(String, String)>>,
+    members: impl FnOnce() -> Option<Vec<NamedMember>>,
 ) -> Vec<&'p MethodPattern> {
     let in_doubt = |p: &PlanPattern| p.needs_call().is_some() && p.methods.matches_class(dotted);
     let members = match all.iter().any(in_doubt) {
@@ -108,8 +122,12 @@ mod tests {
             PlanPattern::of_methods(parse("shop.*::serve")),
         ];
         let texts = |members: Option<&[(&str, &str)]>| {
-            let pair = |(a, b): &(&str, &str)| (a.to_string(), b.to_string());
-            let members = members.map(|all| all.iter().map(pair).collect());
+            let member = |(name, descriptor): &(&str, &str)| NamedMember {
+                class: "java.lang.Thread".into(),
+                name: (*name).into(),
+                descriptor: (*descriptor).into(),
+            };
+            let members = members.map(|all| all.iter().map(member).collect());
             let found = concerning(&all, "shop.Desk", || members).into_iter();
             Vec::from_iter(found.map(ToString::to_string))
         };
@@ -117,6 +135,16 @@ mod tests {
         assert_eq!(texts(None).len(), 3, "the members are not known");
         let others = ["shop.Desk", "shop.*::serve"];
         assert_eq!(texts(Some(&[("sleep", "(I)V"), ("wake", "(J)V")])), others);
+        // Fields of the class need the class alone.
+        let fields = InstructionKind::Reads(Some("java.lang.Thread.*".into()));
+        let class = called_method(&PointSelector::Instructions(fields)).expect("a class");
+        let member = |class: &str, descriptor: &str| NamedMember {
+            class: class.into(),
+            name: "tid".into(),
+            descriptor: descriptor.into(),
+        };
+        assert!(may_call(&class, Some(&[member("java.lang.Thread", "J")])));
+        assert!(!may_call(&class, Some(&[member("shop.Thread", "J")])));
         // Nobody asks for the members if no pattern needs them.
         let found = concerning(&all[1..], "shop.Desk", || unreachable!());
         assert_eq!(found.len(), 2);

@@ -1,5 +1,6 @@
 //! A clock that costs its readers one load: a word in memory, into which a thread of the agent writes
-//! the time at short intervals. Recordings of contexts read it at both ends of each call.
+//! the time at short intervals. Recordings of contexts read it at both ends of each call, and those of
+//! lifetimes at each use of an object.
 //!
 //! The difference of two readings is the duration in the mean: a call that is shorter than an interval
 //! usually gets 0, and sometimes the whole interval. After *n* calls with a sum of *t*, the standard
@@ -15,7 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// The interval at which the thread writes the time.
+/// The interval at which the thread writes the time for contexts.
 pub const INTERVAL: Duration = Duration::from_micros(200);
 
 /// The clock with its thread.
@@ -32,11 +33,12 @@ struct ClockThread {
 }
 
 impl CoarseClock {
-    /// Starts the thread, and returns the address of the word. The clock is in units of `clock`.
+    /// Starts the thread, and returns the address of the word. The clock is in units of `clock`, and the
+    /// thread writes it at this interval.
     ///
     /// # Errors
     /// The system starts no thread.
-    pub fn start(&self, clock: TraceClock) -> io::Result<i64> {
+    pub fn start(&self, clock: TraceClock, interval: Duration) -> io::Result<i64> {
         let mut thread = self.thread.lock();
         if thread.is_none() {
             let is_over = Arc::new(AtomicBool::new(false));
@@ -44,7 +46,7 @@ impl CoarseClock {
             word.store(clock.now() as i64, Ordering::Relaxed);
             let run = move || {
                 while !ends.load(Ordering::Relaxed) {
-                    std::thread::sleep(INTERVAL);
+                    std::thread::sleep(interval);
                     word.store(clock.now() as i64, Ordering::Relaxed);
                 }
             };
@@ -53,6 +55,11 @@ impl CoarseClock {
             *thread = Some(ClockThread { is_over, handle });
         }
         Ok(self.word.as_ptr() as i64)
+    }
+
+    /// The latest time in the word.
+    pub fn latest(&self) -> i64 {
+        self.word.load(Ordering::Relaxed)
     }
 
     /// Ends the thread, if it runs.
@@ -75,8 +82,11 @@ mod tests {
         let coarse = CoarseClock::default();
         let clock = TraceClock::Nanoseconds;
         let begun = clock.now() as i64;
-        let address = coarse.start(clock).expect("a thread");
-        assert_eq!(coarse.start(clock).expect("the same thread"), address);
+        let address = coarse.start(clock, INTERVAL).expect("a thread");
+        assert_eq!(
+            coarse.start(clock, INTERVAL).expect("the same thread"),
+            address
+        );
         let deadline = Instant::now() + Duration::from_secs(20);
         let wanted = begun + 5_000_000;
         while coarse.word.load(Ordering::Relaxed) < wanted && Instant::now() < deadline {

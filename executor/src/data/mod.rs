@@ -14,6 +14,7 @@ pub mod context_file;
 pub mod data_directory;
 pub mod event_log;
 pub mod l1_form;
+pub mod lifetime_recorder;
 pub mod memory;
 pub mod metadata_journal;
 pub mod monotonic;

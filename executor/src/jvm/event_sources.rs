@@ -249,20 +249,20 @@ impl Tool {
         }
     }
 
+    /// The size of an object on the heap; 0 if the JVM does not know it.
+    pub fn object_size(self, object: jobject) -> i64 {
+        let mut size = 0;
+        // SAFETY: `object` is a valid reference. The JVM writes a number to the place.
+        unsafe { call!(self, GetObjectSize, object.raw(), &mut size) };
+        size
+    }
+
     /// The identity hash of an object.
     pub fn identity_hash(self, object: jobject) -> u32 {
         let mut hash = 0;
         // SAFETY: `object` is a valid reference. The JVM writes a number to the place.
         unsafe { call!(self, GetObjectHashCode, object.raw(), &mut hash) };
         hash.cast_unsigned()
-    }
-
-    /// The size of an object in bytes; 0 if it is unknown.
-    pub fn object_size(self, object: jobject) -> i64 {
-        let mut size = 0;
-        // SAFETY: `object` is a valid reference. The JVM writes a number to the place.
-        unsafe { call!(self, GetObjectSize, object.raw(), &mut size) };
-        size
     }
 
     /// The thread that owns an object's monitor, as a local reference; null if no thread owns it.

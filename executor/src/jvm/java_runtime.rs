@@ -73,6 +73,9 @@ pub struct Library {
     open: Static,
     linked: Static,
     forget: Static,
+    begin_lives: Static,
+    fold_lives: Static,
+    end_lives: Static,
     begin_trace: Static,
     end_trace: Static,
     calibrate_trace: Static,
@@ -193,6 +196,9 @@ impl Library {
             open: find(c"open", c"(I)V")?,
             linked: find(c"linked", c"()V")?,
             forget: find(c"forget", c"(II)V")?,
+            begin_lives: find(c"beginLives", c"(JJJ)J")?,
+            fold_lives: find(c"foldLives", c"()V")?,
+            end_lives: find(c"endLives", c"()J")?,
             begin_trace: env.static_method(&trace, c"begin", c"(JJIJJJ)V")?,
             end_trace: env.static_method(&trace, c"end", c"()V")?,
             calibrate_trace: env.static_method(&trace, c"calibrate", c"(JJJI)J")?,
@@ -621,6 +627,38 @@ impl Library {
         unsafe { env.long(&self.calibrate_trace, &arguments, what) }
     }
 
+    /// Begins to follow at most `most` objects at a time. Returns the number of objects for which the heap
+    /// has room; 0 if it has none. `words` is the address of the clocks, `time` that of the time.
+    ///
+    /// # Safety
+    /// The memory at both addresses must never be freed.
+    pub unsafe fn begin_lives(
+        &self,
+        env: Env,
+        (words, time): (i64, i64),
+        most: u32,
+    ) -> Result<i64, JvmError> {
+        let arguments = [j(words), j(time), j(most.into())];
+        let what = || "following objects".into();
+        // SAFETY: `beginLives(JJJ)J` takes three longs; the caller vouches for the addresses.
+        unsafe { env.long(&self.begin_lives, &arguments, what) }
+    }
+
+    /// Adds the followed objects that have died to their rows.
+    pub fn fold_lives(&self, env: Env) -> Result<(), JvmError> {
+        // SAFETY: `foldLives()V` has no parameters.
+        unsafe { env.void(&self.fold_lives, &[], || "following objects".into()) }
+    }
+
+    /// Ends the lives of all followed objects. The Java side calls `VeneerLives.row` for each row meanwhile.
+    /// Returns the number of objects that were not followed.
+    pub fn end_lives(&self, env: Env) -> Result<u64, JvmError> {
+        let what = || "ending the lives of objects".into();
+        // SAFETY: `endLives()J` has no parameters.
+        let untracked = unsafe { env.long(&self.end_lives, &[], what) }?;
+        Ok(untracked.max(0) as u64)
+    }
+
     // ---- classes that probes name --------------------------------------------------------------
 
     /// The class that the class `by` means by an internal name, as a local reference. Null if that
@@ -844,7 +882,7 @@ mod tests {
                 assert!(declared.contains(&wanted), "{wanted:?}");
             }
         }
-        assert_eq!(calls, 44);
+        assert_eq!(calls, 47);
     }
 
     /// `javac` notes the class of an inlined constant in the constant pool. The JVM ignores the entry

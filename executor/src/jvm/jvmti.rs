@@ -12,7 +12,7 @@ use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr;
 use thiserror::Error;
 use veneer_fragmenter::classfile::ConstantPool;
-use veneer_fragmenter::outline;
+use veneer_fragmenter::outline::{self, NamedMember};
 use veneer_names::{class_in_type_descriptor, java_form};
 
 /// The agent's JVMTI environment: one for the whole process, usable from every thread.
@@ -457,9 +457,9 @@ impl Tool {
         self.with_constant_pool(class, outline::mentioned)
     }
 
-    /// The names and descriptors of the methods and fields to which the code of a class can refer.
+    /// The classes, names and descriptors of the methods and fields to which the code of a class can refer.
     /// `None` as above.
-    pub fn named_members(self, class: jclass) -> Option<Vec<(String, String)>> {
+    pub fn named_members(self, class: jclass) -> Option<Vec<NamedMember>> {
         self.with_constant_pool(class, outline::named_members)
     }
 

@@ -48,7 +48,7 @@ const fn reader(class: RuntimeClass) -> RuntimeClass {
 
 /// The runtime classes, in the order in which the agent defines them: a class is defined before the
 /// first use of any method that names it. `VeneerAgent`, which the agent calls, is the last one.
-pub const CLASSES: [RuntimeClass; 37] = [
+pub const CLASSES: [RuntimeClass; 39] = [
     named(class("VeneerFrame")),
     class("VeneerReserve"),
     class("VeneerBound"),
@@ -72,6 +72,8 @@ pub const CLASSES: [RuntimeClass; 37] = [
     class("VeneerClasses"),
     class("VeneerValues"),
     class("VeneerInlineCaches"),
+    class("VeneerLife"),
+    class("VeneerLives"),
     named(class("VeneerProbe")),
     class("VeneerHost"),
     class("VeneerHosts"),
@@ -364,6 +366,24 @@ java_constants! {
     TRACE_EXIT: i32 = 0x41;
     /// Kind of an event in a trace: the innermost call ends with an exception.
     TRACE_THROW: i32 = 0x42;
+
+    /// Offset in the words of lifetimes: the bytes of followed objects.
+    LIVES_BYTES: i32 = 0;
+    /// Offset in the words of lifetimes: the uses of followed objects. The word has a cache line of its own.
+    LIVES_ACCESSES: i32 = 64;
+    /// Offset in the words of lifetimes: the number of collections.
+    LIVES_COLLECTIONS: i32 = 128;
+    /// Offset in the words of lifetimes: bytes, uses, time and collections at the latest collection.
+    LIVES_LATEST: i32 = 136;
+    /// Offset in the words of lifetimes: the row that is handed over.
+    LIVES_BUFFER: i32 = 192;
+    /// Number of clocks of lifetimes.
+    LIVES_CLOCKS: i32 = 3;
+    /// Number of words of a row before its histograms.
+    LIVES_SPANS: i32 = 4;
+    /// Number of words of a row: counts, three spans on three clocks, and the collections survived, with
+    /// 65 counts each.
+    LIVES_ROW_WORDS: i32 = LIVES_SPANS + (3 * LIVES_CLOCKS + 1) * 65;
 
     /// Number of neighbouring method ids whose cells share a gate.
     GATE_WIDTH: i32 = 64;

@@ -435,6 +435,7 @@ unsafe extern "system" fn collection_finish(_: *mut jvmtiEnv) {
                 .recorder
                 .collection_ends(agent.clock.of_traces().time(now));
         }
+        agent.lifetimes.collected();
         let began = COLLECTION_BEGAN.swap(0, Ordering::Relaxed);
         if began != 0 && agent.events.watched().contains(kind) {
             let event = VmEvent {

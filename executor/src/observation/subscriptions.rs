@@ -15,6 +15,8 @@ pub enum Subscriber {
     Recorder,
     /// The callbacks of plans.
     Plans,
+    /// The recording of lifetimes.
+    Lifetimes,
 }
 
 /// The subscriptions to events of the JVM. Only the plan thread changes them; callbacks read them.
@@ -22,6 +24,7 @@ pub enum Subscriber {
 pub struct Subscriptions {
     recorded: AtomicU32,
     watched: AtomicU32,
+    followed: AtomicU32,
     /// The kinds that the JVM reports.
     enabled: Mutex<VmEventKinds>,
     /// The events for plans.
@@ -47,6 +50,7 @@ impl Subscriptions {
         let place = match subscriber {
             Subscriber::Recorder => &self.recorded,
             Subscriber::Plans => &self.watched,
+            Subscriber::Lifetimes => &self.followed,
         };
         place.store(kinds.bits(), Ordering::SeqCst);
         let wanted = self.wanted();
@@ -78,7 +82,8 @@ impl Subscriptions {
 
     /// The kinds that the JVM must report. Only sampled objects can be reported as collected.
     pub fn wanted(&self) -> VmEventKinds {
-        let mut wanted = self.recorded().union(self.watched());
+        let followed = VmEventKinds::from_bits(self.followed.load(Ordering::Relaxed));
+        let mut wanted = self.recorded().union(self.watched()).union(followed);
         if wanted.contains(VmEventKind::Free) {
             wanted.insert(VmEventKind::Allocate);
         }

@@ -10,6 +10,7 @@ use crate::agent::Agent;
 use crate::jvm::jni::{Env, take_leaked_globals};
 use crate::jvm::threads::{self, Run, StartThreadError};
 use crate::plans::jobs::PlanJob;
+use crate::plans::lifetimes;
 use crate::plans::plan_loop::PlanLoop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
@@ -90,11 +91,12 @@ fn report_leaked_globals(agent: &Agent) {
     }
 }
 
-/// One round: drains the rings, shows that the agent is alive, and once a second retries the
+/// One round: drains the rings, adds the followed objects that have died, shows that the agent is alive, and once a second retries the
 /// metadata journal, publishes newly armed classes, and looks for unloaded classes, for leaked references and for OSR entries that
 /// can be released.
 fn drain_round(agent: &Agent, env: Env, round: u64) {
     agent.rings.drain();
+    lifetimes::fold(agent, env);
     agent
         .rings
         .record_agent_age(agent.began.elapsed().as_millis() as u64);

@@ -12,6 +12,7 @@ pub mod detach;
 pub mod instrument_registry;
 pub mod jobs;
 pub mod journal_records;
+pub mod lifetimes;
 pub mod outbox;
 pub mod own_counters;
 pub mod plan_instances;

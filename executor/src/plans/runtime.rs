@@ -18,6 +18,7 @@ use crate::classes::call_counting;
 use crate::data::monotonic::monotonic;
 use crate::jvm::jni::Env;
 use crate::observation::subscriptions::Subscriber;
+use crate::plans::lifetimes;
 use crate::plans::thread_bound::ThreadBound;
 use crate::speedup::observer;
 use std::time::SystemTime;
@@ -79,7 +80,10 @@ impl Runtime for RuntimeHandle {
     }
 
     fn recording(&self, id: InstrumentId) -> Option<RecordingSummary> {
-        call_counting::summary(self.agent, id).or_else(|| self.agent.recorder.summary(id))
+        let agent = self.agent;
+        call_counting::summary(agent, id)
+            .or_else(|| lifetimes::summary(agent, id))
+            .or_else(|| agent.recorder.summary(id))
     }
 
     fn watch_vm_events(&self, kinds: VmEventKinds) -> Result<(), AttachError> {

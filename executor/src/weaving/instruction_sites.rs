@@ -16,7 +16,7 @@ use veneer_fragmenter::bytecode::Instruction;
 use veneer_fragmenter::bytecode::opcode::*;
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::types::Type;
-use veneer_instruments::InstructionKind;
+use veneer_instruments::{InstructionKind, MethodPattern};
 use veneer_names::{
     FieldDescriptor, FieldKind, MethodDescriptor, Primitive, java_form, java_form_of_type,
 };
@@ -43,6 +43,8 @@ pub struct InstructionSite {
     /// The value that the instruction leaves on the stack. `None` if it leaves none, or an object
     /// without a completed constructor, which code cannot read.
     pub result: Option<Operand>,
+    /// Whether the instruction calls a constructor.
+    pub constructs: bool,
     /// Whether control continues with the next instruction.
     pub falls_through: bool,
 }
@@ -75,7 +77,10 @@ pub fn instruction_site(
                 .as_ref()
                 .is_none_or(|p| p.matches(&call.class, &call.name, &call.descriptor));
             let result = call.result.map(|descriptor| descriptor == "Z");
-            is_selected.then(|| this.site(call.text, call.operands, result))
+            is_selected.then(|| InstructionSite {
+                constructs: call.name == "<init>",
+                ..this.site(call.text, call.operands, result)
+            })
         }
         InstructionKind::CallSites(opcode) => {
             let call = Call::decode(method, instruction)?;
@@ -126,6 +131,7 @@ impl Selected<'_> {
                 depth: 0,
                 is_boolean,
             }),
+            constructs: false,
             falls_through: !ends_flow(self.op) && !is_branch,
         }
     }
@@ -140,15 +146,19 @@ impl Selected<'_> {
         is_selected.then(|| self.site(mnemonic(self.op).to_string(), named(names), result))
     }
 
-    /// The site of a field access with one of these opcodes. `name` is the name of the field, or
-    /// `class.name`.
+    /// The site of a field access with one of these opcodes. `name` is the name of the field,
+    /// `class.name`, or `class.*`, where the class may be a pattern.
     fn field_access(&self, name: Option<&str>, opcodes: &[u8]) -> Option<InstructionSite> {
         if !opcodes.contains(&self.op) {
             return None;
         }
         let field = Field::decode(self.method, self.instruction)?;
         let full_name = format!("{}.{}", field.class, field.name);
-        if name.is_some_and(|name| name != full_name && name != field.name) {
+        let is_selected = match name.and_then(|name| name.strip_suffix(".*")) {
+            Some(class) => MethodPattern::parse(class).is_ok_and(|p| p.matches_class(&field.class)),
+            None => name.is_none_or(|name| name == full_name || name == field.name),
+        };
+        if !is_selected {
             return None;
         }
         let is_boolean = field.descriptor == "Z";

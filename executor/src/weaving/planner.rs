@@ -413,6 +413,10 @@ impl<'a> Planner<'a> {
         let pc = self.method.instructions[index].0;
         let (before, after) = (Site::At(pc), Site::AfterCode(pc));
         let is_timer = self.spec.kind == InstrumentKind::Timer;
+        let mut found = found;
+        if found.constructs && self.spec.when == AdviceKind::After {
+            found.result = self.constructed(pc, &found.operands);
+        }
         if !found.falls_through && (is_timer || self.spec.when == AdviceKind::After) {
             return Err(unsupported(
                 format!(
@@ -431,7 +435,12 @@ impl<'a> Planner<'a> {
             (vec![(before, self.step())], found.operands)
         };
         let site = sites.first().map_or(before, |(site, _)| *site);
+        let earlier_error = self.code_error.clone();
         let Ok(code) = self.compile_at(site, &operands) else {
+            if found.constructs {
+                // A call of `super(…)` is no reason to refuse code about the new object.
+                self.code_error = earlier_error;
+            }
             return Ok(None);
         };
         let values = match self.logged_values(site) {
@@ -447,6 +456,20 @@ impl<'a> Planner<'a> {
             code,
             ..self.point(Some(fragment), self.method.line(pc), sites)
         }))
+    }
+
+    /// The object that a constructor call has completed, if it is on top of the operand stack after the
+    /// call: `new` was followed by `dup`. For `super(…)` and `this(…)` it is not.
+    fn constructed(&self, pc: u16, operands: &[Operand]) -> Option<Operand> {
+        let (before, _) = self.readable().state(Site::At(pc));
+        let receiver = before.stack.len().checked_sub(operands.len())?;
+        let copy = before.stack.get(receiver.checked_sub(1)?)?;
+        let is_new = matches!(copy, Type::Uninitialized(_));
+        (is_new && before.stack.get(receiver) == Some(copy)).then(|| Operand {
+            name: "result".into(),
+            depth: 0,
+            is_boolean: false,
+        })
     }
 
     /// The points at the returns of a method. For a counter also the point of exceptions that leave

@@ -635,6 +635,13 @@ impl Scope for SiteScope<'_> {
         veneer_names::site_id(&class, &method, self.values.pc)
     }
 
+    fn site(&self) -> String {
+        let (method, class) = (self.method, java_form(&self.method.class));
+        let line = method.line(self.values.pc);
+        let line = line.map_or(String::new(), |line| line.to_string());
+        format!("{class}\n{}{}\n{line}", method.name, method.descriptor)
+    }
+
     fn inline_cache(&self) -> i64 {
         let add = |page| self.agent.library.add_inline_caches(self.env, page).is_ok();
         self.agent.inline_caches.cell(self.instrument, add)

@@ -3,7 +3,7 @@
 use super::value::may_be_collection;
 use super::{Compiler, ProbeResult, helper_descriptor, refuse};
 use crate::error::Reason;
-use crate::function::{self, COUNTED_PER_CALL_SITE, ParameterType, unknown_function};
+use crate::function::{self, COUNTED_PER_CALL_SITE, ParameterType, TOLD_SITE, unknown_function};
 use crate::step::ProbeStep;
 use crate::tree::{Expr, ExprKind, SourcePosition};
 use crate::ty::Ty;
@@ -75,6 +75,11 @@ impl Compiler<'_> {
             self.step(ProbeStep::Long(call_site), 0, 2);
             words.push('J');
             pops += 2;
+        }
+        if TOLD_SITE.contains(&name) {
+            self.step(ProbeStep::Text(self.scope.site()), 0, 1);
+            words.push_str("Ljava/lang/Object;");
+            pops += 1;
         }
         if name == "inline_cache" {
             self.step(ProbeStep::Long(self.scope.inline_cache()), 0, 2);

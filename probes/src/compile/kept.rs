@@ -34,6 +34,9 @@ impl Scope for EntryScope<'_> {
     fn site_id(&self) -> i64 {
         self.0.site_id()
     }
+    fn site(&self) -> String {
+        self.0.site()
+    }
 
     fn inline_cache(&self) -> i64 {
         self.0.inline_cache()

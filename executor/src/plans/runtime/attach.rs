@@ -61,11 +61,13 @@ impl RuntimeHandle {
             _ => None,
         };
         let (patterns, place) = (spec.patterns.clone(), spec.place.clone());
+        let kind = spec.kind.clone();
         let called = called_method(&place);
         let chosen = spec.only.as_ref().map(|only| only.len());
         let cells = start_cell.into_iter().collect();
         let instrument = Instrument::new(spec, cells, CostSample::now());
         let id = agent.table.lock().add(instrument);
+        self.begin_lifetimes(id, &kind)?;
         let form = recorder.as_ref().map(|recorder| recorder.form);
         if form == Some(RecordingForm::CompleteCalls) {
             return self.attach_complete_calls(id);
@@ -80,8 +82,8 @@ impl RuntimeHandle {
         agent.append_records(&journal_records::attached(agent, id));
         self.refresh_patterns();
         // Chosen methods are armed already.
-        let has_armed =
-            chosen.is_none() && retransform::arm_loaded_classes(agent, env, &patterns, called);
+        let has_armed = chosen.is_none()
+            && retransform::arm_loaded_classes(agent, env, &patterns, called.as_ref());
         let classes = settled_classes(agent, env, &patterns);
         let selection = Selection {
             methods: chosen.unwrap_or_else(|| self.count_selected(&classes, &patterns)),
@@ -100,7 +102,7 @@ impl RuntimeHandle {
         if let Some(cell) = start_cell {
             agent.tallies.set_cell(cell, monotonic() as i64);
         }
-        let attached = self.attached(id, errors, (&patterns, called), selection)?;
+        let attached = self.attached(id, errors, (&patterns, called.as_ref()), selection)?;
         if let Some((number, form)) = recording {
             self.begin_recording(id, number, form)?;
         }

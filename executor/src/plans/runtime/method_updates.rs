@@ -129,7 +129,7 @@ fn active_patterns(table: &InstrumentTable) -> Vec<PlanPattern> {
         let called = called_method(&i.spec.place);
         let pattern = move |methods: &MethodPattern| PlanPattern {
             methods: methods.clone(),
-            called: called.cloned(),
+            called: called.clone(),
         };
         i.spec.patterns.iter().map(pattern)
     });

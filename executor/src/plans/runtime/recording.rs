@@ -10,6 +10,7 @@
 
 use super::RuntimeHandle;
 use crate::classes::call_counting;
+use crate::data::coarse_clock::INTERVAL;
 use crate::data::recorder::RecordingSpec;
 use crate::data::recorder::recorded_caches::{RecordedCaches, has_sharing, l1_lines, parse_caches};
 use crate::data::trace_clock::TraceClock;
@@ -18,10 +19,13 @@ use crate::jvm::jvm_name::jvm_name;
 use crate::observation::callbacks::class_unloaded;
 use crate::observation::subscriptions::Subscriber;
 use crate::plans::journal_records;
+use crate::plans::lifetimes;
 use std::fmt::Display;
 use veneer_instruments::{
-    AttachError, AttachSummary, InstrumentId, RecorderSpec, RecordingForm, VmEventKinds,
+    AttachError, AttachSummary, InstrumentId, InstrumentKind, RecorderSpec, RecordingForm,
+    VmEventKind, VmEventKinds,
 };
+use veneer_probes::follows_objects;
 use veneer_traces::analysis::TraceFilter;
 
 impl RuntimeHandle {
@@ -144,7 +148,7 @@ impl RuntimeHandle {
             RecordingForm::Contexts => {
                 let clock = agent.clock.of_traces_with_latest_rate();
                 // Without the thread, times are exact, and calls cost more.
-                agent.coarse_clock.start(clock).unwrap_or(0)
+                agent.coarse_clock.start(clock, INTERVAL).unwrap_or(0)
             }
             _ => 0,
         };
@@ -221,13 +225,49 @@ impl RuntimeHandle {
         }
     }
 
-    /// Ends the recording of an instrument, if it records. Returns whether it was a recording of events
-    /// or of contexts.
+    /// Begins a recording of lifetimes, if the code of an instrument follows objects.
+    pub(super) fn begin_lifetimes(
+        &self,
+        id: InstrumentId,
+        kind: &InstrumentKind,
+    ) -> Result<(), AttachError> {
+        let InstrumentKind::Code(code) = kind else {
+            return Ok(());
+        };
+        if !follows_objects(code) {
+            return Ok(());
+        }
+        let mut kinds = VmEventKinds::NONE;
+        kinds.insert(VmEventKind::Collection);
+        let begun = self.subscribe(Subscriber::Lifetimes, kinds).and_then(|()| {
+            lifetimes::begin(self.agent, self.env(), id).map_err(|error| AttachError::Vm {
+                action: "following objects".into(),
+                detail: error.to_string(),
+            })
+        });
+        begun.inspect_err(|_| self.forget_attachment(id))
+    }
+
+    /// Ends the recording of lifetimes with the last instrument that follows objects. Returns whether
+    /// the instrument is one of them.
+    fn end_lifetimes(&self, id: InstrumentId) -> bool {
+        let agent = self.agent;
+        if lifetimes::end(agent, self.env(), id)
+            && let Err(error) = self.subscribe(Subscriber::Lifetimes, VmEventKinds::NONE)
+        {
+            agent.report_problem("", &error.to_string());
+        }
+        lifetimes::summary(agent, id).is_some()
+    }
+
+    /// Ends the recording of an instrument, if it records. Returns whether it was a recording of events,
+    /// of contexts or of lifetimes.
     pub(super) fn end_recording(&self, id: InstrumentId) -> bool {
         let agent = self.agent;
         call_counting::end(agent, self.env(), id);
+        let had_lifetimes = self.end_lifetimes(id);
         if !agent.recorder.records(id) {
-            return false;
+            return had_lifetimes;
         }
         if let Err(error) = self.subscribe(Subscriber::Recorder, VmEventKinds::NONE) {
             agent.report_problem("", &error.to_string());

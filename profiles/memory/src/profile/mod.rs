@@ -6,12 +6,14 @@
 mod encoding;
 mod error;
 mod json;
+mod lifetime_view;
 mod reader;
 mod view;
 mod writer;
 
 pub use error::{MAX_PROFILE_BYTES, ProfileError};
 pub use json::rows_json;
+pub use lifetime_view::{LifetimeGroup, LifetimeRow};
 pub use reader::ProfileFile;
 pub use view::{Dimension, ViewRow};
 

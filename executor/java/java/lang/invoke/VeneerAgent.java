@@ -190,7 +190,7 @@ final class VeneerAgent {
     static void prepare() {
         Class<?>[] called = {
             VeneerProbe.class, VeneerValues.class, VeneerTables.class, VeneerFrequentKeys.class, VeneerTexts.class, VeneerThreads.class,
-            VeneerObjects.class, VeneerInlineCaches.class};
+            VeneerObjects.class, VeneerInlineCaches.class, VeneerLife.class, VeneerLives.class};
         for (Class<?> one : called) {
             U.ensureClassInitialized(one);
         }
@@ -251,6 +251,22 @@ final class VeneerAgent {
         VeneerTexts.forget();
         VeneerObjects.forget();
         VeneerInlineCaches.forget();
+        VeneerLives.forget();
+    }
+
+    /** See {@link VeneerLives#begin}. */
+    static long beginLives(long words, long time, long most) {
+        return VeneerLives.begin(words, time, most);
+    }
+
+    /** See {@link VeneerLives#fold}. */
+    static void foldLives() {
+        VeneerLives.fold();
+    }
+
+    /** See {@link VeneerLives#end}. */
+    static long endLives() {
+        return VeneerLives.end();
     }
 
     static void addInlineCaches(int page) {

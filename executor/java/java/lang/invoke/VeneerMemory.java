@@ -233,7 +233,7 @@ final class VeneerMemory {
     private static native int type(String name);
 
     /** The size of an object. */
-    private static native int size(Object o);
+    private static native long size(Object o);
 
     /** The primary class of a site: this one, if there is none yet. */
     private static native int primary(long site, int type);
@@ -594,7 +594,7 @@ final class VeneerMemory {
         U.putInt(entry + ACCESS, known);
         U.putInt(entry + TYPE, type(o == null ? (String) owner : o.getClass().getTypeName()));
         boolean isInstance = (access & IS_INSTANCE) != 0;
-        U.putInt(entry + OFFSET, o == null ? 0 : isInstance ? size(o) : offset(o, (String) owner, (String) name));
+        U.putInt(entry + OFFSET, o == null ? 0 : isInstance ? (int) size(o) : offset(o, (String) owner, (String) name));
     }
 
     /** The offset of a field, or of the first element of an array. */

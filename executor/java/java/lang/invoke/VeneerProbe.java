@@ -535,6 +535,23 @@ public final class VeneerProbe {
         VeneerMemory.allocated(o, shard, site, access, l1);
     }
 
+    // ---- lives of objects -----------------------------------------------------------------------
+
+    /** See {@link VeneerLives#born}. */
+    public static boolean objectBorn(Object o, Object site) {
+        return VeneerLives.born(o, site);
+    }
+
+    /** See {@link VeneerLives#constructed}. */
+    public static boolean objectConstructed(Object o, Object site) {
+        return VeneerLives.constructed(o, site);
+    }
+
+    /** See {@link VeneerLives#used}. */
+    public static boolean objectUsed(Object o) {
+        return VeneerLives.used(o);
+    }
+
     // ---- keys of tables, values of objects, passes ----------------------------------------------
 
     /** The number of a string in a table, by its first characters; 0 for other objects. */
