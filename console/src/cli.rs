@@ -31,7 +31,7 @@ pub use export::{ExportArguments, Format};
 pub use generated::{CompletionsArguments, ManArguments};
 pub use lifetimes::{
     LifetimesArguments, LifetimesClock, LifetimesCommand, LifetimesGroup, LifetimesRecordArguments,
-    LifetimesShowArguments, LifetimesView,
+    LifetimesShowArguments, LifetimesView, LifetimesWeight,
 };
 pub use mcp::McpArguments;
 pub use memory::{

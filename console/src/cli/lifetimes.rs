@@ -37,6 +37,7 @@ Examples:
   veneer lifetimes show app.vmem
   veneer lifetimes show app.vmem --by type --clock bytes
   veneer lifetimes show app.vmem --histogram --clock time
+  veneer lifetimes show app.vmem --collapsed drag | flamegraph.pl > drag.svg
   veneer lifetimes show app.vmem --json | jq '.rows[] | [.site, .drag.time.median]'
 
 Exit codes: 0 success, 2 the file could not be read.";
@@ -117,6 +118,23 @@ pub struct LifetimesShowArguments {
     /// Print JSON, with all rows and histograms.
     #[arg(long, conflicts_with = "histogram")]
     pub json: bool,
+    /// Print collapsed stacks of type, method and line, for flame graph tools. The weight is the number
+    /// of objects, or the sum of a length on the clock, each one counted as the beginning of its bucket.
+    #[arg(long, value_name = "WEIGHT", conflicts_with_all = ["json", "histogram"])]
+    pub collapsed: Option<LifetimesWeight>,
+}
+
+/// A value of `--collapsed`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LifetimesWeight {
+    /// The number of objects.
+    Objects,
+    /// From birth to last use.
+    Use,
+    /// From last use to death.
+    Drag,
+    /// From birth to death.
+    Life,
 }
 
 /// The way in which lifetimes are shown.

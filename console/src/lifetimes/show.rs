@@ -8,7 +8,9 @@ use anyhow::{Context, Result};
 use veneer_memory::profile::{LifetimeGroup, LifetimeRow, MemoryProfile, ProfileFile};
 use veneer_memory::{Lifetimes, LogHistogram};
 
-use crate::cli::{LifetimesClock, LifetimesGroup, LifetimesShowArguments, LifetimesView};
+use crate::cli::{
+    LifetimesClock, LifetimesGroup, LifetimesShowArguments, LifetimesView, LifetimesWeight,
+};
 use crate::output::{Style, print_error};
 use crate::replaced_file::replace_file;
 use crate::table;
@@ -31,6 +33,13 @@ pub fn run(arguments: &LifetimesShowArguments) -> Result<u8> {
         print_error(&format_args!(
             "{name} ends early; the rows before the end are shown"
         ));
+    }
+    if let Some(weight) = arguments.collapsed {
+        let mut to = BufWriter::new(io::stdout().lock());
+        let rows = file.profile.lifetimes(LifetimeGroup::Site);
+        write_collapsed(&mut to, &rows, weight, clock_index(arguments.view.clock))?;
+        to.flush()?;
+        return Ok(0);
     }
     print(&file.profile, arguments.view, arguments.json)?;
     Ok(0)
@@ -158,6 +167,38 @@ fn clock_index(clock: LifetimesClock) -> usize {
     }
 }
 
+/// Writes a stack of type, method and line for each row, with its weight.
+fn write_collapsed(
+    to: &mut impl Write,
+    rows: &[LifetimeRow],
+    weight: LifetimesWeight,
+    clock: usize,
+) -> io::Result<()> {
+    for row in rows {
+        let lives = &row.lives;
+        let weight = match weight {
+            LifetimesWeight::Objects => lives.objects,
+            LifetimesWeight::Use => sum(&lives.used[clock]),
+            LifetimesWeight::Drag => sum(&lives.drag[clock]),
+            LifetimesWeight::Life => sum(&lives.life[clock]),
+        };
+        if weight > 0 {
+            // A semicolon separates frames, and descriptors have some.
+            let (method, line) = row.site.rsplit_once(':').unwrap_or((&row.site, "?"));
+            let method = method.replace(';', ",");
+            writeln!(to, "{};{method};line {line} {weight}", row.type_name)?;
+        }
+    }
+    Ok(())
+}
+
+/// The sum of all numbers, each one counted as the beginning of its bucket.
+fn sum(histogram: &LogHistogram) -> u64 {
+    let counts = histogram.counts().iter().enumerate();
+    let parts = counts.map(|(bucket, n)| LogHistogram::lower_bound(bucket).saturating_mul(*n));
+    parts.fold(0, u64::saturating_add)
+}
+
 /// All elements but the first one.
 fn tail<T>(row: &[T; 9]) -> [&T; 8] {
     std::array::from_fn(|index| &row[index + 1])
@@ -271,6 +312,18 @@ mod tests {
         assert_eq!(bars.len(), 2, "{shown}");
         assert!(bars[0].trim_start().starts_with("4 "), "{shown}");
         assert!(shown.contains("none"), "{shown}");
+    }
+
+    #[test]
+    fn stacks_have_type_method_and_line() {
+        let mut to = Vec::new();
+        let rows = [row("a.C::m(La/D;)V:12")];
+        write_collapsed(&mut to, &rows, LifetimesWeight::Use, 1).unwrap();
+        write_collapsed(&mut to, &rows, LifetimesWeight::Drag, 1).unwrap();
+        assert_eq!(
+            String::from_utf8(to).unwrap(),
+            "a.B;a.C::m(La/D,)V;line 12 68\n"
+        );
     }
 
     #[test]

@@ -59,6 +59,8 @@ struct Recording {
     /// Those that are attached.
     attached: BTreeSet<InstrumentId>,
     directory: PathBuf,
+    /// The most objects that are followed at a time.
+    limit: u64,
     profile: MemoryProfile,
     problem: Option<String>,
 }
@@ -172,15 +174,21 @@ impl LifetimeRecorder {
         });
     }
 
+    /// Notes the most objects that are followed at a time.
+    pub fn set_limit(&self, limit: u64) {
+        self.latest.lock().limit = limit;
+    }
+
     /// Writes the file of the recording that has ended. `untracked` is the number of objects that were
-    /// not followed, and `limit` the most that were followed at a time.
-    pub fn write(&self, untracked: u64, limit: u64) {
+    /// not followed.
+    pub fn write(&self, untracked: u64) {
         self.clock.stop();
         let mut latest = self.latest.lock();
+        let limit = latest.limit;
         let mut profile = std::mem::take(&mut latest.profile);
         if untracked > 0 {
             profile.notes.push(format!(
-                "{untracked} objects were not followed, because {limit} objects are followed at a time, or because the heap was full"
+                "{untracked} objects were not followed, because at most {limit} objects are followed at a time in this heap, or because the heap was full"
             ));
         }
         if let Err(error) = write_file(&latest.directory, &profile) {
@@ -302,7 +310,8 @@ mod tests {
             recorder.words.set(BUFFER + word, value);
         }
         recorder.add_row("a.B\nm(I)V\n17", "a.C");
-        recorder.write(5, 10);
+        recorder.set_limit(10);
+        recorder.write(5);
         let summary = recorder.summary(one).expect("a recording");
         assert_eq!(summary.problem, None);
         let file = fs::File::open(Path::new(&summary.directory).join(FILE)).expect("a file");

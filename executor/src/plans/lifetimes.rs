@@ -35,7 +35,10 @@ pub fn begin(agent: &Agent, env: Env, id: InstrumentId) -> Result<(), LifetimeEr
     // SAFETY: the agent, and with it the clocks, is never dropped.
     let begun = unsafe { agent.library.begin_lives(env, addresses, MAX_OBJECTS) };
     let begun = match begun {
-        Ok(1..) => Ok(()),
+        Ok(limit @ 1..) => {
+            recorder.set_limit(limit as u64);
+            Ok(())
+        }
         Ok(_) => Err(LifetimeError::NoRoom),
         Err(error) => Err(error.into()),
     };
@@ -61,7 +64,7 @@ pub fn end(agent: &Agent, env: Env, id: InstrumentId) -> bool {
         agent.report_problem("", &error.to_string());
         0
     });
-    agent.lifetimes.write(untracked, MAX_OBJECTS.into());
+    agent.lifetimes.write(untracked);
     if let Some(problem) = agent.lifetimes.problem() {
         agent.report_problem("", &format!("lifetimes could not be written: {problem}"));
     }
