@@ -2,6 +2,7 @@
 //!
 //! * Counts are compared with a program that prints the number of its accesses
 //!   (`tests/java/accesses/Known.java`).
+//! * Allocations are compared with the JVM's own events (`tests/native/allocations.c`).
 //! * Misses are compared with the simulator of `veneer-memory`, for accesses to one large array whose
 //!   position in memory is known (`tests/java/accesses/Walk.java`).
 
@@ -9,11 +10,12 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 
-use veneer_memory::profile::{AccessRow, MemoryProfile, ProfileFile};
+use veneer_memory::profile::{AccessRow, Dimension, MemoryProfile, ProfileFile};
 use veneer_memory::{Access as SimulatedAccess, AccessKind, Origin, Simulation, parse_description};
 use veneer_tests::browser::until_nothing_is_attached;
+use veneer_tests::call_oracle::compile_library;
 use veneer_tests::command::{run, veneer};
-use veneer_tests::folder::Folder;
+use veneer_tests::folder::{Folder, workspace};
 use veneer_tests::java_programs::{Outcome, Programs, on_a_jdk_with};
 use veneer_tests::live::Live;
 use veneer_tests::process::Process;
@@ -413,6 +415,98 @@ fn a_collection_empties_the_caches() -> Outcome {
         let profile = read(&file)?;
         let note = profile.notes.iter().find(|note| note.contains("emptied"));
         assert!(note.is_some(), "{:?}", profile.notes);
+        Ok(())
+    })
+}
+
+/// The allocated objects of each class, and their bytes.
+type Allocations = BTreeMap<String, (u64, u64)>;
+
+#[test]
+fn allocations_are_those_of_the_jvm() -> Outcome {
+    on_a_jdk_with("accesses", |programs| {
+        let library = compile_library(programs, "allocations")?;
+        let folder = Folder::new("memory-allocations")?;
+        let counted = folder.join("counted");
+        let option = format!(
+            "-agentpath:{}={},LKnown",
+            library.display(),
+            counted.display()
+        );
+        let launcher = programs.launcher().args(["-Xint", &option, "-cp"]);
+        let known = launcher
+            .arg(programs.classes().path())
+            .args(["Known", "500"]);
+        known.run()?.succeeded("java")?;
+        let mut expected = Allocations::new();
+        for line in std::fs::read_to_string(&counted)?.lines() {
+            let words: Vec<&str> = line.split(' ').collect();
+            let [signature, objects, bytes] = words[..] else {
+                continue;
+            };
+            let name = signature.trim_start_matches('L').trim_end_matches(';');
+            // The classes of lambdas are made by the JVM.
+            if !name.contains("Lambda") {
+                expected.insert(name.to_owned(), (objects.parse()?, bytes.parse()?));
+            }
+        }
+        assert!(expected.len() > 10, "{expected:?}");
+        let file = folder.join("known.vmem");
+        let place = file.display().to_string();
+        let options = ["--arm", "Known", "--arm", "Known$*", "--memory", &place];
+        run(&options, &java(programs, "Known", &["500"]))
+            .run()?
+            .succeeded("run --memory")?;
+        let profile = read(&file)?;
+        let recorded = |is_counted: &dyn Fn(&str) -> bool| {
+            let mut recorded = Allocations::new();
+            for row in &profile.allocations {
+                let name = profile.type_name(row.type_id);
+                let site = &profile.sites[row.site as usize];
+                if name.starts_with("Known") && !name.ends_with("[]") && is_counted(&site.method) {
+                    let sum = recorded.entry(name).or_default();
+                    *sum = (sum.0 + row.objects, sum.1 + row.bytes);
+                }
+            }
+            recorded
+        };
+        let all = recorded(&|_| true);
+        // JDK 17 samples the first allocations of a thread with the interval that it had before. Those are
+        // in the static initialiser of the main class.
+        let later = recorded(&|method| !method.starts_with("<clinit>"));
+        assert!(
+            expected == all || expected == later,
+            "{expected:?}, {all:?}"
+        );
+        assert!(later.len() + 1 >= all.len());
+        Ok(())
+    })
+}
+
+#[test]
+fn the_sort_of_the_paper_misses_where_the_paper_says() -> Outcome {
+    on_a_jdk_with("database", |programs| {
+        let folder = Folder::new("memory-database")?;
+        let file = folder.join("db.vmem");
+        let place = file.display().to_string();
+        let options = ["--arm", "database..*", "--memory", &place, "--cache", "dj"];
+        let java = java(programs, "database.Database", &["20000", "3"]);
+        run(&options, &java).run()?.succeeded("run --memory")?;
+        let profile = read(&file)?;
+        let rows = profile.view(Dimension::Line);
+        let source =
+            std::fs::read_to_string(workspace().join("tests/java/database/Database.java"))?;
+        let lines = source.lines().enumerate();
+        let faults = lines.filter(|(_, text)| text.contains("// FAULT sort"));
+        let faults: Vec<String> = faults
+            .map(|(index, _)| format!("database.Database::shell_sort(I)V:{}", index + 1))
+            .collect();
+        assert_eq!(faults.len(), 2);
+        let top: Vec<&str> = rows.iter().take(2).map(|row| row.name.as_str()).collect();
+        assert!(
+            faults.iter().all(|fault| top.contains(&fault.as_str())),
+            "{top:?}"
+        );
         Ok(())
     })
 }

@@ -286,6 +286,10 @@ java_constants! {
     ACCESSES_COLLECTIONS: i32 = 24;
     /// Offset in a track of accesses: the number of accesses whose site found no entry.
     ACCESSES_LOST: i32 = 32;
+    /// Offset in a track of accesses: the binary logarithm of the bytes of an entry.
+    ACCESSES_ENTRY_SHIFT: i32 = 40;
+    /// Offset in a track of accesses: the address of the description of the caches.
+    ACCESSES_CACHES: i32 = 48;
     /// Offset in an entry of accesses: the number of the object's class, an int. An entry begins with its
     /// site.
     ENTRY_CLASS: i32 = 8;
@@ -301,8 +305,6 @@ java_constants! {
     ENTRY_OBJECTS: i32 = 32;
     /// Offset in an entry of accesses: the bytes of allocated objects.
     ENTRY_OBJECT_BYTES: i32 = 40;
-    /// Offset in the description of caches: the binary logarithm of the bytes of an entry.
-    CACHES_ENTRY_SHIFT: i32 = 0;
     /// Offset in the description of caches: the number of entries of a table, a power of two, minus 1.
     CACHES_TABLE_MASK: i32 = 8;
     /// Offset in the description of caches: the bytes of the state of a thread.

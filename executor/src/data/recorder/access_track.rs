@@ -13,7 +13,7 @@ pub(super) struct AccessTrack {
     thread: u32,
     /// The number of the recording.
     pub(super) recording: u32,
-    caches: Arc<RecordedCaches>,
+    pub(super) caches: Arc<RecordedCaches>,
     pub(super) table: Box<[AtomicI64]>,
     pub(super) state: Box<[AtomicI64]>,
 }

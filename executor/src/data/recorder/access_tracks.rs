@@ -1,8 +1,8 @@
 //! The tracks of a recording of memory accesses: a table and the state of the caches of each thread.
 //!
 //! ```text
-//!   track    recording | table | state | collections | lost
-//!   caches   sizes of entry, table, state | descriptions | address of collections   one for the recording
+//!   track    recording | table | state | collections | lost | size of an entry | caches
+//!   caches   sizes of table, state | descriptions | address of collections | L1     one for the recording
 //! ```
 //!
 //! `VeneerMemory` simulates the caches and counts in the table. Its words are those of
@@ -27,6 +27,8 @@ use veneer_names::CounterSlot;
 const TABLE: usize = runtime_table::ACCESSES_TABLE as usize / 8;
 const STATE: usize = runtime_table::ACCESSES_STATE as usize / 8;
 const COLLECTIONS: usize = runtime_table::ACCESSES_COLLECTIONS as usize / 8;
+const ENTRY_SHIFT: usize = runtime_table::ACCESSES_ENTRY_SHIFT as usize / 8;
+const CACHES: usize = runtime_table::ACCESSES_CACHES as usize / 8;
 const LOST: usize = runtime_table::ACCESSES_LOST as usize / 8;
 /// The most sites that have a primary class.
 const MAX_PRIMARY_CLASSES: usize = 1 << 21;
@@ -97,6 +99,8 @@ impl Recorder {
         if let Some(opened) = &opened {
             self.set(shard, TABLE, opened.table.as_ptr() as i64);
             self.set(shard, STATE, opened.state.as_ptr() as i64);
+            self.set(shard, ENTRY_SHIFT, opened.caches.entry_shift().into());
+            self.set(shard, CACHES, opened.caches.address());
         }
         let is_open = opened.is_some();
         // The former table is freed. The owner of the track is here, so no store is under way.

@@ -74,9 +74,7 @@ impl RecordedCaches {
         let layout = TableLayout::new(descriptions)?;
         let count = descriptions.len();
         let words = WordTable::new(HEAD_WORDS + DESCRIPTION_WORDS * count.max(1));
-        let entry_shift = (layout.entry_words * 8).trailing_zeros();
         let head = [
-            (runtime_table::CACHES_ENTRY_SHIFT, i64::from(entry_shift)),
             (runtime_table::CACHES_TABLE_MASK, TABLE_ENTRIES as i64 - 1),
             (
                 runtime_table::CACHES_STATE_BYTES,
@@ -123,6 +121,11 @@ impl RecordedCaches {
     /// The address of the description, which is never freed.
     pub(super) fn address(&self) -> i64 {
         self.words.address()
+    }
+
+    /// The binary logarithm of the bytes of an entry.
+    pub(super) fn entry_shift(&self) -> u32 {
+        (self.layout.entry_words * 8).trailing_zeros()
     }
 
     /// The counters of L1, and their number.
@@ -186,7 +189,7 @@ mod tests {
                 .map(|n| caches.words.get(n))
                 .collect()
         };
-        let sizes = [7, TABLE_ENTRIES as i64 - 1, (16 + 128 + 8) * 8, 1, 99, 0];
+        let sizes = [0, TABLE_ENTRIES as i64 - 1, (16 + 128 + 8) * 8, 1, 99, 0];
         assert_eq!(words(0, 6), sizes);
         assert_eq!(words(8, 8), [6, 8, 2, 3, 0, 48, 2, 1]);
         assert_eq!(words(16, 6), [6, 32, 4, 0, 128, 64]);

@@ -28,6 +28,9 @@ import jdk.internal.vm.annotation.Stable;
  * replaced after each collection. A collection may move objects, so that lines have other contents. The
  * agent then empties L1, and changes the first word of each track. The thread empties its other
  * caches at its next miss.
+ *
+ * <p>All sizes come from the track of the thread, because a thread may be in the middle of a miss while a
+ * recording ends and another one, with other caches, begins.
  */
 final class VeneerMemory {
     private VeneerMemory() {}
@@ -39,6 +42,8 @@ final class VeneerMemory {
     private static final int STATE = VeneerLayout.ACCESSES_STATE;
     private static final int COLLECTIONS = VeneerLayout.ACCESSES_COLLECTIONS;
     private static final int LOST = VeneerLayout.ACCESSES_LOST;
+    private static final int ENTRY_SHIFT = VeneerLayout.ACCESSES_ENTRY_SHIFT;
+    private static final int CACHES = VeneerLayout.ACCESSES_CACHES;
 
     private static final int CLASS = VeneerLayout.ENTRY_CLASS;
     private static final int OFFSET = VeneerLayout.ENTRY_OFFSET;
@@ -131,12 +136,9 @@ final class VeneerMemory {
 
     /** The number of the recording, which is negative; 0 if there is none. */
     private static int recording;
-    /** The address of the description of the caches, which the agent has written. */
-    private static long caches;
-    private static int entryShift;
+    /** The address of the number of collections. */
+    private static long collections;
     private static int mask;
-    /** Binary logarithm of the bytes of a line, in whose units the writes of new objects are counted. */
-    private static int lineShift;
     /** The address of the lines that threads share; 0 if they are not recorded. */
     private static long lines;
     /** The offset of the slots of L1 in a counter shard; 0 if they are in the state of the thread. */
@@ -168,13 +170,10 @@ final class VeneerMemory {
      * frees them during the recording.
      */
     static void begin(int number, long description) {
-        caches = description;
-        entryShift = (int) U.getLong(description + VeneerLayout.CACHES_ENTRY_SHIFT);
+        collections = U.getLong(description + VeneerLayout.CACHES_COLLECTIONS);
         mask = (int) U.getLong(description + VeneerLayout.CACHES_TABLE_MASK);
         lines = U.getLong(description + VeneerLayout.CACHES_LINES);
         l1Slots = U.getLong(description + VeneerLayout.CACHES_L1_SLOTS);
-        boolean isSimulated = U.getLong(description + VeneerLayout.CACHES_COUNT) != 0;
-        lineShift = isSimulated ? (int) U.getLong(rows(0) + SHIFT) : DEFAULT_LINE_SHIFT;
         holder = new Object[HOLDER_LENGTH];
         recording = number;
     }
@@ -214,16 +213,17 @@ final class VeneerMemory {
         return scaled >= unscaled ? 3 : 0;
     }
 
-    private static long rows(int description) {
+    /** The address of the caches of a thread, which the agent has described and never frees. */
+    private static long caches(long track) {
+        return U.getLong(track + CACHES);
+    }
+
+    private static long rows(long caches, int description) {
         return caches + VeneerLayout.CACHES_HEAD + (long) description * VeneerLayout.CACHES_DESCRIPTION;
     }
 
-    private static long levels(int description) {
-        return U.getLong(rows(description) + VeneerLayout.CACHES_LEVELS);
-    }
-
-    private static long tlbs(int description) {
-        return U.getLong(rows(description) + VeneerLayout.CACHES_TLBS);
+    private static long levels(long rows) {
+        return U.getLong(rows + VeneerLayout.CACHES_LEVELS);
     }
 
     /** Opens the table of the current thread. Returns its track, or 0 if there is none. */
@@ -360,27 +360,27 @@ final class VeneerMemory {
         long replaced = reference(set(shard, line, l1), (int) (l1 >>> 51), line, isWrite ? 1 : 0);
         // The counter of the site counts the access, so a hit needs no entry.
         if (replaced != HIT) {
-            missL1(o, replaced, address, shard, site, access, type, owner, name);
+            missL1(o, replaced, line - 1, shard, site, access, type, owner, name);
         }
     }
 
     /** An access that has missed L1, and whose line has replaced another one there. */
     private static void missL1(
-            Object o, long replaced, long address, long shard, long site, long access, int type, Object owner, Object name) {
+            Object o, long replaced, long line, long shard, long site, long access, int type, Object owner, Object name) {
         long track = track(shard);
         if (track == 0) {
             return;
         }
         long entry = primaryEntry(track, site, access, type, o, owner, name);
         add(entry + ACCESSES, 1);
-        missed(shard, track, entry, address >>> lineShift, replaced);
+        missed(track, entry, line, replaced);
     }
 
     /** A line of L1 is missing, and has replaced another one. */
-    private static void missed(long shard, long track, long entry, long line, long replaced) {
-        long row = rows(0);
+    private static void missed(long track, long entry, long line, long replaced) {
+        long row = rows(caches(track), 0);
         add(entry + U.getLong(row + COUNTS) + MISSES, 1);
-        fetch(row, row + levels(0) * ROW, U.getLong(track + STATE), shard, entry, line, replaced, true);
+        fetch(row, row + levels(row) * ROW, U.getLong(track + STATE), entry, line, replaced, true);
     }
 
     @ForceInline
@@ -459,18 +459,26 @@ final class VeneerMemory {
 
     /** Simulates a write to each line of a new object. */
     private static void clearLines(long address, long bytes, long shard, long l1, long track, long entry) {
-        long first = address >>> lineShift;
-        int lines = (int) ((address + bytes - 1 >>> lineShift) - first) + 1;
+        boolean isInShard = l1 != 0 && l1 != COUNTED;
+        if (isInShard && (l1 & 0xffff_ffffL) != l1Slots) {
+            return;
+        }
+        long row = rows(caches(track), 0);
+        int shift = U.getLong(caches(track) + VeneerLayout.CACHES_COUNT) == 0
+                ? DEFAULT_LINE_SHIFT
+                : (int) U.getLong(row + SHIFT);
+        long first = address >>> shift;
+        int lines = (int) ((address + bytes - 1 >>> shift) - first) + 1;
         add(entry + ACCESSES, lines);
         for (int i = 0; i < lines; i++) {
             long line = first + i;
-            if (l1 == 0 || l1 == COUNTED) {
-                simulate(track, shard, entry, Math.max(line << lineShift, address), true);
+            if (!isInShard) {
+                simulate(track, shard, entry, Math.max(line << shift, address), true);
                 continue;
             }
             long replaced = reference(set(shard, line + 1, l1), (int) (l1 >>> 51), line + 1, 1);
             if (replaced != HIT) {
-                missed(shard, track, entry, line, replaced);
+                missed(track, entry, line, replaced);
             }
         }
     }
@@ -496,7 +504,7 @@ final class VeneerMemory {
 
     @ForceInline
     private static long entry(long track, long site, int type) {
-        return U.getLong(track + TABLE) + ((long) (hash(site, type) & mask) << entryShift);
+        return U.getLong(track + TABLE) + ((long) (hash(site, type) & mask) << U.getLong(track + ENTRY_SHIFT));
     }
 
     @ForceInline
@@ -540,16 +548,16 @@ final class VeneerMemory {
         if (state == -(long) number) {
             return 0;
         }
-        long collections = U.getLong(U.getLong(caches + VeneerLayout.CACHES_COLLECTIONS));
-        if (collections != holderAge) {
-            holderAge = collections;
+        long age = U.getLong(collections);
+        if (age != holderAge) {
+            holderAge = age;
             holder = new Object[HOLDER_LENGTH];
             if (lines != 0) {
                 U.setMemory(lines, VeneerLayout.LINES << VeneerLayout.LINE_SHIFT, (byte) 0);
             }
         }
         if (state == ((long) number << 32 | 1)) {
-            U.setMemory(U.getLong(track + STATE), U.getLong(caches + VeneerLayout.CACHES_STATE_BYTES), (byte) 0);
+            U.setMemory(U.getLong(track + STATE), U.getLong(caches(track) + VeneerLayout.CACHES_STATE_BYTES), (byte) 0);
             add(track + COLLECTIONS, 1);
             U.putLong(track, number);
             return track;
@@ -564,9 +572,10 @@ final class VeneerMemory {
     @DontInline
     private static long find(long track, long site, int type, Object o, int access, Object owner, Object name) {
         long table = U.getLong(track + TABLE);
+        int shift = (int) U.getLong(track + ENTRY_SHIFT);
         int at = hash(site, type) & mask;
         for (int probes = 0; probes < MOST_PROBES; probes++) {
-            long entry = table + ((long) at << entryShift);
+            long entry = table + ((long) at << shift);
             long known = U.getLong(entry);
             if (known == site && U.getInt(entry + CLASS) == type) {
                 return entry;
@@ -585,7 +594,7 @@ final class VeneerMemory {
             at = at + 1 & mask;
         }
         add(track + LOST, 1);
-        return table + ((long) mask + 1 << entryShift);
+        return table + ((long) mask + 1 << shift);
     }
 
     private static void fill(long entry, Object o, int access, Object owner, Object name) {
@@ -673,11 +682,15 @@ final class VeneerMemory {
     @DontInline
     private static void simulate(long track, long shard, long entry, long address, boolean isWrite) {
         long state = U.getLong(track + STATE);
+        long caches = caches(track);
+        long slots = U.getLong(caches + VeneerLayout.CACHES_L1_SLOTS);
+        long inShard = slots == 0 ? 0 : shard + slots;
         int descriptions = (int) U.getLong(caches + VeneerLayout.CACHES_COUNT);
         for (int i = 0; i < descriptions; i++) {
-            long rows = rows(i);
-            translate(state, entry, address, rows + VeneerLayout.CACHES_FIRST_TLB, tlbs(i));
-            pass(rows, rows + levels(i) * ROW, state, shard, entry, address, 0, isWrite, true);
+            long rows = rows(caches, i);
+            long tlbs = U.getLong(rows + VeneerLayout.CACHES_TLBS);
+            translate(state, entry, address, rows + VeneerLayout.CACHES_FIRST_TLB, tlbs);
+            pass(rows, rows + levels(rows) * ROW, state, inShard, entry, address, 0, isWrite, true);
         }
     }
 
@@ -699,13 +712,14 @@ final class VeneerMemory {
      * in {@code profiles/memory/src/hierarchy.rs}.
      *
      * @param end the address behind the last level
+     * @param l1 the address of the slots, if the level is an L1 in the counter shard; else 0
      * @param bytes the number of bytes of a request that is no access
      */
     private static void pass(
             long row,
             long end,
             long state,
-            long shard,
+            long l1,
             long entry,
             long address,
             long bytes,
@@ -721,8 +735,7 @@ final class VeneerMemory {
         boolean isPassedOn = isWrite && !writesBack;
         long dirty = isWrite && writesBack ? 1 : 0;
         long line = (address >>> shift) + 1;
-        boolean isInShard = l1Slots != 0 && row == rows(0);
-        long set = (isInShard ? shard + l1Slots : state + U.getLong(row + FIRST_SLOT)) + set(row, line);
+        long set = (l1 != 0 ? l1 : state + U.getLong(row + FIRST_SLOT)) + set(row, line);
         boolean allocates = !isWrite || (policy & WRITE_ALLOCATES) != 0;
         long replaced = allocates ? reference(set, (int) ways, line, dirty) : touch(set, (int) ways, line, dirty);
         if (isDemand) {
@@ -732,28 +745,28 @@ final class VeneerMemory {
         }
         if (replaced != HIT && allocates) {
             if (isDemand || !isWrite || bytes < 1L << shift) {
-                fetch(row, end, state, shard, entry, line - 1, replaced, isDemand);
+                fetch(row, end, state, entry, line - 1, replaced, isDemand);
             } else {
-                writeBack(row, end, state, shard, entry, replaced);
+                writeBack(row, end, state, entry, replaced);
             }
         }
         if (isPassedOn || replaced != HIT && !allocates) {
-            pass(row + ROW, end, state, shard, entry, address, bytes, isWrite, isDemand);
+            pass(row + ROW, end, state, 0, entry, address, bytes, isWrite, isDemand);
         }
     }
 
     /** Reads a line that a level misses from the next one, and writes the line back that it replaces. */
     private static void fetch(
-            long row, long end, long state, long shard, long entry, long line, long replaced, boolean isDemand) {
+            long row, long end, long state, long entry, long line, long replaced, boolean isDemand) {
         long shift = U.getLong(row + SHIFT);
-        pass(row + ROW, end, state, shard, entry, line << shift, 1L << shift, false, isDemand);
-        writeBack(row, end, state, shard, entry, replaced);
+        pass(row + ROW, end, state, 0, entry, line << shift, 1L << shift, false, isDemand);
+        writeBack(row, end, state, entry, replaced);
     }
 
-    private static void writeBack(long row, long end, long state, long shard, long entry, long replaced) {
+    private static void writeBack(long row, long end, long state, long entry, long replaced) {
         if ((replaced & 1) != 0) {
             long shift = U.getLong(row + SHIFT);
-            pass(row + ROW, end, state, shard, entry, (replaced >>> 1) - 1 << shift, 1L << shift, true, false);
+            pass(row + ROW, end, state, 0, entry, (replaced >>> 1) - 1 << shift, 1L << shift, true, false);
         }
     }
 
