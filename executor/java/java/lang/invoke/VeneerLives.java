@@ -15,7 +15,7 @@ import jdk.internal.vm.annotation.ForceInline;
  *            in a bucket by identity hash     stamps of the clocks                         counts and histograms
  * </pre>
  *
- * <p>The clocks are words outside the heap, which the agent owns ({@code executor/src/data/life_clocks.rs}):
+ * <p>The clocks are words outside the heap, which the agent owns ({@code executor/src/data/lifetime_recorder.rs}):
  * the bytes of followed objects, the uses of followed objects, and the time, which the agent writes at
  * short intervals. At the end of each collection the agent copies the clocks: an object that the
  * collection has found dead died at that moment.

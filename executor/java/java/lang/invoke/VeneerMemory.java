@@ -195,22 +195,32 @@ final class VeneerMemory {
         referenceForm = REFERENCE_BYTES == 8 ? UNCOMPRESSED : COMPRESSED + compressedShift();
     }
 
-    /** Two new arrays are mostly neighbours, so the distance of their references shows the unit. */
+    /**
+     * Two new arrays are mostly neighbours, so the distance of their references shows the unit. It is a byte
+     * in a small heap, and otherwise the alignment of objects.
+     */
     private static int compressedShift() {
-        int bytes = (int) base(long[].class) + 64;
         Object[] some = new Object[64];
         for (int i = 0; i < some.length; i++) {
             some[i] = new long[8];
         }
-        int unscaled = 0;
-        int scaled = 0;
         Object words = some;
-        for (int i = 1; i < some.length; i++) {
-            int distance = U.getInt(words, FIRST_REFERENCE + 4L * i) - U.getInt(words, FIRST_REFERENCE + 4L * i - 4);
-            unscaled += distance == bytes ? 1 : 0;
-            scaled += distance << 3 == bytes ? 1 : 0;
+        int best = 3;
+        int most = 0;
+        for (int shift = 0; shift <= 8; shift++) {
+            int unit = Math.max(8, 1 << shift);
+            int bytes = (int) base(long[].class) + 64 + unit - 1 & -unit;
+            int found = 0;
+            for (int i = 1; i < some.length; i++) {
+                long at = FIRST_REFERENCE + 4L * i;
+                found += U.getInt(words, at) - U.getInt(words, at - 4) << shift == bytes ? 1 : 0;
+            }
+            if (found > most) {
+                most = found;
+                best = shift;
+            }
         }
-        return scaled >= unscaled ? 3 : 0;
+        return best;
     }
 
     /** The address of the caches of a thread, which the agent has described and never frees. */
