@@ -4,6 +4,7 @@
 use crate::agent::Agent;
 use crate::classes::call_counting;
 use crate::data::call_stacks::JvmAccess;
+use crate::data::recorder::Recorder;
 use crate::data::recorder::recorded_thread::RecordedThread;
 use crate::data::recorder::thread_events::EventValue;
 use crate::guard::guarded;
@@ -163,14 +164,30 @@ pub unsafe fn open_trace(
     tid: jlong,
     (name, group): (jobject, jobject),
 ) -> jlong {
-    guarded("a thread's first recorded call", 0, || {
+    let open = |recorder: &Recorder, shard, thread| recorder.open(shard, number, thread);
+    // SAFETY: given by the caller.
+    unsafe { open_track(jni, shard, tid, (name, group), open) }
+}
+
+/// Opens a track of the current thread, and returns its address; 0 if there is none.
+///
+/// # Safety
+/// As for [`open_trace`].
+unsafe fn open_track(
+    jni: *mut JNIEnv,
+    shard: jlong,
+    tid: jlong,
+    names: (jobject, jobject),
+    open: impl FnOnce(&Recorder, usize, RecordedThread) -> jlong,
+) -> jlong {
+    guarded("a thread's first recorded event", 0, || {
         let Some(agent) = Agent::get() else { return 0 };
         let Some(shard) = agent.shards.shard_at(shard) else {
             return 0;
         };
         // SAFETY: given by the caller.
-        let thread = unsafe { recorded_thread(jni, tid, (name, group)) };
-        agent.recorder.open(shard, number, thread)
+        let thread = unsafe { recorded_thread(jni, tid, names) };
+        open(&agent.recorder, shard, thread)
     })
 }
 
@@ -186,15 +203,9 @@ pub unsafe fn open_accesses(
     tid: jlong,
     (name, group): (jobject, jobject),
 ) -> jlong {
-    guarded("a thread's first recorded access", 0, || {
-        let Some(agent) = Agent::get() else { return 0 };
-        let Some(shard) = agent.shards.shard_at(shard) else {
-            return 0;
-        };
-        // SAFETY: given by the caller.
-        let thread = unsafe { recorded_thread(jni, tid, (name, group)) };
-        agent.recorder.open_accesses(shard, number, thread)
-    })
+    let open = |recorder: &Recorder, shard, thread| recorder.open_accesses(shard, number, thread);
+    // SAFETY: given by the caller.
+    unsafe { open_track(jni, shard, tid, (name, group), open) }
 }
 
 /// `VeneerMemory.type`: the number of the name of a type in the current recording; 0 if there is none.

@@ -95,43 +95,15 @@ final class VeneerMemory {
      */
     private static final int HOLDER_SHIFT = 7;
     private static final int HOLDER_LENGTH = 257 << HOLDER_SHIFT - 2;
-    /** {@code Unsafe.arrayBaseOffset}, whose result is an int before JDK 23 and a long since then. */
-    private static final MethodHandle BASE = findBase();
-    private static final long FIRST_REFERENCE = base(Object[].class);
-    private static final long FIRST_LONG = base(long[].class);
-    private static final long FIRST_INT = base(int[].class);
+    private static final long FIRST_REFERENCE = VeneerTexts.base(Object[].class);
+    private static final long FIRST_LONG = VeneerTexts.base(long[].class);
+    private static final long FIRST_INT = VeneerTexts.base(int[].class);
     private static final long REFERENCE_BYTES = U.arrayIndexScale(Object[].class);
 
-    private static MethodHandle findBase() {
-        MethodHandle found;
-        try {
-            found = find(int.class);
-        } catch (NoSuchMethodException e) {
-            try {
-                found = find(long.class);
-            } catch (NoSuchMethodException other) {
-                throw new NoSuchMethodError(other.getMessage());
-            }
-        }
-        return found.bindTo(U).asType(MethodType.methodType(long.class, Class.class));
-    }
-
-    private static MethodHandle find(Class<?> result) throws NoSuchMethodException {
-        MethodType type = MethodType.methodType(result, Class.class);
-        try {
-            return MethodHandles.Lookup.IMPL_LOOKUP.findVirtual(Unsafe.class, "arrayBaseOffset", type);
-        } catch (IllegalAccessException e) {
-            throw new IllegalAccessError(e.getMessage());
-        }
-    }
-
-    /** The offset of the first element of arrays of a class. */
+    /** The offset of the first element of arrays of a class: it depends on the alignment of the elements. */
     private static long base(Class<?> type) {
-        try {
-            return (long) BASE.invokeExact(type);
-        } catch (Throwable e) {
-            throw new InternalError(e);
-        }
+        boolean isPrimitive = type.getComponentType().isPrimitive();
+        return !isPrimitive ? FIRST_REFERENCE : U.arrayIndexScale(type) == 8 ? FIRST_LONG : FIRST_INT;
     }
 
     /** The number of the recording, which is negative; 0 if there is none. */
@@ -187,9 +159,8 @@ final class VeneerMemory {
 
     /** Finds out how this JVM represents references and classes, before a version needs it. */
     static void prepare() {
-        long firstByte = base(byte[].class);
         // Without a word for the class, the class is in the upper bits of the first word.
-        boolean isCompact = firstByte == 12;
+        boolean isCompact = FIRST_INT == 12;
         classOffset = isCompact ? 4 : 8;
         classShift = isCompact ? 10 : 0;
         referenceForm = REFERENCE_BYTES == 8 ? UNCOMPRESSED : COMPRESSED + compressedShift();
@@ -209,7 +180,7 @@ final class VeneerMemory {
         int most = 0;
         for (int shift = 0; shift <= 8; shift++) {
             int unit = Math.max(8, 1 << shift);
-            int bytes = (int) base(long[].class) + 64 + unit - 1 & -unit;
+            int bytes = (int) FIRST_LONG + 64 + unit - 1 & -unit;
             int found = 0;
             for (int i = 1; i < some.length; i++) {
                 long at = FIRST_REFERENCE + 4L * i;
