@@ -353,16 +353,18 @@ pub fn submission(context: jlong) -> jint {
 }
 
 /// `VeneerContexts.switched`: the current thread was switched out since the latest reading of its clock.
+/// Returns the moment of the new reading, by the clock of the recording; 0 if there is none.
 ///
 /// # Safety
 /// `shard` must be the address of the counter shard that the current thread owns, because the reading
 /// is that of the current thread.
-pub unsafe fn switched(shard: jlong) {
-    guarded("the processor time of contexts", (), || {
-        let Some(agent) = Agent::get() else { return };
-        if let Some(shard) = agent.shards.shard_at(shard) {
-            agent.recorder.switched(shard);
-        }
+pub unsafe fn switched(shard: jlong) -> jlong {
+    guarded("the processor time of contexts", 0, || {
+        let reading = Agent::get().and_then(|agent| {
+            let shard = agent.shards.shard_at(shard)?;
+            agent.recorder.switched(shard)
+        });
+        reading.map_or(0, |time| time as jlong)
     })
 }
 

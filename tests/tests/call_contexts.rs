@@ -286,6 +286,7 @@ fn cost_under(shown: &Value, caller: Option<&str>, method: &str, field: &str) ->
 fn processor_time_and_allocations_belong_to_their_context() -> Outcome {
     on_a_jdk_with("contexts", |programs| {
         for options in [&[][..], &["--exact-times"]] {
+            let is_exact = !options.is_empty();
             let options = [&["--arm", "Costs"], options].concat();
             let (shown, out) = record(programs, &programs.java("Costs"), &options)?;
             let printed = |name: &str| -> Result<i64, Box<dyn Error>> {
@@ -296,7 +297,11 @@ fn processor_time_and_allocations_belong_to_their_context() -> Outcome {
                 let expected = printed(name)?;
                 let found = cost_under(&shown, None, &format!("Costs::{name}("), "cpu_ns");
                 // Each of the 25 intervals has two readings of a clock, and a switch of the thread.
-                let tolerance = expected / 10 + 15_000_000;
+                // Without exact times, it has two ticks, too, which are late on a busy machine.
+                let tolerance = match is_exact {
+                    true => expected / 50 + 5_000_000,
+                    false => expected / 10 + 15_000_000,
+                };
                 assert!(
                     (found - expected).abs() < tolerance,
                     "{name} {options:?}: {found} recorded, {expected} measured"

@@ -322,7 +322,7 @@ pub unsafe extern "system" fn Java_java_lang_invoke_VeneerContexts_switched(
     _: *mut JNIEnv,
     _: jclass,
     shard: jlong,
-) {
+) -> jlong {
     // SAFETY: given by the caller.
     unsafe { natives::switched(shard) }
 }

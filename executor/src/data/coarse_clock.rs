@@ -6,7 +6,9 @@
 //! usually gets 0, and sometimes the whole interval. After *n* calls with a sum of *t*, the standard
 //! error is at most the square root of *t* times the interval.
 //!
-//! The thread knows no Java. It takes no lock, and ends with the recording.
+//! The thread knows no Java. It takes no lock, and ends with the recording. If more threads want to run
+//! than there are processors, it has to run before them, because a late time belongs to the wrong call.
+//! So it asks the system for short and early turns ([`run_promptly`]).
 
 use crate::data::trace_clock::TraceClock;
 use parking_lot::Mutex;
@@ -18,6 +20,11 @@ use std::time::Duration;
 
 /// The interval at which the thread writes the time for contexts.
 pub const INTERVAL: Duration = Duration::from_micros(200);
+
+/// The thread needs the processor for less than this time in each interval.
+const SLICE: Duration = Duration::from_micros(100);
+/// The priority of threads that run before all others (`setpriority(2)`).
+const FIRST: libc::c_int = -20;
 
 /// The clock with its thread.
 #[derive(Default)]
@@ -45,6 +52,7 @@ impl CoarseClock {
             let (word, ends) = (self.word.clone(), is_over.clone());
             word.store(clock.now() as i64, Ordering::Relaxed);
             let run = move || {
+                run_promptly();
                 while !ends.load(Ordering::Relaxed) {
                     std::thread::sleep(interval);
                     word.store(clock.now() as i64, Ordering::Relaxed);
@@ -70,6 +78,29 @@ impl CoarseClock {
             let _ = handle.join();
         }
     }
+}
+
+/// Asks the system to run the current thread soon after its sleep ends. The system may refuse each of
+/// the requests; then the thread runs later.
+///
+/// Measured on 2 processors with 5 busy threads (Linux 6.18): the word was 0.46 ms old in the mean,
+/// 0.33 ms after the first two requests, which need no right, and 0.11 ms after all of them.
+fn run_promptly() {
+    // SAFETY: all fields are numbers.
+    let mut attributes: libc::sched_attr = unsafe { std::mem::zeroed() };
+    attributes.size = size_of::<libc::sched_attr>() as u32;
+    // SAFETY: reads the priority of the current thread, which stays.
+    attributes.sched_nice = unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) };
+    // The length of a turn. Linux 6.12 and newer wake threads with short turns earlier.
+    attributes.sched_runtime = SLICE.as_nanos() as u64;
+    // SAFETY: the kernel reads the structure, whose size is given. 0 is the current thread.
+    unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) };
+    // The kernel may delay the end of a sleep by 50 µs unless a thread asks for less.
+    // SAFETY: the request concerns only the current thread.
+    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1 as libc::c_ulong) };
+    // Needs a right. On Linux, the priority is that of a thread.
+    // SAFETY: as above.
+    unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, FIRST) };
 }
 
 #[cfg(test)]

@@ -40,8 +40,6 @@ const RSEQ_CS: usize = 8;
 const SECTION_LENGTH: u64 = 8;
 const SIGNATURE_OFFSET: usize = 28;
 const ABORT_OFFSET: u64 = 32;
-/// The most attempts to read both clocks without a switch between them.
-const MAX_READINGS: usize = 4;
 
 /// The word that threads without a watched field compare. It is always zero.
 static ZERO: AtomicU64 = AtomicU64::new(0);
@@ -262,23 +260,24 @@ impl Watch {
 
     /// Reads `clock` and the clock of the current thread at one moment, and watches for a switch from
     /// that moment on.
+    ///
+    /// A thread that has used up its turn is often switched out by the reading itself: the system call
+    /// brings the thread's account up to date, and the kernel looks at the account before it returns.
+    /// This switch counts as later than the reading. The time of the thread does not go on meanwhile,
+    /// so it belongs to the moment before the system call.
     pub fn read(self, clock: impl Fn() -> u64) -> Reading {
-        let mut reading = Reading { time: 0, cpu_ns: 0 };
-        for _ in 0..MAX_READINGS {
-            self.begin();
-            let before = clock();
-            let cpu_ns = thread_clock();
-            let after = clock();
-            // The system call reads the clock about in its middle.
-            reading = Reading {
-                time: before.midpoint(after),
-                cpu_ns,
-            };
-            if self == Watch::Always || !self.was_switched() {
-                break;
-            }
-        }
-        reading
+        self.begin();
+        let before = clock();
+        let cpu_ns = thread_clock();
+        let after = clock();
+        let is_whole = self == Watch::Always || !self.was_switched();
+        // The system call reads the clock about in its middle.
+        let time = if is_whole {
+            before.midpoint(after)
+        } else {
+            before
+        };
+        Reading { time, cpu_ns }
     }
 }
 

@@ -56,12 +56,14 @@ impl ContextTrack {
     }
 
     /// The current thread, which owns the tree, was switched out during its innermost open call. `node` is
-    /// the address of the node of this call.
-    pub(super) fn switched(&mut self, node: i64) {
-        if self.watch != Watch::Never {
-            let reading = self.watch.read(|| self.clock.now());
-            self.note(reading, node);
+    /// the address of the node of this call. Returns the moment of the new reading.
+    pub(super) fn switched(&mut self, node: i64) -> Option<u64> {
+        if self.watch == Watch::Never {
+            return None;
         }
+        let reading = self.watch.read(|| self.clock.now());
+        self.note(reading, node);
+        Some(reading.time)
     }
 
     /// Notes that the recording of the thread has ended, in the call of the node at an address.

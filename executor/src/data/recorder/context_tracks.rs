@@ -97,15 +97,12 @@ impl Recorder {
     }
 
     /// The current thread, which owns the shard, was switched out since the latest reading of its clock.
-    pub fn switched(&self, shard: usize) {
-        let Some(track) = self.contexts.get(shard) else {
-            return;
-        };
-        let mut track = track.lock();
+    /// Returns the moment of the new reading.
+    pub fn switched(&self, shard: usize) -> Option<u64> {
+        let mut track = self.contexts.get(shard)?.lock();
         let is_current = |one: &&mut ContextTrack| -i64::from(one.recording) == self.get(shard, 0);
-        if let Some(track) = track.as_mut().filter(is_current) {
-            track.switched(self.get(shard, CURRENT) & ADDRESS);
-        }
+        let track = track.as_mut().filter(is_current)?;
+        track.switched(self.get(shard, CURRENT) & ADDRESS)
     }
 
     /// The thread that owns a shard ends: completes its tree.

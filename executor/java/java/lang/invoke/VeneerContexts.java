@@ -84,8 +84,11 @@ final class VeneerContexts {
      */
     private static native int submission(long context);
 
-    /** Adds to the current node the time during which the current thread was switched out. */
-    private static native void switched(long shard);
+    /**
+     * Adds to the current node the time during which the current thread was switched out. Returns the
+     * moment of this reading; 0 if there is none.
+     */
+    private static native long switched(long shard);
 
     /**
      * The address of the time that the agent writes at short intervals
@@ -115,6 +118,16 @@ final class VeneerContexts {
         active = NO_TAG;
         recording = 0;
         VeneerTask.forgetAll();
+    }
+
+    /**
+     * Lets the agent read the processor time of the current thread. Returns the time of an event whose
+     * time was read as {@code now}. The thread can have been switched out since then: if times are exact,
+     * the event is at the end of the time that the agent adds to the current node.
+     */
+    private static long timeAfterSwitch(long shard, long now) {
+        long reading = switched(shard);
+        return coarse == 0 ? Math.max(now, reading) : now;
     }
 
     /** The tag of a recording of contexts, whose number is negative. */
@@ -165,7 +178,7 @@ final class VeneerContexts {
         // stores do. So an overflow of the stack happens before the first store.
         long now = now();
         if (VeneerTrace.wasSwitched(track)) {
-            switched(shard);
+            now = timeAfterSwitch(shard, now);
         }
         if (U.getLong(track + NESTED) != 0) {
             return enterOverflow(track, number, now);
@@ -254,7 +267,7 @@ final class VeneerContexts {
     private static boolean enterTask(long shard, long track, int number, long context) throws Throwable {
         long now = now();
         if (VeneerTrace.wasSwitched(track)) {
-            switched(shard);
+            now = timeAfterSwitch(shard, now);
         }
         if (U.getLong(track + NESTED) != 0) {
             return false;
@@ -297,7 +310,7 @@ final class VeneerContexts {
         }
         long now = now();
         if (VeneerTrace.wasSwitched(track)) {
-            switched(shard);
+            now = timeAfterSwitch(shard, now);
         }
         long nodes = U.getLong(track + NODES);
         long current = (U.getLong(track + CURRENT) & ADDRESS) - nodes;
@@ -363,7 +376,7 @@ final class VeneerContexts {
         }
         long now = now();
         if (VeneerTrace.wasSwitched(track)) {
-            switched(shard);
+            now = timeAfterSwitch(shard, now);
         }
         long nested = U.getLong(track + NESTED);
         if ((state & OVERFLOW) != 0) {
