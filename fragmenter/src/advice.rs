@@ -3,6 +3,7 @@
 //! | action              | bytecode                                                    | state carried over |
 //! |---------------------|-------------------------------------------------------------|--------------------|
 //! | `Count`             | `shard[slot] += 1`                                          |                    |
+//! | `CountInWindow`     | `if in a window { shard[slot] += 1 }`                       |                    |
 //! | `Start`             | `t = now`                                                   | `t`                |
 //! | `Stop`              | `if t != 0 { record(slot, now - t); t = 0 }`                | `t`                |
 //! | `LapTimer`          | `if t != 0 { record(slot, now - t) }; t = now`              | `t`                |
@@ -90,6 +91,9 @@ pub enum ProbeArgument {
     /// The address of the thread's counters, as a `long`. The same site must have another action that
     /// needs the counters.
     Shard,
+    /// The address of the thread's counters during a window of a sampled recording, and otherwise 0
+    /// ([`ProbeAction::CountInWindow`]).
+    ShardInWindow,
 }
 
 /// The effect of one piece of advice. A slot is the number of a counter in the thread's shard. For
@@ -98,6 +102,12 @@ pub enum ProbeArgument {
 pub enum ProbeAction {
     /// Adds 1 to the counter.
     Count {
+        /// The slot of the counter.
+        slot: CounterSlot,
+    },
+    /// Adds 1 to the counter during a window of a sampled recording. The version asks for the window when
+    /// an activation begins and in each loop ([`crate::version`], `window.rs`).
+    CountInWindow {
         /// The slot of the counter.
         slot: CounterSlot,
     },
@@ -221,6 +231,7 @@ impl ProbeAction {
         match self {
             ProbeAction::Count { slot }
             | ProbeAction::CountBuffered { slot }
+            | ProbeAction::CountInWindow { slot }
             | ProbeAction::Stop { slot }
             | ProbeAction::LateStop { slot }
             | ProbeAction::LapTimer { slot }
@@ -245,6 +256,15 @@ impl ProbeAction {
         match self {
             ProbeAction::RunProbe { method, .. } => &method.tables,
             _ => &[],
+        }
+    }
+
+    /// Whether the action only acts during the windows of a sampled recording.
+    pub fn is_in_window(&self) -> bool {
+        match self {
+            ProbeAction::CountInWindow { .. } => true,
+            ProbeAction::RunProbe { reads, .. } => reads.contains(&ProbeArgument::ShardInWindow),
+            _ => false,
         }
     }
 

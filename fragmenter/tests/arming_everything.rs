@@ -185,6 +185,7 @@ fn probes(method: &Method, probe_set: ProbeSet, slots: &mut u32) -> Vec<Probe> {
     add(Site::Throw, &|_| ProbeAction::TraceThrow { slot: call });
     for f in fragments.iter().copied().step_by(4) {
         add(Site::Before(f), &|_| ProbeAction::TraceAllocation);
+        add(Site::Before(f), &|slot| ProbeAction::CountInWindow { slot });
     }
     // The number is limited, because each timer is a local variable of the version.
     for f in fragments.iter().copied().step_by(3).take(20) {

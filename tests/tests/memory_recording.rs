@@ -3,6 +3,8 @@
 //! * Counts are compared with a program that prints the number of its accesses
 //!   (`tests/java/accesses/Known.java`).
 //! * Allocations are compared with the JVM's own events (`tests/native/allocations.c`).
+//! * The misses of a sample are compared with those of all accesses of a program whose rounds are alike
+//!   (`tests/java/accesses/Steady.java`).
 //! * Misses are compared with the simulator of `veneer-memory`, for accesses to one large array whose
 //!   position in memory is known (`tests/java/accesses/Walk.java`).
 
@@ -10,7 +12,9 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 
-use veneer_memory::profile::{AccessRow, Dimension, MemoryProfile, ProfileFile};
+use veneer_memory::profile::{
+    AccessRow, Dimension, LevelCount, MemoryProfile, ProfileFile, UNKNOWN_MARGIN,
+};
 use veneer_memory::{Access as SimulatedAccess, AccessKind, Origin, Simulation, parse_description};
 use veneer_tests::browser::until_nothing_is_attached;
 use veneer_tests::call_oracle::compile_library;
@@ -203,7 +207,7 @@ fn misses_are_those_of_the_simulator() -> Outcome {
             let folder = Folder::new("memory-walk")?;
             let file = folder.join("walk.vmem");
             let place = file.display().to_string();
-            let mut options = vec!["--arm", "Walk::walk(..)", "--memory", &place];
+            let mut options = vec!["--check", "--arm", "Walk::walk(..)", "--memory", &place];
             options.extend(caches.iter().flat_map(|cache| ["--cache", cache]));
             let numbers = [elements, seed, count].map(|number| number.to_string());
             let numbers: Vec<&str> = numbers.iter().map(String::as_str).collect();
@@ -243,6 +247,68 @@ fn misses_are_those_of_the_simulator() -> Outcome {
                 }
             }
         }
+        Ok(())
+    })
+}
+
+/// The rounds of the exact recording, and of the sampled one, which takes some seconds.
+const STEADY_ROUNDS: [&str; 2] = ["20", "6000"];
+/// A part of the program that has fewer lookups has no steady ratio.
+const STEADY_LOOKUPS: u64 = 1_000;
+
+/// Misses and lookups by instruction, type and level, with the margin of the misses.
+fn by_level(profile: &MemoryProfile) -> BTreeMap<(String, String, usize), LevelCount> {
+    let rows = profile.accesses.iter().flat_map(|row| {
+        let levels = row.caches.iter().flat_map(|caches| &caches.levels);
+        let type_name = row.type_id.map(|id| profile.type_name(id));
+        let key = (profile.site_name(row.site), type_name.unwrap_or_default());
+        levels
+            .enumerate()
+            .map(move |(level, count)| ((key.0.clone(), key.1.clone(), level), *count))
+    });
+    let mut sums: BTreeMap<_, LevelCount> = BTreeMap::new();
+    rows.for_each(|(key, count)| sums.entry(key).or_default().add(&count));
+    sums
+}
+
+#[test]
+fn the_ratios_of_a_sample_are_those_of_all_accesses_within_the_stated_error() -> Outcome {
+    on_a_jdk_with("accesses", |programs| {
+        let folder = Folder::new("memory-steady")?;
+        let mut profiles = Vec::new();
+        for (rounds, sample) in STEADY_ROUNDS.iter().zip([&[][..], &["--sample"]]) {
+            let place = folder.join("steady.vmem");
+            let file = place.display().to_string();
+            let caches = "L1:32K/8/64,L2:256K/8/64";
+            let mut options = vec!["--check", "--arm", "Steady"];
+            options.extend(["--memory", &file, "--cache", caches]);
+            options.extend(sample);
+            let java = programs.launcher().args(["-XX:+UseSerialGC", "-cp"]);
+            let java = java.arg(programs.classes().path()).args(["Steady", rounds]);
+            run(&options, &java).run()?.succeeded("run --memory")?;
+            profiles.push(by_level(&read(&place)?));
+        }
+        let [all, sample] = &profiles[..] else {
+            return Err("two profiles".into());
+        };
+        let (mut compared, mut wrong) = (0, Vec::new());
+        for (key, exact) in all {
+            let Some(found) = sample.get(key) else {
+                continue;
+            };
+            if exact.lookups < STEADY_LOOKUPS || found.margin == UNKNOWN_MARGIN {
+                continue;
+            }
+            compared += 1;
+            let expected = exact.misses as f64 / exact.lookups as f64 * found.lookups as f64;
+            // The agent allocates before the program does, so that objects are in other lines.
+            let moved = found.lookups as f64 / 50.0;
+            if (found.misses as f64 - expected).abs() > found.margin as f64 + moved {
+                wrong.push(format!("{key:?}: {found:?} instead of {expected:.0}"));
+            }
+        }
+        assert!(compared >= 8, "{compared} of {}: {sample:?}", all.len());
+        assert!(wrong.is_empty(), "of {compared}: {wrong:#?}");
         Ok(())
     })
 }

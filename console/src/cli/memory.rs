@@ -90,6 +90,10 @@ pub struct MemoryRecordArguments {
     /// Costs about twice as much.
     #[arg(long)]
     pub sharing: bool,
+    /// Record only in short windows, 12 ms in each 120 ms, and say how large the error of the misses is.
+    /// Costs a fraction of the exact recording. Counts are then those of the windows.
+    #[arg(long, conflicts_with = "sharing")]
+    pub sample: bool,
     /// Record for this many seconds.
     #[arg(long = "for", value_name = "SECONDS", value_parser = seconds, default_value = "10")]
     pub seconds: f64,

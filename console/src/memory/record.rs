@@ -76,7 +76,10 @@ pub fn run(arguments: &MemoryRecordArguments) -> Result<u8> {
     for pattern in &patterns {
         MethodPattern::parse(pattern)?;
     }
-    let plan = RecordingPlan::new(patterns, cache_texts(&arguments.caches, arguments.sharing)?);
+    let plan = RecordingPlan::new(
+        patterns,
+        cache_texts(&arguments.caches, [arguments.sharing, arguments.sample])?,
+    );
     let Some(mut profile) = record(arguments, &plan, &interruption)? else {
         return Ok(EXIT_PROGRAM_FAILED);
     };

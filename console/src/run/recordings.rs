@@ -103,7 +103,14 @@ impl Recordings {
             memory: arguments
                 .memory
                 .as_deref()
-                .map(|place| RunMemory::prepare(place, arm, &arguments.caches, arguments.sharing))
+                .map(|place| {
+                    RunMemory::prepare(
+                        place,
+                        arm,
+                        &arguments.caches,
+                        [arguments.sharing, arguments.sample],
+                    )
+                })
                 .transpose()?,
             armed: arguments
                 .lifetimes_of

@@ -10,3 +10,12 @@ impl L1Form {
     /// Each access is simulated by a call.
     pub const SLOW: L1Form = L1Form(0);
 }
+
+/// How accesses are recorded, as far as the code of versions depends on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AccessForm {
+    /// The first level of the caches.
+    pub l1: L1Form,
+    /// Whether only accesses in windows are recorded.
+    pub is_sampled: bool,
+}

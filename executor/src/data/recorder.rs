@@ -38,6 +38,7 @@ mod context_tracks;
 pub mod jvm_tracks;
 pub mod recorded_caches;
 pub mod recorded_thread;
+pub mod recording_windows;
 mod submissions;
 pub mod thread_events;
 mod trace_names;
@@ -51,6 +52,7 @@ use crate::data::recorder::access_track::AccessTrack;
 use crate::data::recorder::context_track::ContextTrack;
 use crate::data::recorder::recorded_caches::RecordedCaches;
 use crate::data::recorder::recorded_thread::RecordedThread;
+use crate::data::recorder::recording_windows::RecordingWindows;
 use crate::data::recorder::submissions::Submissions;
 use crate::data::recorder::trace_names::TraceNames;
 use crate::data::recorder::track::Track;
@@ -192,6 +194,8 @@ pub struct Recorder {
     shared_lines: OnceLock<WordTable>,
     /// The number of collections during recordings of memory accesses: one word, which Java code reads.
     collections: WordTable,
+    /// The windows of sampled recordings.
+    pub windows: RecordingWindows,
     /// The latest recording.
     latest: Mutex<Option<Recording>>,
 }
@@ -211,6 +215,7 @@ impl Default for Recorder {
             primary_classes: Mutex::default(),
             shared_lines: OnceLock::new(),
             collections: WordTable::new(1),
+            windows: RecordingWindows::default(),
             latest: Mutex::new(None),
         }
     }

@@ -319,6 +319,9 @@ java_constants! {
     /// Offset in the description of caches: the address of the lines that threads share; 0 if they are not
     /// recorded.
     CACHES_LINES: i32 = 48;
+    /// Offset in the description of caches: the address of the word that is 0 outside the windows of a
+    /// sampled recording; 0 if each access is recorded.
+    CACHES_WINDOW: i32 = 56;
     /// Number of places for lines that threads share, a power of two.
     LINES: i64 = 1 << 16;
     /// Binary logarithm of the bytes of a line that threads share, and of its place.
@@ -348,12 +351,21 @@ java_constants! {
     CACHE_SETS: i32 = 8;
     /// Offset in a cache: the number of lines of a set.
     CACHE_WAYS: i32 = 16;
-    /// Offset in a cache: 1 if writes stay in it, plus 2 if a write allocates a line.
+    /// Offset in a cache: 1 if writes stay in it, plus 2 if a write allocates a line, plus 4 if lookups
+    /// are also counted by window.
     CACHE_POLICY: i32 = 24;
     /// Offset in a cache: the offset of its first slot in the state of a thread.
     CACHE_FIRST_SLOT: i32 = 32;
     /// Offset in a cache: the offset of its counted lookups in an entry.
     CACHE_COUNTS: i32 = 40;
+    /// Offset in the counts of a cache in an entry: the window of its latest lookup. The counts begin with
+    /// the lookups and the misses.
+    COUNTS_WINDOW: i32 = 16;
+    /// Offset in the counts of a cache in an entry: the lookups in this window, and the misses.
+    COUNTS_IN_WINDOW: i32 = 24;
+    /// Offset in the counts of a cache in an entry: sums over the earlier windows of the squares of the
+    /// lookups, of the products of lookups and misses, and of the squares of the misses; and their number.
+    COUNTS_SUMS: i32 = 40;
     /// Offset in the first cache of a description: the number of levels.
     CACHES_LEVELS: i32 = 48;
     /// Offset in the first cache of a description: the number of TLBs.

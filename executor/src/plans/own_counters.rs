@@ -31,7 +31,8 @@ pub fn read_own_counters(shards: &Shards, rings: &Rings, point: &InstalledPoint)
         | PlannedAction::TraceExit
         | PlannedAction::TraceThrow
         | PlannedAction::TraceAllocation
-        | PlannedAction::CountAccess => Measurement::Count {
+        | PlannedAction::CountAccess
+        | PlannedAction::CountAccessInWindow => Measurement::Count {
             hits: shards.sum(slot) - point.base[0],
         },
         PlannedAction::Start

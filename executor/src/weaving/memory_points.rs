@@ -13,7 +13,7 @@
 //! writes it. Each point calls `VeneerMemory` with the number of its site. [`planner`](crate::weaving::planner)
 //! calls [`plan`].
 
-use crate::data::l1_form::L1Form;
+use crate::data::l1_form::{AccessForm, L1Form};
 use crate::weaving::instruction_sites::{Field, instruction_site};
 use crate::weaving::planned_probe::{CompiledProbe, PlannedAction, PlannedProbe};
 use std::sync::Arc;
@@ -34,6 +34,7 @@ const IS_WRITE: i64 = 1;
 const IS_ALLOCATION: i64 = 2;
 const IS_NESTED: i64 = 4;
 const IS_INSTANCE: i64 = 8;
+const IS_SAMPLED: i64 = 64;
 const BYTES_SHIFT: u32 = 8;
 
 /// The address of a static field in the simulation: this bit, then bits of the class, then bits of the
@@ -49,14 +50,14 @@ pub fn plan(
     method: &Method,
     reachable: &[FragmentId],
     readable: &Readable,
-    l1: L1Form,
+    form: AccessForm,
 ) -> Vec<PlannedProbe> {
     let fragments = reachable.iter().filter_map(|f| method.flow.get(*f));
     let indices = fragments.flat_map(|f| f.instructions.clone().map(|index| (f.id, index)));
     indices
         .filter_map(|(fragment, index)| {
-            point(method, fragment, index, readable, l1)
-                .or_else(|| constructed(method, fragment, index, readable, l1))
+            point(method, fragment, index, readable, form)
+                .or_else(|| constructed(method, fragment, index, readable, form))
         })
         .collect()
 }
@@ -67,10 +68,10 @@ fn point(
     fragment: FragmentId,
     index: usize,
     readable: &Readable,
-    l1: L1Form,
+    form: AccessForm,
 ) -> Option<PlannedProbe> {
     let (pc, instruction) = method.instructions.get(index)?;
-    let (which, access) = access(method, (*pc, instruction), readable, l1)?;
+    let (which, access) = access(method, (*pc, instruction), readable, form)?;
     let found = instruction_site(&which, method, index)?;
     let text = match array_access((*pc, instruction), readable) {
         Some((word, array)) => format!("{word} {array}"),
@@ -85,7 +86,7 @@ fn point(
         fragment: Some(fragment),
         to: None,
         line: method.line(*pc),
-        sites: vec![(site, PlannedAction::CountAccess)],
+        sites: vec![(site, counted(form))],
         values: Vec::new(),
         what: Some(format!("{text} @{pc}")),
         code: access.map(Access::compiled),
@@ -99,7 +100,7 @@ fn constructed(
     fragment: FragmentId,
     index: usize,
     readable: &Readable,
-    l1: L1Form,
+    form: AccessForm,
 ) -> Option<PlannedProbe> {
     let (pc, instruction) = method.instructions.get(index)?;
     let Instruction::Pool {
@@ -131,16 +132,29 @@ fn constructed(
     let all = &method.instructions;
     let allocation = all.binary_search_by_key(new_pc, |(pc, _)| *pc).ok()?;
     let found = instruction_site(&InstructionKind::Allocations, method, allocation)?;
-    let access = allocation_access(site_number(method, *new_pc), IS_INSTANCE, l1);
+    let access = allocation_access(site_number(method, *new_pc), IS_INSTANCE, form);
     Some(PlannedProbe {
         fragment: Some(fragment),
         to: None,
         line: method.line(*new_pc),
-        sites: vec![(Site::AfterCode(*pc), PlannedAction::CountAccess)],
+        sites: vec![(Site::AfterCode(*pc), counted(form))],
         values: Vec::new(),
         what: Some(format!("{} @{new_pc}", found.text)),
         code: Some(access.compiled()),
     })
+}
+
+/// The counter of an access.
+fn counted(form: AccessForm) -> PlannedAction {
+    match form.is_sampled {
+        true => PlannedAction::CountAccessInWindow,
+        false => PlannedAction::CountAccess,
+    }
+}
+
+/// The bit of an access that belongs to a sampled recording.
+fn sampled(form: AccessForm) -> i64 {
+    if form.is_sampled { IS_SAMPLED } else { 0 }
 }
 
 /// The number of an instruction.
@@ -208,7 +222,7 @@ fn access(
     method: &Method,
     (pc, instruction): (u16, &Instruction),
     readable: &Readable,
-    l1: L1Form,
+    form: AccessForm,
 ) -> Option<(InstructionKind, Option<Access>)> {
     let site = site_number(method, pc);
     let is_known = array_access((pc, instruction), readable).is_some();
@@ -216,23 +230,23 @@ fn access(
     Some(match op {
         GETFIELD | GETSTATIC => (
             InstructionKind::Reads(None),
-            field_access(method, instruction, site, l1)?,
+            field_access(method, instruction, site, form)?,
         ),
         PUTFIELD | PUTSTATIC => (
             InstructionKind::Writes(None),
-            field_access(method, instruction, site, l1)?,
+            field_access(method, instruction, site, form)?,
         ),
         IALOAD..=SALOAD => (
             InstructionKind::ArrayReads,
-            element_access((op - IALOAD, false), is_known, site, l1),
+            element_access((op - IALOAD, false), is_known, site, form),
         ),
         IASTORE..=SASTORE => (
             InstructionKind::ArrayWrites,
-            element_access((op - IASTORE, true), is_known, site, l1),
+            element_access((op - IASTORE, true), is_known, site, form),
         ),
         NEWARRAY | ANEWARRAY | MULTIANEWARRAY => {
             let nested = if op == MULTIANEWARRAY { IS_NESTED } else { 0 };
-            let access = allocation_access(site, nested, l1);
+            let access = allocation_access(site, nested, form);
             (InstructionKind::Allocations, Some(access))
         }
         _ => return None,
@@ -267,21 +281,27 @@ fn array_access(
 
 const REFERENCE: ComputationalType = ComputationalType::Reference;
 /// The address of the thread's counters, as an argument.
-const SHARD: (ProbeArgument, ComputationalType) = (ProbeArgument::Shard, ComputationalType::Long);
+fn shard(form: AccessForm) -> (ProbeArgument, ComputationalType) {
+    let argument = match form.is_sampled {
+        true => ProbeArgument::ShardInWindow,
+        false => ProbeArgument::Shard,
+    };
+    (argument, ComputationalType::Long)
+}
 
 fn operand(depth: u8, kind: ComputationalType) -> (ProbeArgument, ComputationalType) {
     (ProbeArgument::Operand(depth), kind)
 }
 
-fn allocation_access(site: i64, bits: i64, l1: L1Form) -> Access {
+fn allocation_access(site: i64, bits: i64, form: AccessForm) -> Access {
     Access {
         helper: ("memoryAllocated", "(Ljava/lang/Object;JJJJ)V"),
         operands: vec![REFERENCE],
-        taken: vec![operand(0, REFERENCE), SHARD],
+        taken: vec![operand(0, REFERENCE), shard(form)],
         constants: vec![
             ProbeStep::Long(site),
-            ProbeStep::Long(IS_WRITE | IS_ALLOCATION | bits),
-            ProbeStep::Long(l1.0),
+            ProbeStep::Long(IS_WRITE | IS_ALLOCATION | bits | sampled(form)),
+            ProbeStep::Long(form.l1.0),
         ],
         is_after: true,
     }
@@ -292,28 +312,28 @@ fn field_access(
     method: &Method,
     instruction: &Instruction,
     site: i64,
-    l1: L1Form,
+    form: AccessForm,
 ) -> Option<Option<Access>> {
     let field = Field::decode(method, instruction)?;
     let op = instruction.op();
     let is_write = matches!(op, PUTFIELD | PUTSTATIC);
     let kind = ComputationalType::from_descriptor(&field.descriptor)?;
-    let bits = i64::from(is_write) | bytes_of(&field.descriptor) << BYTES_SHIFT;
+    let bits = i64::from(is_write) | bytes_of(&field.descriptor) << BYTES_SHIFT | sampled(form);
     if matches!(op, GETSTATIC | PUTSTATIC) {
         let access = Access {
             helper: ("memoryStatic", "(JJJJJLjava/lang/Object;)V"),
             operands: Vec::new(),
-            taken: vec![SHARD],
+            taken: vec![shard(form)],
             constants: vec![
                 ProbeStep::Long(site),
                 ProbeStep::Long(bits),
-                ProbeStep::Long(l1.0),
+                ProbeStep::Long(form.l1.0),
                 ProbeStep::Long(static_address(&field)),
                 ProbeStep::Text(field.class),
             ],
             is_after: false,
         };
-        return Some((l1 != L1Form::COUNTED).then_some(access));
+        return Some((form.l1 != L1Form::COUNTED).then_some(access));
     }
     let value = is_write.then_some(kind);
     Some(Some(Access {
@@ -321,13 +341,13 @@ fn field_access(
             "memoryField",
             "(Ljava/lang/Object;JJJJJLjava/lang/Object;Ljava/lang/Object;)V",
         ),
-        taken: vec![operand(u8::from(is_write), REFERENCE), SHARD],
+        taken: vec![operand(u8::from(is_write), REFERENCE), shard(form)],
         operands: value.into_iter().chain([REFERENCE]).collect(),
         constants: vec![
             ProbeStep::OwnWord,
             ProbeStep::Long(site),
             ProbeStep::Long(bits),
-            ProbeStep::Long(l1.0),
+            ProbeStep::Long(form.l1.0),
             ProbeStep::Text(field.class),
             ProbeStep::Text(field.name),
         ],
@@ -366,7 +386,7 @@ fn element_access(
     (which, is_write): (u8, bool),
     is_known: bool,
     site: i64,
-    l1: L1Form,
+    form: AccessForm,
 ) -> Option<Access> {
     let (bytes, kind) = ELEMENTS[usize::from(which)];
     let value = is_write.then_some(kind);
@@ -375,15 +395,15 @@ fn element_access(
     let taken = vec![
         operand(above + 1, REFERENCE),
         operand(above, ComputationalType::Int),
-        SHARD,
+        shard(form),
     ];
     // An array of references or bytes may have one of several classes. If accesses are only counted, its
     // class is that of an entry.
-    let has_one_class = is_known && (bytes > 1 || l1 != L1Form::COUNTED);
+    let has_one_class = is_known && (bytes > 1 || form.l1 != L1Form::COUNTED);
     let constants = [
         ProbeStep::Long(site),
-        ProbeStep::Long(i64::from(is_write) | bytes << BYTES_SHIFT),
-        ProbeStep::Long(l1.0),
+        ProbeStep::Long(i64::from(is_write) | bytes << BYTES_SHIFT | sampled(form)),
+        ProbeStep::Long(form.l1.0),
     ];
     let (helper, own) = match has_one_class {
         true => (("memoryKnownElement", "(Ljava/lang/Object;IJJJJ)V"), None),
@@ -399,7 +419,7 @@ fn element_access(
         constants: own.into_iter().chain(constants).collect(),
         is_after: false,
     };
-    Some(access).filter(|_| !(has_one_class && l1 == L1Form::COUNTED))
+    Some(access).filter(|_| !(has_one_class && form.l1 == L1Form::COUNTED))
 }
 
 /// The size of a field in bytes, by its descriptor (JVMS 4.3.2); 0 for a reference.
@@ -436,7 +456,7 @@ mod tests {
                     method,
                     &reachable(method, &armed.points),
                     &readable,
-                    L1Form::SLOW,
+                    AccessForm::default(),
                 );
                 let is_access = |op: u8| {
                     matches!(

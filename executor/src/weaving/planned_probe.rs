@@ -115,6 +115,8 @@ pub enum PlannedAction {
     TraceAllocation,
     /// Counts a memory access. The counter after that of the point belongs to the code of the point.
     CountAccess,
+    /// As `CountAccess`, in the windows of a sampled recording.
+    CountAccessInWindow,
     /// Nothing is measured; only the code of the plan runs.
     CodeOnly,
     /// A late timer gives an activation that is older than the timer a start time.
@@ -135,7 +137,7 @@ impl PlannedAction {
             | PlannedAction::TraceExit
             | PlannedAction::TraceThrow
             | PlannedAction::TraceAllocation => 1,
-            PlannedAction::CountAccess => 2,
+            PlannedAction::CountAccess | PlannedAction::CountAccessInWindow => 2,
             PlannedAction::Log
             | PlannedAction::LoopEnter
             | PlannedAction::LoopBackEdge
@@ -211,6 +213,7 @@ impl PlannedProbe {
             PlannedAction::Count | PlannedAction::CountAccess => {
                 limited(ProbeAction::Count { slot })
             }
+            PlannedAction::CountAccessInWindow => ProbeAction::CountInWindow { slot },
             PlannedAction::Start => ProbeAction::Start { slot },
             PlannedAction::Stop => ProbeAction::Stop { slot },
             PlannedAction::Lap => ProbeAction::LapTimer { slot },
@@ -239,6 +242,7 @@ impl PlannedAction {
             self,
             PlannedAction::Count
                 | PlannedAction::CountAccess
+                | PlannedAction::CountAccessInWindow
                 | PlannedAction::Start
                 | PlannedAction::Stop
                 | PlannedAction::Lap

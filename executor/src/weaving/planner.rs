@@ -23,7 +23,7 @@
 //! * An error of code has priority over an error of a logged variable, and an error that waits for
 //!   a class has priority over other errors of code.
 
-use crate::data::l1_form::L1Form;
+use crate::data::l1_form::AccessForm;
 use crate::weaving::instruction_sites::{InstructionSite, Operand, instruction_site};
 use crate::weaving::loop_exits;
 use crate::weaving::memory_points;
@@ -54,8 +54,7 @@ use veneer_probes::error::Reason;
 /// The name in reports of the point of a late timer. Its times are lower bounds.
 const LATE_TIMER_LABEL: &str = "began before: at least";
 
-/// The points of a spec in a method. `l1` is the form of the first level of the caches that are being
-/// recorded ([`L1Form`]).
+/// The points of a spec in a method. `access` is the form in which memory accesses are recorded.
 ///
 /// # Errors
 /// See the module documentation.
@@ -64,10 +63,10 @@ pub fn plan(
     method: &Method,
     armed: &ArmedCode,
     compile: Compile,
-    l1: L1Form,
+    access: AccessForm,
 ) -> Result<Vec<PlannedProbe>, AttachError> {
     let planner = Planner {
-        l1,
+        access,
         spec,
         method,
         armed,
@@ -94,7 +93,7 @@ pub fn awaited_class(error: &AttachError) -> Option<&str> {
 
 /// The input of [`plan`], and the errors of the points that were skipped.
 struct Planner<'a> {
-    l1: L1Form,
+    access: AccessForm,
     spec: &'a InstrumentSpec,
     method: &'a Method<'a>,
     armed: &'a ArmedCode,
@@ -135,7 +134,7 @@ impl<'a> Planner<'a> {
         }
         let points = match &spec.place {
             PointSelector::Method if self.records_accesses() => {
-                memory_points::plan(self.method, &self.reachable, self.readable(), self.l1)
+                memory_points::plan(self.method, &self.reachable, self.readable(), self.access)
             }
             PointSelector::Method | PointSelector::Entry => self.method_points()?,
             PointSelector::Edges => self.edge_points(self.all_edges())?,

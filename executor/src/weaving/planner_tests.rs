@@ -52,7 +52,7 @@ fn planned(label: &str, spec: &InstrumentSpec) -> Points {
 
 fn planned_with(label: &str, spec: &InstrumentSpec, compile: Compile) -> Points {
     with_method(label, |method, armed| {
-        plan(spec, method, armed, compile, L1Form::SLOW)
+        plan(spec, method, armed, compile, AccessForm::default())
     })
 }
 

@@ -461,8 +461,8 @@ impl ClassWeaver<'_> {
         }
         let compile =
             |code: &ProbeCode, values| self.compile(&analysed, task.instrument, code, values);
-        let l1 = agent.recorder.l1_form();
-        let planned = planner::plan(&task.spec, method, armed, &compile, l1);
+        let access = agent.recorder.access_form();
+        let planned = planner::plan(&task.spec, method, armed, &compile, access);
         let planned = planned.map_err(|error| match planner::awaited_class(&error) {
             Some(class) => NotPlaced::Awaits {
                 class: internal_form(class),
@@ -742,7 +742,7 @@ fn reading_base(shards: &Shards, step: PlannedAction, slot: PointSlot) -> [u64; 
         | PlannedAction::TraceExit
         | PlannedAction::TraceThrow
         | PlannedAction::TraceAllocation => [shards.sum(slot), 0],
-        PlannedAction::CountAccess => {
+        PlannedAction::CountAccess | PlannedAction::CountAccessInWindow => {
             shards.clear(slot.plus(1));
             [shards.sum(slot), 0]
         }

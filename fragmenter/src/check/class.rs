@@ -315,6 +315,7 @@ pub(super) fn version(
                 product.clean = x.clean;
                 product.counters = &counters;
                 product.limits = &x.limits;
+                product.reads_shard = x.reads_shard;
                 product.contracts = contracts.clone();
                 match mode {
                     Mode::Enter => product.enter(),

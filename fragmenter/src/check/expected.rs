@@ -1,6 +1,6 @@
 //! The contents that a version class must have, derived from the plans of its methods.
 
-use crate::advice::{Probe, ProbeAction};
+use crate::advice::{Probe, ProbeAction, ProbeArgument};
 use crate::counting::ExternalEdges;
 use crate::patch::{self, Edit};
 use crate::points::Point;
@@ -30,6 +30,8 @@ pub struct Expected {
     /// Addresses of cells. A cell that limits how often an action may run has its limit beside it.
     /// A cell that holds the start time of activations has 0.
     pub limits: Vec<(i64, u64)>,
+    /// Whether a probe of the method reads the address of the thread's counters.
+    pub reads_shard: bool,
     /// Casts and application method calls in compiled probes of the plan.
     pub steps: Vec<ProbeStep>,
 }
@@ -47,6 +49,7 @@ impl Expected {
             clean: plan.clean,
             counters: counters(plan),
             limits: limits(plan),
+            reads_shard: reads_shard(plan),
             steps: steps(plan),
         }
     }
@@ -70,6 +73,17 @@ fn limits(plan: &VersionPlan) -> Vec<(i64, u64)> {
     all.sort_unstable();
     all.dedup();
     all
+}
+
+/// Whether a probe of a plan reads the address of the thread's counters.
+fn reads_shard(plan: &VersionPlan) -> bool {
+    plan.probes.iter().any(|probe| match &probe.action {
+        ProbeAction::RunProbe { reads, .. } => {
+            let mut reads = reads.iter();
+            reads.any(|one| matches!(one, ProbeArgument::Shard | ProbeArgument::ShardInWindow))
+        }
+        _ => false,
+    })
 }
 
 /// Returns the casts and application calls in the probes of a plan, without duplicates.

@@ -93,7 +93,7 @@ impl Product<'_, '_> {
     /// Pops a value that an instrument records: a time, or a value of the method. The address of
     /// the counters is refused, because code outside the body must never learn it.
     fn pop_recorded(&self, r: &mut Run, kind: u8) -> Result<(), Failure> {
-        if self.pop_kind(r, kind)? == Value::SHARD {
+        if matches!(self.pop_kind(r, kind)?, Value::SHARD | Value::WINDOW) {
             return Err(self.operation_failure(r, "the address of the counters as a value"));
         }
         Ok(())
@@ -224,9 +224,11 @@ impl Product<'_, '_> {
             | RuntimeOperation::Leave
             | RuntimeOperation::Stale => self.run_check_operation(r, operation),
             RuntimeOperation::Shard
+            | RuntimeOperation::ShardInWindow
             | RuntimeOperation::Now
             | RuntimeOperation::Count
             | RuntimeOperation::CountFirst
+            | RuntimeOperation::CountInWindow
             | RuntimeOperation::Add
             | RuntimeOperation::Stop
             | RuntimeOperation::Lap
@@ -304,11 +306,23 @@ impl Product<'_, '_> {
         let inside = self.is_inside_version(r);
         match operation {
             RuntimeOperation::Shard if inside => r.emitted.push(Value::SHARD, 2),
+            RuntimeOperation::ShardInWindow if inside => r.emitted.push(Value::WINDOW, 2),
             RuntimeOperation::Now if inside => r.emitted.push(Value::INTERNAL, 2),
             RuntimeOperation::Count if self.is_version() => self.pop_counter(r)?,
             RuntimeOperation::CountFirst if inside => {
                 self.pop_limit(r)?;
                 self.pop_counter(r)?;
+            }
+            RuntimeOperation::CountInWindow if inside => {
+                let offset = self.pop(r)?;
+                if offset != Value::COUNTER && !self.is_counter(offset) {
+                    return Err(self.operation_failure(r, "a counter that no probe has"));
+                }
+                if self.pop_wide(r)? != Value::WINDOW {
+                    return Err(
+                        self.operation_failure(r, "an address that is not that of a window")
+                    );
+                }
             }
             RuntimeOperation::Add if self.is_version() => {
                 self.pop_recorded(r, b'J')?;
@@ -324,7 +338,10 @@ impl Product<'_, '_> {
             RuntimeOperation::Allocation if inside => self.pop_shard(r)?,
             RuntimeOperation::Run(mut kinds) if inside => {
                 while kinds != 0 {
-                    self.pop_recorded(r, kinds as u8)?;
+                    match self.reads_shard {
+                        true => self.pop_kind(r, kinds as u8).map(|_| ())?,
+                        false => self.pop_recorded(r, kinds as u8)?,
+                    }
                     kinds >>= 8;
                 }
             }

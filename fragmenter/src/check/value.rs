@@ -63,6 +63,9 @@ impl Value {
     /// The current version, as an instance of the anchor class.
     pub const VERSION: Value = Value(17);
 
+    /// The address of the thread's counters in a window of a sampled recording, or 0.
+    pub const WINDOW: Value = Value(18);
+
     pub fn int(v: i32) -> Value {
         Value(INT | v as u32 as u64)
     }

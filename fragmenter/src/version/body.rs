@@ -375,6 +375,7 @@ impl BodyEmitter<'_, '_> {
             self.e.call(&mut self.a, "shard", "()J")?;
             self.a.local(LSTORE, shard);
         }
+        self.look_at_window()?;
         if let Some(at) = self.slots.position {
             self.a.push(Instruction::Push(-1));
             self.a.local(ISTORE, at);
@@ -432,6 +433,9 @@ impl BodyEmitter<'_, '_> {
         let code = self.patched.nodes[id.index()].code;
         let first = self.first_instruction(code);
         let own = self.here();
+        if self.slots.looked_at.contains(&id) {
+            self.look_at_window()?;
+        }
         for probe in self
             .plan
             .probes

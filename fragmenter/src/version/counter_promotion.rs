@@ -63,7 +63,11 @@ impl BodyEmitter<'_, '_> {
                 self.a.local(ILOAD, iterations);
                 self.a.push(Instruction::Push(FLUSH_INTERVAL));
                 self.a.branch(IF_ICMPLT, self.nodes[header.index()]);
-                self.flush(n)
+                self.flush(n)?;
+                match self.slots.promoted[n].looks {
+                    true => self.look_at_window(),
+                    false => Ok(()),
+                }
             }
         }
     }

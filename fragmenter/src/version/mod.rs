@@ -36,6 +36,7 @@ mod promoted_loops;
 mod split_method;
 mod version_class;
 mod weave;
+mod window;
 
 pub use crate::runtime::method_id;
 pub use plan::{Bodies, ProtectedMembers, VersionPlan};

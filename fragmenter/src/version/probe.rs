@@ -82,6 +82,7 @@ impl Emitter<'_> {
                 // The handler of all exceptions has stored it there, and reads no operands.
                 ProbeArgument::Exception => Some(slots.temp),
                 ProbeArgument::Shard => Some(slots.shard()?),
+                ProbeArgument::ShardInWindow => Some(slots.window()?),
                 ProbeArgument::TripCount(slot) => {
                     a.local(LLOAD, slots.timer(*slot)?);
                     a.plain(LCONST_1);

@@ -6,6 +6,7 @@ use crate::bytecode::opcode::*;
 use crate::flowgraph::{EdgeKind, FragmentId, FragmentNode};
 use crate::patch::Patched;
 use indexmap::IndexMap;
+use std::collections::BTreeSet;
 use veneer_liveness::{BitSet, Loop};
 use veneer_names::CounterSlot;
 
@@ -18,6 +19,8 @@ pub(super) struct PromotedLoop {
     pub iterations: u16,
     /// The local of each counter, by the counter's slot.
     pub counters: IndexMap<CounterSlot, u16>,
+    /// Whether the cold back edge looks at the window of a sampled recording.
+    pub looks: bool,
 }
 
 impl PromotedLoop {
@@ -34,7 +37,9 @@ pub(super) fn promoted_loops(
     allocate: &mut dyn FnMut(u16) -> u16,
 ) -> Vec<PromotedLoop> {
     let forest = &patched.loops;
-    let gathers = |a: &ProbeAction| matches!(a, ProbeAction::CountBuffered { .. });
+    let gathers =
+        |a: &ProbeAction| matches!(a, ProbeAction::CountBuffered { .. }) || a.is_in_window();
+    let looks = plan.probes.iter().any(|p| p.action.is_in_window());
     // After an edit, code is at other places of the graph. Edited methods do not use spanning-tree
     // counters either.
     if !plan.edits.is_empty()
@@ -53,6 +58,7 @@ pub(super) fn promoted_loops(
             body: one.body.clone(),
             iterations: 0,
             counters: IndexMap::new(),
+            looks,
         };
         for probe in plan.probes {
             let ProbeAction::CountBuffered { slot } = probe.action else {
@@ -72,12 +78,28 @@ pub(super) fn promoted_loops(
                 found.counters.entry(slot).or_insert_with(|| allocate(1));
             }
         }
-        if !found.counters.is_empty() {
+        if !found.counters.is_empty() || looks {
             found.iterations = allocate(1);
             out.push(found);
         }
     }
     out
+}
+
+/// The headers of the loops in which each iteration looks at the window of a sampled recording: all loops
+/// but those that are promoted.
+pub(super) fn looked_at(
+    plan: &VersionPlan,
+    patched: &Patched,
+    promoted: &[PromotedLoop],
+) -> BTreeSet<FragmentId> {
+    if !plan.probes.iter().any(|p| p.action.is_in_window()) {
+        return BTreeSet::new();
+    }
+    let headers = patched.loops.loops.iter().map(|one| one.header);
+    let headers = headers.map(|header| FragmentId(header.index() as u32));
+    let is_promoted = |h: &FragmentId| promoted.iter().any(|one| one.header == *h);
+    headers.filter(|h| !is_promoted(h)).collect()
 }
 
 fn is_innermost(l: &Loop, patched: &Patched) -> bool {

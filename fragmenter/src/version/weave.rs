@@ -75,6 +75,11 @@ impl Emitter<'_> {
     ) -> Result<(), Refusal> {
         match action {
             ProbeAction::Count { slot } => self.count(a, slots, *slot, CounterChange::Increment)?,
+            ProbeAction::CountInWindow { slot } => {
+                a.local(LLOAD, slots.window()?);
+                self.push_int(a, slot.byte_offset() as i32)?;
+                self.call(a, "countInWindow", "(JI)V")?;
+            }
             ProbeAction::CountBuffered { slot } => match slots.promoted(*slot) {
                 Some(local) => a.push(Instruction::Iinc {
                     index: local,

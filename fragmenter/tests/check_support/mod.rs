@@ -136,6 +136,7 @@ pub fn probes(method: &Method, probe_set: ProbeSet, slots: &mut u32) -> Vec<Prob
             add(Site::Throw, &|_| ProbeAction::TraceThrow { slot: call });
             for f in fragments.iter().copied().step_by(4) {
                 add(Site::Before(f), &|_| ProbeAction::TraceAllocation);
+                add(Site::Before(f), &|slot| ProbeAction::CountInWindow { slot });
             }
             for f in fragments.iter().copied().step_by(3).take(20) {
                 let values = logged_values(method, f);

@@ -37,6 +37,7 @@ mod reuse;
 mod sampling;
 mod sharing;
 mod simulation;
+mod window_sample;
 
 pub use access::{Access, AccessKind, Origin};
 pub use description::{
@@ -60,3 +61,4 @@ pub use sharing::{
     Strides,
 };
 pub use simulation::{Account, Simulation};
+pub use window_sample::{MIN_WINDOWS, WindowSums};

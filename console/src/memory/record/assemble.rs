@@ -27,7 +27,7 @@ use veneer_memory::{References, parse_description};
 use veneer_names::site_id;
 use veneer_traces::Names;
 
-use super::plan::{RecordedPoints, SHARING};
+use super::plan::{RecordedPoints, SAMPLE, SHARING};
 use crate::quantity::quantity;
 
 /// The name of sites whose points are not in the report.
@@ -57,7 +57,7 @@ struct Counted {
     is_primary: bool,
     is_allocation: bool,
     object_bytes: u64,
-    counts: Vec<[u64; 2]>,
+    counts: Vec<LevelCount>,
 }
 
 /// The profile while it is made.
@@ -85,7 +85,9 @@ pub fn profile(
     let failed = || format!("{} cannot be read", directory.display());
     let names = Names::read(directory).with_context(failed)?;
     let tables = read_tables(directory).with_context(failed)?;
-    let parsed = caches.iter().filter(|text| *text != SHARING);
+    let parsed = caches
+        .iter()
+        .filter(|text| !matches!(text.as_str(), SHARING | SAMPLE));
     let parsed = parsed.map(|text| parse_description(text));
     let parsed = parsed.collect::<Result<Vec<_>, _>>()?;
     let mut assembly = Assembly {
@@ -93,7 +95,7 @@ pub fn profile(
             caches: parsed.iter().map(ToString::to_string).collect(),
             ..MemoryProfile::default()
         },
-        layout: TableLayout::new(&parsed)?,
+        layout: TableLayout::new(&parsed, caches.iter().any(|text| text == SAMPLE))?,
         sites: HashMap::new(),
         types: HashMap::new(),
         counted: HashMap::new(),
@@ -105,7 +107,7 @@ pub fn profile(
     for table in &tables {
         for entry in &table.entries {
             let type_name = names.text(entry.type_id.into()).unwrap_or("?");
-            assembly.add_entry(entry, type_name);
+            assembly.add_entry(entry, type_name, table.totals.windows);
         }
     }
     assembly.add_allocations(&points.allocations);
@@ -232,8 +234,8 @@ impl Assembly {
         row.false_misses += entry.object_bytes;
     }
 
-    /// Adds an entry of a thread's table.
-    fn add_entry(&mut self, entry: &AccessEntry, type_name: &str) {
+    /// Adds an entry of a thread's table. `windows` is the number of windows of a sample, or 0.
+    fn add_entry(&mut self, entry: &AccessEntry, type_name: &str, windows: u64) {
         if let Some(writer) = entry.written_at {
             return self.add_sharing(entry, writer);
         }
@@ -254,10 +256,17 @@ impl Assembly {
         counted.is_write = entry.is_write;
         counted.is_primary |= entry.is_primary;
         counted.is_allocation = entry.is_allocation;
-        counted.counts.resize(entry.counts.len(), [0; 2]);
-        for (sum, more) in counted.counts.iter_mut().zip(&entry.counts) {
-            sum[0] += more[0];
-            sum[1] += more[1];
+        let counts = &mut counted.counts;
+        counts.resize(entry.counts.len(), LevelCount::default());
+        for (sum, more) in counts.iter_mut().zip(&entry.counts) {
+            sum.add(&LevelCount {
+                lookups: more.lookups,
+                misses: more.misses,
+                margin: match windows {
+                    0 => 0,
+                    _ => more.sums.margin(more.lookups, more.misses),
+                },
+            });
         }
     }
 
@@ -342,11 +351,10 @@ impl Assembly {
             // The fast path counts no lookups of L1, and does not exist if there is a TLB.
             let mut of = |rows: usize, first: Option<u64>| -> Vec<LevelCount> {
                 let level = |n: usize| {
-                    let [lookups, misses] = counts.next().unwrap_or_default();
+                    let count = counts.next().unwrap_or_default();
                     LevelCount {
-                        lookups: first.filter(|_| n == 0).unwrap_or(lookups),
-                        misses,
-                        margin: 0,
+                        lookups: first.filter(|_| n == 0).unwrap_or(count.lookups),
+                        ..count
                     }
                 };
                 (0..rows).map(level).collect()
@@ -388,6 +396,14 @@ impl Assembly {
                 "Each thread has caches of its own. Collections that move objects empty them."
                     .into(),
             );
+        }
+        let windows = tables.iter().map(|table| table.totals.windows).max();
+        if let Some(windows) = windows.filter(|windows| *windows > 0) {
+            notes.push(format!(
+                "A sample: the counts are those of {}, about 3 % of the time. Shares and ratios are those of \
+                 the program; a margin holds in 99 of 100 samples.",
+                quantity(windows, "window")
+            ));
         }
         let collections = tables
             .iter()

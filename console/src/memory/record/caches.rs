@@ -5,11 +5,12 @@ use std::path::Path;
 use anyhow::Result;
 use veneer_memory::{CACHE_FOLDER, read_caches};
 
-use super::plan::SHARING;
+use super::plan::{SAMPLE, SHARING};
 use crate::cli::CacheArgument;
 
-/// The lines of `memory(…)`: the descriptions of caches; those of this machine if none is given.
-pub fn cache_texts(caches: &[CacheArgument], has_sharing: bool) -> Result<Vec<String>> {
+/// The lines of `memory(…)`: the descriptions of caches; those of this machine if none is given. Then
+/// the lines that ask for shared lines and for a sample.
+pub fn cache_texts(caches: &[CacheArgument], [sharing, sample]: [bool; 2]) -> Result<Vec<String>> {
     let machine = [CacheArgument::Machine];
     let caches = match caches.is_empty() {
         true => &machine[..],
@@ -25,7 +26,9 @@ pub fn cache_texts(caches: &[CacheArgument], has_sharing: bool) -> Result<Vec<St
         CacheArgument::Described(description) => Ok(Some(description.to_string())),
         CacheArgument::Absent => Ok(None),
     };
-    let sharing = has_sharing.then(|| Ok(SHARING.to_owned()));
+    let lines = [(sharing, SHARING), (sample, SAMPLE)];
+    let lines = lines.into_iter().filter(|(is_wanted, _)| *is_wanted);
+    let lines = lines.map(|(_, line)| Ok(line.to_owned()));
     let texts = caches.iter().filter_map(|cache| text(cache).transpose());
-    texts.chain(sharing).collect()
+    texts.chain(lines).collect()
 }

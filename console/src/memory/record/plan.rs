@@ -12,6 +12,8 @@ use crate::initialisers::with_initialisers;
 pub const EVERY_METHOD: &str = "*..*";
 /// The line of `memory(…)` that asks for the lines that threads share.
 pub const SHARING: &str = "sharing";
+/// The line of `memory(…)` that asks for a sample.
+pub const SAMPLE: &str = "sample";
 /// The most points of each instrument.
 const MAX_POINTS: u32 = 5_000_000;
 
@@ -55,19 +57,30 @@ impl RecordingPlan {
         &self.caches
     }
 
+    fn is_sampled(&self) -> bool {
+        self.caches.iter().any(|line| line == SAMPLE)
+    }
+
     /// The plan that attaches the instruments.
     pub fn source(&self) -> String {
         let patterns = with_initialisers(self.patterns.clone());
         let patterns: Vec<String> = patterns.iter().map(|pattern| literal(pattern)).collect();
-        format!(
+        let accesses = format!(
             "let m = methods([{}]).limit({MAX_POINTS});\n\
-             let a = m.around(memory({}).named({}));\n\
-             let n = m.allocations().before(counter().named({}));\n",
+             let a = m.around(memory({}).named({}));\n",
             patterns.join(", "),
             literal(&self.caches.join("\n")),
             literal(&self.accesses),
-            literal(&self.allocations),
-        )
+        );
+        // A sample has the allocations in its windows.
+        let allocations = match self.is_sampled() {
+            true => "let n = a;\n".to_owned(),
+            false => format!(
+                "let n = m.allocations().before(counter().named({}));\n",
+                literal(&self.allocations)
+            ),
+        };
+        accesses + allocations.as_str()
     }
 
     /// The plan, and the line that names the instruments and the directory of the recording as JSON.

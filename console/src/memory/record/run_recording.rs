@@ -45,7 +45,7 @@ impl RunMemory {
         place: &Path,
         arm: &[String],
         caches: &[CacheArgument],
-        has_sharing: bool,
+        [sharing, sample]: [bool; 2],
     ) -> Result<RunMemory> {
         check_folder(place)?;
         let patterns = match arm {
@@ -54,7 +54,7 @@ impl RunMemory {
         };
         Ok(RunMemory {
             place: place.to_path_buf(),
-            plan: RecordingPlan::new(patterns, cache_texts(caches, has_sharing)?),
+            plan: RecordingPlan::new(patterns, cache_texts(caches, [sharing, sample])?),
         })
     }
 

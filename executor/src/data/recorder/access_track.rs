@@ -20,8 +20,8 @@ pub(super) struct AccessTrack {
 
 impl AccessTrack {
     pub(super) fn new(thread: u32, recording: u32, caches: Arc<RecordedCaches>) -> AccessTrack {
-        // One more entry counts the accesses that find no room.
-        let table = caches.layout.entry_words * (TABLE_ENTRIES + 1);
+        // Two more entries: for the accesses that find no room, and for those that are not counted.
+        let table = caches.layout.entry_words * (TABLE_ENTRIES + 2);
         AccessTrack {
             thread,
             recording,
@@ -37,10 +37,12 @@ impl AccessTrack {
         let words: Vec<u64> = words.map(|w| w.load(Ordering::Relaxed) as u64).collect();
         let entry_words = self.caches.layout.entry_words as usize;
         let accesses = runtime_table::ENTRY_ACCESSES as usize / 8;
-        let entries = words.chunks_exact(entry_words);
+        let entries = words
+            .chunks_exact(entry_words)
+            .take(TABLE_ENTRIES as usize + 1);
         let used = entries.filter(|entry| entry[accesses] != 0);
         let path = directory.join(accesses_file(self.thread));
-        AccessTable::write(&path, totals, entry_words as u32, used)
+        AccessTable::write(&path, totals, &self.caches.layout, used)
     }
 }
 

@@ -13,7 +13,7 @@
 //! its caches.
 
 use super::{Recorder, Recording, TRACK_WORDS};
-use crate::data::l1_form::L1Form;
+use crate::data::l1_form::AccessForm;
 use crate::data::memory::WordTable;
 use crate::data::recorder::access_track::AccessTrack;
 use crate::data::recorder::recorded_thread::RecordedThread;
@@ -44,11 +44,11 @@ impl Recorder {
         Some(caches.address())
     }
 
-    /// The form of L1 in the current recording, for the code of versions.
-    pub fn l1_form(&self) -> L1Form {
+    /// The form of accesses in the current recording, for the code of versions.
+    pub fn access_form(&self) -> AccessForm {
         let latest = self.latest.lock();
         let caches = latest.as_ref().and_then(|one| one.caches.as_ref());
-        caches.map_or(L1Form::SLOW, |caches| caches.l1_form())
+        caches.map_or(AccessForm::default(), |caches| caches.access_form())
     }
 
     /// The counters of L1 of an instrument's recording, and their number.
@@ -187,6 +187,10 @@ impl Recorder {
         let totals = TableTotals {
             collections: self.get(shard, COLLECTIONS) as u64,
             lost: self.get(shard, LOST) as u64,
+            windows: match track.caches.access_form().is_sampled {
+                true => self.windows.count(),
+                false => 0,
+            },
         };
         if let Err(error) = track.write(&directory, totals) {
             self.note(
@@ -218,7 +222,9 @@ impl Recording {
 mod tests {
     use super::*;
     use crate::data::recorder::RecordingSpec;
-    use crate::data::recorder::recorded_caches::{RecordedCaches, l1_lines, parse_caches};
+    use crate::data::recorder::recorded_caches::{
+        RecordedCaches, RecordedWords, l1_lines, parse_caches,
+    };
     use crate::data::scratch::ScratchDirectory;
     use crate::data::trace_clock::TraceClock;
     use std::path::Path;
@@ -245,7 +251,14 @@ mod tests {
         let lines = ["L1:1K/2/64".to_owned()];
         let descriptions = parse_caches(&lines).expect("caches");
         let l1 = shards.allocate(l1_lines(&descriptions).expect("a small L1"));
-        let caches = RecordedCaches::new(&descriptions, recorder.collections_address(), l1, 0);
+        let caches = RecordedCaches::new(
+            &descriptions,
+            l1,
+            RecordedWords {
+                collections: recorder.collections_address(),
+                ..RecordedWords::default()
+            },
+        );
         let caches = caches.expect("a layout");
         let spec = RecordingSpec {
             form: RecordingForm::Accesses,
@@ -259,7 +272,7 @@ mod tests {
         let number = begun.expect("a recording");
         assert!(number < 0 && recorder.caches_address().is_some());
         // Lines of 64 bytes, 8 sets of 16 bytes.
-        assert_eq!(recorder.l1_form().0 >> 32, 6 | 3 << 8 | 16 << 16);
+        assert_eq!(recorder.access_form().l1.0 >> 32, 6 | 3 << 8 | 16 << 16);
         assert_eq!(recorder.primary_class(5, 7), 7);
         assert_eq!(recorder.primary_class(5, 8), 7);
         for (shard, java_id) in [(3, 8), (4, 9)] {

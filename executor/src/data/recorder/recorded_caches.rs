@@ -1,6 +1,6 @@
 //! The caches of a recording of memory accesses.
 
-use crate::data::l1_form::L1Form;
+use crate::data::l1_form::{AccessForm, L1Form};
 use crate::data::memory::WordTable;
 use crate::jvm::runtime_table;
 use veneer_memory::accesses::{CacheRow, LayoutError, TableLayout};
@@ -23,6 +23,19 @@ pub struct RecordedCaches {
     l1: Option<(CounterSlot, u32)>,
     /// Whether lines that threads share are recorded.
     shares: bool,
+    /// Whether only accesses in windows are recorded.
+    is_sampled: bool,
+}
+
+/// The addresses of words that Java code reads during a recording.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RecordedWords {
+    /// The number of collections.
+    pub collections: i64,
+    /// The lines that threads share; 0 if they are not recorded.
+    pub shared_lines: i64,
+    /// The state of the windows; 0 if each access is recorded.
+    pub window: i64,
 }
 
 /// The most lines of an L1 that is in the counter shards.
@@ -30,19 +43,28 @@ const MAX_L1_LINES: u64 = 4096;
 
 /// The line that asks for the lines that threads share.
 const SHARING: &str = "sharing";
+/// The line that asks for a sample.
+const SAMPLE: &str = "sample";
 
 /// The caches that these lines describe.
 ///
 /// # Errors
 /// A line describes no caches.
 pub fn parse_caches(lines: &[String]) -> Result<Vec<CacheDescription>, DescriptionError> {
-    let caches = lines.iter().filter(|line| *line != SHARING);
+    let caches = lines
+        .iter()
+        .filter(|line| !matches!(line.as_str(), SHARING | SAMPLE));
     caches.map(|line| parse_description(line)).collect()
 }
 
 /// Whether one of the lines asks for the lines that threads share.
 pub fn has_sharing(lines: &[String]) -> bool {
     lines.iter().any(|line| line == SHARING)
+}
+
+/// Whether one of the lines asks for a sample.
+pub fn has_sample(lines: &[String]) -> bool {
+    lines.iter().any(|line| line == SAMPLE)
 }
 
 /// The number of lines of L1, if its slots can be in the counter shards: there is one description, without
@@ -59,19 +81,17 @@ pub fn l1_lines(descriptions: &[CacheDescription]) -> Option<u32> {
 }
 
 impl RecordedCaches {
-    /// The caches of these descriptions. `collections` is the address of the number of collections, and
-    /// `l1` the first one of [`l1_lines`] counters. `shared_lines` is the address of the lines that threads
-    /// share, or 0.
+    /// The caches of these descriptions. `l1` is the first one of [`l1_lines`] counters.
     ///
     /// # Errors
     /// One of them cannot be simulated in a JVM.
     pub fn new(
         descriptions: &[CacheDescription],
-        collections: i64,
         l1: Option<CounterSlot>,
-        shared_lines: i64,
+        recorded: RecordedWords,
     ) -> Result<RecordedCaches, LayoutError> {
-        let layout = TableLayout::new(descriptions)?;
+        let is_sampled = recorded.window != 0;
+        let layout = TableLayout::new(descriptions, is_sampled)?;
         let count = descriptions.len();
         let words = WordTable::new(HEAD_WORDS + DESCRIPTION_WORDS * count.max(1));
         let head = [
@@ -81,8 +101,9 @@ impl RecordedCaches {
                 layout.state_words as i64 * 8,
             ),
             (runtime_table::CACHES_COUNT, count as i64),
-            (runtime_table::CACHES_COLLECTIONS, collections),
-            (runtime_table::CACHES_LINES, shared_lines),
+            (runtime_table::CACHES_COLLECTIONS, recorded.collections),
+            (runtime_table::CACHES_LINES, recorded.shared_lines),
+            (runtime_table::CACHES_WINDOW, recorded.window),
             (
                 runtime_table::CACHES_L1_SLOTS,
                 l1.map_or(0, |slot| slot.byte_offset() as i64),
@@ -94,10 +115,10 @@ impl RecordedCaches {
         for (index, (levels, tlbs)) in layout.descriptions.iter().enumerate() {
             let first = HEAD_WORDS + index * DESCRIPTION_WORDS;
             for (n, row) in levels.iter().enumerate() {
-                set_row(&words, first + n * CACHE_WORDS, row);
+                set_row(&words, first + n * CACHE_WORDS, row, is_sampled);
             }
             for (n, row) in tlbs.iter().enumerate() {
-                set_row(&words, first + FIRST_TLB + n * CACHE_WORDS, row);
+                set_row(&words, first + FIRST_TLB + n * CACHE_WORDS, row, is_sampled);
             }
             let counts = [
                 (runtime_table::CACHES_LEVELS, levels.len()),
@@ -112,7 +133,8 @@ impl RecordedCaches {
             layout,
             words,
             l1,
-            shares: shared_lines != 0,
+            shares: recorded.shared_lines != 0,
+            is_sampled,
         })
     }
 }
@@ -133,8 +155,16 @@ impl RecordedCaches {
         self.l1
     }
 
+    /// The form of accesses for the code of versions.
+    pub(super) fn access_form(&self) -> AccessForm {
+        AccessForm {
+            l1: self.l1_form(),
+            is_sampled: self.is_sampled,
+        }
+    }
+
     /// The form of L1 for the code of versions.
-    pub(super) fn l1_form(&self) -> L1Form {
+    fn l1_form(&self) -> L1Form {
         let levels = self.layout.descriptions.first().map(|(levels, _)| levels);
         let Some(levels) = levels else {
             return match self.shares {
@@ -142,6 +172,7 @@ impl RecordedCaches {
                 false => L1Form::COUNTED,
             };
         };
+        // In the windows of a sample each access is simulated by a call, and L1 is not in the shards.
         let (Some((slot, _)), Some(l1)) = (self.l1, levels.first()) else {
             return L1Form::SLOW;
         };
@@ -156,8 +187,10 @@ impl RecordedCaches {
 }
 
 /// Writes a cache at a word.
-fn set_row(words: &WordTable, first: usize, row: &CacheRow) {
-    let policy = i64::from(row.writes_back) | i64::from(row.write_allocates) << 1;
+fn set_row(words: &WordTable, first: usize, row: &CacheRow, is_sampled: bool) {
+    let bits = [row.writes_back, row.write_allocates, is_sampled];
+    let bits = bits.iter().enumerate();
+    let policy = bits.map(|(at, bit)| i64::from(*bit) << at).sum();
     let fields = [
         (
             runtime_table::CACHE_SHIFT,
@@ -182,7 +215,14 @@ mod tests {
     fn caches_are_described_for_the_java_code() {
         let description =
             veneer_memory::parse_description("L1:1K/2/64,L2:8K/4/64/wt/na,TLB:8/2/4K");
-        let caches = RecordedCaches::new(&[description.expect("caches")], 99, None, 0);
+        let caches = RecordedCaches::new(
+            &[description.expect("caches")],
+            None,
+            RecordedWords {
+                collections: 99,
+                ..RecordedWords::default()
+            },
+        );
         let caches = caches.expect("a layout");
         let words = |first: usize, count: usize| -> Vec<i64> {
             (first..first + count)

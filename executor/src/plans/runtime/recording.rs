@@ -12,7 +12,9 @@ use super::RuntimeHandle;
 use crate::classes::call_counting;
 use crate::data::coarse_clock::INTERVAL;
 use crate::data::recorder::RecordingSpec;
-use crate::data::recorder::recorded_caches::{RecordedCaches, has_sharing, l1_lines, parse_caches};
+use crate::data::recorder::recorded_caches::{
+    RecordedCaches, RecordedWords, has_sample, has_sharing, l1_lines, parse_caches,
+};
 use crate::data::trace_clock::TraceClock;
 use crate::jvm::collector::concurrent_collector;
 use crate::jvm::jvm_name::jvm_name;
@@ -98,8 +100,14 @@ impl RuntimeHandle {
             detail: error.to_string(),
         })?;
         let has_sharing = has_sharing(lines);
+        if has_sharing && has_sample(lines) {
+            return Err(AttachError::Unsupported {
+                what: "memory(…) with both `sharing` and `sample`".into(),
+                instead: "record the lines that threads share without a sample".into(),
+            });
+        }
         // Without the fast path each access is seen.
-        let l1 = l1_lines(&descriptions).filter(|_| !has_sharing);
+        let l1 = l1_lines(&descriptions).filter(|_| !has_sharing && !has_sample(lines));
         let l1 = l1.and_then(|lines| {
             let freed = {
                 let mut tables = agent.table.lock();
@@ -109,12 +117,21 @@ impl RuntimeHandle {
             slot.block(lines).for_each(|slot| agent.shards.clear(slot));
             Some(slot)
         });
-        let collections = agent.recorder.collections_address();
-        let shared_lines = match has_sharing {
-            true => agent.recorder.shared_lines(),
-            false => 0,
-        };
-        let caches = RecordedCaches::new(&descriptions, collections, l1, shared_lines);
+        let caches = RecordedCaches::new(
+            &descriptions,
+            l1,
+            RecordedWords {
+                collections: agent.recorder.collections_address(),
+                shared_lines: match has_sharing {
+                    true => agent.recorder.shared_lines(),
+                    false => 0,
+                },
+                window: match has_sample(lines) {
+                    true => agent.recorder.windows.address(),
+                    false => 0,
+                },
+            },
+        );
         caches.map_err(|error| unsupported(&error))
     }
 
@@ -173,6 +190,11 @@ impl RuntimeHandle {
             None => begun,
         };
         if begun.is_ok() {
+            if agent.recorder.access_form().is_sampled
+                && let Err(error) = agent.recorder.windows.start()
+            {
+                agent.report_problem("", &format!("a sampled recording has no windows: {error}"));
+            }
             let kinds = agent.recorder.observed(id);
             agent.recorder.open_jvm_tracks(kinds);
             // Calls are recorded all the same.
@@ -281,6 +303,7 @@ impl RuntimeHandle {
             agent.report_problem("", &error.to_string());
         }
         agent.coarse_clock.stop();
+        agent.recorder.windows.stop();
         let clock = agent.clock.of_traces_with_latest_rate();
         if clock != TraceClock::Nanoseconds {
             agent.recorder.write_rate(id, clock);

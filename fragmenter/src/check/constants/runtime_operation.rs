@@ -25,10 +25,14 @@ pub(in crate::check) enum RuntimeOperation {
     Stale,
     /// Finds the shard of the current thread.
     Shard,
+    /// Finds the shard of the current thread, if a window of a sampled recording is open.
+    ShardInWindow,
     /// Adds 1 to a counter, or subtracts 1 from it.
     Count,
     /// Counts unless a cell has reached its limit.
     CountFirst,
+    /// Adds 1 to a counter during a window of a sampled recording.
+    CountInWindow,
     /// Adds a value to a counter.
     Add,
     /// Reads the time of a timer that starts.
@@ -154,7 +158,9 @@ pub(super) fn static_member(name: &str, d: &str) -> Option<RuntimeOperation> {
         ("count" | "discount", "(JI)V") => RuntimeOperation::Count,
         ("countFirst", "(JIJJ)V") => RuntimeOperation::CountFirst,
         ("add", "(JIJ)V") => RuntimeOperation::Add,
+        ("shardInWindow", "()J") => RuntimeOperation::ShardInWindow,
         ("now", "()J") => RuntimeOperation::Now,
+        ("countInWindow", "(JI)V") => RuntimeOperation::CountInWindow,
         ("stop" | "until", "(JIJ)V") => RuntimeOperation::Stop,
         ("since", "(JJ)J") => RuntimeOperation::Since,
         ("lap", "(JIJ)J") => RuntimeOperation::Lap,

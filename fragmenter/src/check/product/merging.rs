@@ -74,9 +74,11 @@ impl<'x> Product<'x, '_> {
                 v if i < shared && !out && r.original.locals.get(i) == Some(&v) => {
                     if v == Value::NULL { NULL } else { SAME }
                 }
-                v @ (Value::SHARD | Value::INTERNAL | Value::INTERNAL_NULL | Value::FRAME_IN) => {
-                    v.0 as u8
-                }
+                v @ (Value::SHARD
+                | Value::WINDOW
+                | Value::INTERNAL
+                | Value::INTERNAL_NULL
+                | Value::FRAME_IN) => v.0 as u8,
                 v @ (Value::COUNTER | Value::INTERNAL_INT) => v.0 as u8,
                 v if i >= shared && self.is_counter(v) => COUNTER,
                 v if i >= shared && v.as_int().is_some() => INTERNAL_INT,

@@ -100,6 +100,8 @@ pub(super) struct Product<'x, 'c> {
     pub counters: &'x [i32],
     /// Addresses of cells, with their limits.
     pub limits: &'x [(i64, u64)],
+    /// Whether a probe reads the address of the thread's counters.
+    pub reads_shard: bool,
     /// Frame contracts by point number. For a version, they are given; for an armed body, they are
     /// found.
     pub contracts: Vec<Option<FrameContract>>,
@@ -144,6 +146,7 @@ impl<'x, 'c> Product<'x, 'c> {
             clean: false,
             counters: &[],
             limits: &[],
+            reads_shard: false,
             contracts: Vec::new(),
             live: None,
             values: Values::default(),

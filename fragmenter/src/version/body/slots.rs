@@ -2,18 +2,22 @@
 
 use crate::advice::ProbeAction;
 use crate::counted_steps::CountedSteps;
+use crate::flowgraph::FragmentId;
 use crate::patch::Patched;
 use crate::refusal::Refusal;
 use crate::runtime;
 use crate::types::{State, Type};
 use crate::version::plan::{Bodies, VersionPlan};
-use crate::version::promoted_loops::{PromotedLoop, promoted_loops};
+use crate::version::promoted_loops::{PromotedLoop, looked_at, promoted_loops};
 use indexmap::IndexMap;
+use std::collections::BTreeSet;
 use veneer_names::CounterSlot;
 
 /// The slots of the version's own local variables.
 pub(in crate::version) struct Slots {
     pub(super) shard: Option<u16>,
+    /// The shard during a window of a sampled recording, otherwise 0.
+    pub window: Option<u16>,
     pub(super) position: Option<u16>,
     /// The frame from which to resume. The local is null once the activation has reached its
     /// position.
@@ -24,6 +28,8 @@ pub(in crate::version) struct Slots {
     pub(super) exit_counters: IndexMap<CounterSlot, u16>,
     /// Loops whose counters are locals.
     pub promoted: Vec<PromotedLoop>,
+    /// Headers of loops in which each iteration looks at the window of a sampled recording.
+    pub looked_at: BTreeSet<FragmentId>,
     /// First unused slot, for short-lived values.
     pub temp: u16,
 }
@@ -41,12 +47,14 @@ impl Slots {
             next += n;
             next - n
         };
-        let writes = |a: &ProbeAction| !matches!(a, ProbeAction::Log { .. });
+        let writes = |a: &ProbeAction| !matches!(a, ProbeAction::Log { .. }) && !a.is_in_window();
         let shard = plan
             .probes
             .iter()
             .any(|p| writes(&p.action))
             .then(|| allocate(2));
+        let has_windows = plan.probes.iter().any(|p| p.action.is_in_window());
+        let window = has_windows.then(|| allocate(2));
         let position = tracking.then(|| allocate(1));
         let frame = (bodies == Bodies::Resume).then(|| allocate(1));
         let mut timers = IndexMap::new();
@@ -60,13 +68,16 @@ impl Slots {
                 .or_insert_with(|| allocate(1));
         }
         let promoted = promoted_loops(plan, patched, &mut allocate);
+        let looked_at = looked_at(plan, patched, &promoted);
         Slots {
             shard,
+            window,
             position,
             frame,
             timers,
             exit_counters,
             promoted,
+            looked_at,
             temp: next,
         }
     }
@@ -74,6 +85,11 @@ impl Slots {
     pub fn shard(&self) -> Result<u16, Refusal> {
         self.shard
             .ok_or_else(|| Refusal::Internal("a counter without a shard".into()))
+    }
+
+    pub fn window(&self) -> Result<u16, Refusal> {
+        self.window
+            .ok_or_else(|| Refusal::Internal("a sampled counter without a window".into()))
     }
 
     /// The local that holds a counter, if the counter is promoted.
@@ -94,6 +110,9 @@ impl Slots {
         state.locals.resize(self.temp as usize, Type::Top);
         let mut set = |slot: u16, t: Type| state.locals[slot as usize] = t;
         if let Some(s) = self.shard {
+            set(s, Type::Long);
+        }
+        if let Some(s) = self.window {
             set(s, Type::Long);
         }
         if let Some(s) = self.position {

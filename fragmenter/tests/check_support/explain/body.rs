@@ -148,7 +148,17 @@ impl<'f> Body<'f> {
     pub(super) fn is_measurement(&self, i: &Instruction) -> bool {
         self.call(i).is_some_and(|(class, name)| match &*class {
             "java/lang/invoke/VeneerRuntime" => [
-                "count", "discount", "add", "now", "stop", "lap", "begin", "put", "end", "locate",
+                "count",
+                "countInWindow",
+                "discount",
+                "add",
+                "now",
+                "stop",
+                "lap",
+                "begin",
+                "put",
+                "end",
+                "locate",
             ]
             .contains(&&*name),
             "java/lang/invoke/VeneerFrame" => ["keep", "kept"].contains(&&*name),
@@ -239,9 +249,12 @@ impl<'f> Body<'f> {
         let next = self.list.get(i + 1).map(|n| &n.1);
         if let (Some((_, name)), Some(Instruction::Local { op: LSTORE, index })) =
             (self.call(&self.list[i].1), next)
-            && name == "shard"
+            && (name == "shard" || name == "shardInWindow")
         {
-            return self.measures.contains(index);
+            let mut others = self.list.iter();
+            let is_read = others
+                .any(|(_, other)| matches!(other, Instruction::Local { op: LLOAD, index: n } if n == index));
+            return self.measures.contains(index) || !is_read;
         }
         match &self.list[i].1 {
             Instruction::Iinc { index, .. } => {

@@ -49,14 +49,20 @@ pub struct TableLayout {
     pub state_words: u64,
     /// Words of an entry, a power of two.
     pub entry_words: u64,
+    /// Words of the counts of a cache in an entry: lookups and misses; in a sampled recording also the
+    /// window of the latest lookup, lookups and misses in it, and four sums over earlier windows.
+    pub count_words: u64,
 }
 
 impl TableLayout {
-    /// The layout for these descriptions. Without a description, accesses are only counted.
+    /// The layout for these descriptions, for a sampled recording or one of all accesses. Without a description, accesses are only counted.
     ///
     /// # Errors
     /// One of the descriptions cannot be simulated in a JVM.
-    pub fn new(descriptions: &[CacheDescription]) -> Result<TableLayout, LayoutError> {
+    pub fn new(
+        descriptions: &[CacheDescription],
+        is_sampled: bool,
+    ) -> Result<TableLayout, LayoutError> {
         if descriptions.len() > MAX_DESCRIPTIONS {
             return Err(LayoutError::TooMany);
         }
@@ -64,6 +70,7 @@ impl TableLayout {
             descriptions: Vec::new(),
             state_words: 0,
             entry_words: HEAD_WORDS,
+            count_words: if is_sampled { 9 } else { 2 },
         };
         for description in descriptions {
             if description.instructions.is_some() {
@@ -97,7 +104,7 @@ impl TableLayout {
             counts: self.entry_words,
         };
         self.state_words += level.geometry.lines();
-        self.entry_words += 2;
+        self.entry_words += self.count_words;
         row
     }
 }
@@ -109,7 +116,7 @@ mod tests {
 
     fn layout(texts: &[&str]) -> Result<TableLayout, LayoutError> {
         let parsed = texts.iter().map(|text| parse(text).expect("a description"));
-        TableLayout::new(&parsed.collect::<Vec<_>>())
+        TableLayout::new(&parsed.collect::<Vec<_>>(), false)
     }
 
     #[test]
@@ -124,6 +131,14 @@ mod tests {
         assert_eq!(counts, [6, 8, 10, 12]);
         assert_eq!((both.entry_words, both.state_words), (16, 16 + 64 + 8 + 32));
         assert!(!rows[1].writes_back && !rows[1].write_allocates);
+        let parsed = parse("L1:1K/2/64,L2:4K/4/64").expect("a description");
+        let sampled = TableLayout::new(&[parsed], true).expect("a layout");
+        let counts: Vec<u64> = sampled.descriptions[0]
+            .0
+            .iter()
+            .map(|row| row.counts)
+            .collect();
+        assert_eq!((counts, sampled.entry_words), (vec![6, 15], 32));
     }
 
     #[test]

@@ -14,5 +14,5 @@ mod table;
 
 pub use layout::{CacheRow, LayoutError, MAX_DESCRIPTIONS, TableLayout};
 pub use table::{
-    ACCESSES_SUFFIX, AccessEntry, AccessTable, TableError, TableTotals, accesses_file,
+    ACCESSES_SUFFIX, AccessEntry, AccessTable, EntryCount, TableError, TableTotals, accesses_file,
 };

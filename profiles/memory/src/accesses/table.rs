@@ -1,8 +1,11 @@
 //! The file with the table of one thread.
 //!
 //! ```text
-//!   file   = "VNRACC\r\n"  version: 4 bytes  words of an entry: 4 bytes  collections  lost  entries  { entry }
-//!   entry  = site  class and offset  type and access  accesses  objects  bytes  { lookups  misses }
+//!   file   = "VNRACC\r\n"  version: 4 bytes  words of an entry: 4 bytes  words of counts  windows  collections
+//!            lost  entries  { entry }
+//!   entry  = site  class and offset  type and access  accesses  objects  bytes  { counts }
+//!   counts = lookups  misses  [ window  lookups in it  misses in it  sums over earlier windows: lookups²
+//!            lookups · misses  misses²  1 ]
 //! ```
 //!
 //! All numbers are little-endian and have 8 bytes unless stated.
@@ -13,8 +16,11 @@ use std::path::Path;
 
 use thiserror::Error;
 
+use super::layout::TableLayout;
+use crate::window_sample::WindowSums;
+
 const MAGIC: [u8; 8] = *b"VNRACC\r\n";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// The words of an entry before its counts of caches.
 const HEAD_WORDS: u32 = 6;
 /// The most words of an entry, which a reader accepts.
@@ -59,6 +65,37 @@ pub struct TableTotals {
     pub collections: u64,
     /// Accesses whose site found no room for an entry. Their last entry has no site.
     pub lost: u64,
+    /// The windows of a sampled recording; 0 if each access is recorded.
+    pub windows: u64,
+}
+
+/// The lookups of a cache or TLB.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EntryCount {
+    /// Number of lookups.
+    pub lookups: u64,
+    /// Number of lookups that missed.
+    pub misses: u64,
+    /// The sums over the windows of a sampled recording.
+    pub sums: WindowSums,
+}
+
+impl EntryCount {
+    fn of_words(words: &[u64]) -> EntryCount {
+        let word = |index: usize| words.get(index).copied().unwrap_or(0);
+        let mut sums = WindowSums {
+            lookups_squared: word(5),
+            products: word(6),
+            misses_squared: word(7),
+            windows: word(8),
+        };
+        sums.add(word(3), word(4));
+        EntryCount {
+            lookups: word(0),
+            misses: word(1),
+            sums,
+        }
+    }
 }
 
 /// The accesses of one site to objects of one class.
@@ -88,12 +125,12 @@ pub struct AccessEntry {
     /// Bytes of allocated objects.
     pub object_bytes: u64,
     /// Lookups and misses of each cache and TLB, in the order of the layout.
-    pub counts: Vec<[u64; 2]>,
+    pub counts: Vec<EntryCount>,
 }
 
 impl AccessEntry {
     /// The entry in these words.
-    fn of_words(words: &[u64]) -> AccessEntry {
+    fn of_words(words: &[u64], count_words: usize) -> AccessEntry {
         let word = |index: usize| words.get(index).copied().unwrap_or(0);
         let access = word(2) >> 32;
         AccessEntry {
@@ -110,8 +147,8 @@ impl AccessEntry {
             counts: words
                 .get(6..)
                 .unwrap_or(&[])
-                .chunks_exact(2)
-                .map(|pair| [pair[0], pair[1]])
+                .chunks_exact(count_words.max(2))
+                .map(EntryCount::of_words)
                 .collect(),
         }
     }
@@ -127,22 +164,29 @@ pub struct AccessTable {
 }
 
 impl AccessTable {
-    /// Writes the table of a thread whose entries are these words.
+    /// Writes the table of a thread whose entries are these words, in a layout.
     ///
     /// # Errors
     /// The file cannot be written.
     pub fn write<'e>(
         path: &Path,
         totals: TableTotals,
-        entry_words: u32,
+        layout: &TableLayout,
         entries: impl Iterator<Item = &'e [u64]>,
     ) -> io::Result<()> {
         let mut out = BufWriter::new(File::create(path)?);
         out.write_all(&MAGIC)?;
         out.write_all(&VERSION.to_le_bytes())?;
-        out.write_all(&entry_words.to_le_bytes())?;
+        out.write_all(&(layout.entry_words as u32).to_le_bytes())?;
         let entries: Vec<&[u64]> = entries.collect();
-        for number in [totals.collections, totals.lost, entries.len() as u64] {
+        let head = [
+            layout.count_words,
+            totals.windows,
+            totals.collections,
+            totals.lost,
+            entries.len() as u64,
+        ];
+        for number in head {
             out.write_all(&number.to_le_bytes())?;
         }
         for word in entries.into_iter().flatten() {
@@ -171,22 +215,25 @@ impl AccessTable {
         if !has_known_form || !(HEAD_WORDS..=MAX_ENTRY_WORDS).contains(&entry_words) {
             return Err(TableError::Foreign);
         }
-        let [collections, lost, count] = [(); 3].map(|()| word(&mut from));
-        let count = count?;
-        if count > MAX_ENTRIES {
+        let [count_words, windows, collections, lost, count] = [(); 5].map(|()| word(&mut from));
+        let (count_words, count) = (count_words?, count?);
+        if count > MAX_ENTRIES || count_words > u64::from(entry_words) {
             return Err(TableError::Foreign);
         }
         let mut table = AccessTable {
             totals: TableTotals {
                 collections: collections?,
                 lost: lost?,
+                windows: windows?,
             },
             entries: Vec::new(),
         };
         for _ in 0..count {
             let words = (0..entry_words).map(|_| word(&mut from));
             let words = words.collect::<io::Result<Vec<u64>>>()?;
-            table.entries.push(AccessEntry::of_words(&words));
+            table
+                .entries
+                .push(AccessEntry::of_words(&words, count_words as usize));
         }
         Ok(table)
     }
@@ -208,15 +255,25 @@ fn word(from: &mut impl Read) -> io::Result<u64> {
 mod tests {
     use super::*;
 
+    fn layout(entry_words: u64, count_words: u64) -> TableLayout {
+        TableLayout {
+            descriptions: Vec::new(),
+            state_words: 0,
+            entry_words,
+            count_words,
+        }
+    }
+
     fn written(entries: &[[u64; 8]]) -> Vec<u8> {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join(accesses_file(7));
         let totals = TableTotals {
             collections: 3,
             lost: 2,
+            windows: 0,
         };
         let words = entries.iter().map(|entry| &entry[..]);
-        AccessTable::write(&path, totals, 8, words).expect("a file");
+        AccessTable::write(&path, totals, &layout(8, 2), words).expect("a file");
         let read = AccessTable::read(&path).expect("a table");
         assert_eq!(read.totals, totals);
         std::fs::read(&path).expect("the bytes")
@@ -236,10 +293,40 @@ mod tests {
         assert!(access.is_write && !access.is_allocation && allocation.is_allocation);
         assert_eq!((access.site, access.type_id, access.bytes), (77, 9, 4));
         assert_eq!(
-            (access.accesses, &access.counts[..]),
-            (100, &[[100, 12]][..])
+            (
+                access.accesses,
+                access.counts[0].lookups,
+                access.counts[0].misses
+            ),
+            (100, 100, 12)
         );
         assert_eq!((allocation.objects, allocation.object_bytes), (2, 256));
+    }
+
+    #[test]
+    fn the_sums_of_a_sample_contain_the_latest_window() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join(accesses_file(1));
+        let totals = TableTotals {
+            windows: 9,
+            ..TableTotals::default()
+        };
+        let words = [1, 0, 0, 40, 0, 0, 40, 12, 5 << 1, 10, 4, 500, 160, 64, 2, 0];
+        let words = std::iter::once(&words[..]);
+        AccessTable::write(&path, totals, &layout(16, 9), words).expect("a file");
+        let table = AccessTable::read(&path).expect("a table");
+        assert_eq!(table.totals.windows, 9);
+        let expected = EntryCount {
+            lookups: 40,
+            misses: 12,
+            sums: WindowSums {
+                lookups_squared: 600,
+                products: 200,
+                misses_squared: 80,
+                windows: 3,
+            },
+        };
+        assert_eq!(table.entries[0].counts, [expected]);
     }
 
     #[test]
@@ -248,7 +335,15 @@ mod tests {
         for end in 0..bytes.len() {
             assert!(AccessTable::parse(&bytes[..end]).is_err(), "{end}");
         }
-        for (at, value) in [(0, 0), (8, 9), (12, 1), (15, 1), (36, 255), (39, 255)] {
+        for (at, value) in [
+            (0, 0),
+            (8, 9),
+            (12, 1),
+            (15, 1),
+            (17, 1),
+            (52, 255),
+            (55, 255),
+        ] {
             let mut bytes = bytes.clone();
             bytes[at] = value;
             assert!(AccessTable::parse(&bytes[..]).is_err(), "{at}");

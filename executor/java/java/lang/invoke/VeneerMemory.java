@@ -78,6 +78,10 @@ final class VeneerMemory {
     private static final long COUNTED = -1;
     /** The entry is that of two sites which share lines. */
     private static final int IS_SHARING = 32;
+    /** The access belongs to a sampled recording. */
+    private static final int IS_SAMPLED = 64;
+    /** The policy has this bit if lookups are also counted by window. */
+    private static final int BY_WINDOW = 4;
     /** The site of an entry of two sites has this bit, which no other site has. */
     private static final long SHARING_SITE = Long.MIN_VALUE;
     /** The bytes of an access are above these bits; 0 for a reference. */
@@ -104,6 +108,27 @@ final class VeneerMemory {
     private static long base(Class<?> type) {
         boolean isPrimitive = type.getComponentType().isPrimitive();
         return !isPrimitive ? FIRST_REFERENCE : U.arrayIndexScale(type) == 8 ? FIRST_LONG : FIRST_INT;
+    }
+
+    /** The address of the word that is 0 outside the windows of a sampled recording. */
+    private static long window;
+
+    /**
+     * 0 outside the windows of a sampled recording; an odd number while the caches of a window fill. See
+     * {@code executor/src/data/recorder/recording_windows.rs}.
+     */
+    @ForceInline
+    static int state() {
+        long window = VeneerMemory.window;
+        return window == 0 ? 0 : U.getInt(null, window);
+    }
+
+    /** As {@link VeneerRuntime#shardInWindow}, in a window. */
+    @DontInline
+    static long shardInWindow() {
+        long shard = VeneerRuntime.shard();
+        int state = state();
+        return shard <= 0 || state == 0 ? 0 : (state & 1) != 0 ? -shard : shard;
     }
 
     /** The number of the recording, which is negative; 0 if there is none. */
@@ -146,6 +171,7 @@ final class VeneerMemory {
         mask = (int) U.getLong(description + VeneerLayout.CACHES_TABLE_MASK);
         lines = U.getLong(description + VeneerLayout.CACHES_LINES);
         l1Slots = U.getLong(description + VeneerLayout.CACHES_L1_SLOTS);
+        window = U.getLong(description + VeneerLayout.CACHES_WINDOW);
         holder = new Object[HOLDER_LENGTH];
         recording = number;
     }
@@ -153,6 +179,7 @@ final class VeneerMemory {
     /** Ends the recording. A thread that is just recording an access may finish it. */
     static void end() {
         recording = 0;
+        window = 0;
         // The array may still be used, so there must be one.
         holder = new Object[HOLDER_LENGTH];
     }
@@ -288,6 +315,38 @@ final class VeneerMemory {
         }
     }
 
+    // ---- accesses in the windows of a sampled recording -----------------------------------------
+    //
+    // They are not inlined: the code outside the windows must stay small. A negative shard is one whose caches
+    // fill.
+
+    /** Whether an access belongs to a sampled recording. */
+    @ForceInline
+    static boolean isSampled(long access) {
+        return (access & IS_SAMPLED) != 0;
+    }
+
+    @DontInline
+    static void sampledField(
+            Object o, long shard, long own, long site, long access, long l1, Object owner, Object name) {
+        field(o, Math.abs(shard), own, site, access, l1, owner, name);
+    }
+
+    @DontInline
+    static void sampledElement(Object array, int index, long shard, long own, long site, long access, long l1) {
+        element(array, index, Math.abs(shard), own, site, access, l1);
+    }
+
+    @DontInline
+    static void sampledKnownElement(Object array, int index, long shard, long site, long access, long l1) {
+        knownElement(array, index, Math.abs(shard), site, access, l1);
+    }
+
+    @DontInline
+    static void sampledStaticField(long shard, long site, long access, long l1, long address, Object owner) {
+        staticField(Math.abs(shard), site, access, l1, address, owner);
+    }
+
     /**
      * Whether the line of an access is the first one of its set in L1, which then stays as it is.
      *
@@ -367,6 +426,9 @@ final class VeneerMemory {
     @ForceInline
     private static long primaryEntry(
             long track, long site, long access, int type, Object o, Object owner, Object name) {
+        if (fills()) {
+            return uncounted(track);
+        }
         long entry = entry(track, site, type);
         return U.getLong(entry) == site && U.getInt(entry + CLASS) == type
                 ? entry
@@ -390,6 +452,9 @@ final class VeneerMemory {
         if (isPrimary && U.getLong(entry) == site) {
             U.putLong(shard + own, (long) type << 32 | offset);
         }
+        if (fills()) {
+            entry = uncounted(track);
+        }
         add(entry + ACCESSES, 1);
         long address = address(o, shard) + offset + at;
         simulate(track, shard, entry, address, (access & IS_WRITE) != 0);
@@ -408,7 +473,8 @@ final class VeneerMemory {
     }
 
     /** An object that the current thread has just allocated, and whose lines the JVM has cleared. */
-    static void allocated(Object o, long shard, long site, long access, long l1) {
+    static void allocated(Object o, long mine, long site, long access, long l1) {
+        long shard = isSampled(access) ? Math.abs(mine) : mine;
         if (o != null && shard > 0) {
             long track = track(shard);
             if (track != 0) {
@@ -426,6 +492,9 @@ final class VeneerMemory {
         // An instance has its size in place of the offset of the first element.
         long offset = U.getInt(entry + OFFSET);
         long bytes = (access & IS_INSTANCE) != 0 ? offset : bytes(o, offset);
+        if (fills()) {
+            entry = uncounted(track);
+        }
         add(entry + OBJECTS, 1);
         add(entry + OBJECT_BYTES, bytes);
         clearLines(address(o, shard), bytes, shard, l1, track, entry);
@@ -675,16 +744,65 @@ final class VeneerMemory {
         }
     }
 
+    /**
+     * Counts a lookup at an entry. In a sampled recording, a line that takes an empty slot is not counted:
+     * it may have been there if the cache had been simulated from the beginning.
+     *
+     * @param replaced {@link #HIT}, or the slot of the replaced line; 0 if it was empty
+     */
+    private static void count(long row, long entry, long replaced) {
+        boolean isSampled = (U.getLong(row + POLICY) & BY_WINDOW) != 0;
+        if (isSampled && replaced == 0) {
+            return;
+        }
+        long counts = entry + U.getLong(row + COUNTS);
+        int miss = replaced == HIT ? 0 : 1;
+        add(counts, 1);
+        add(counts + MISSES, miss);
+        if (isSampled) {
+            countInWindow(counts, miss);
+        }
+    }
+
+    /** Counts a lookup in its window. The sums over the windows show how much they differ. */
+    private static void countInWindow(long counts, int miss) {
+        long now = state();
+        if (U.getLong(counts + VeneerLayout.COUNTS_WINDOW) != now) {
+            long lookups = U.getLong(counts + VeneerLayout.COUNTS_IN_WINDOW);
+            long misses = U.getLong(counts + VeneerLayout.COUNTS_IN_WINDOW + 8);
+            long sums = counts + VeneerLayout.COUNTS_SUMS;
+            add(sums, lookups * lookups);
+            add(sums + 8, lookups * misses);
+            add(sums + 16, misses * misses);
+            add(sums + 24, 1);
+            U.putLong(counts + VeneerLayout.COUNTS_IN_WINDOW, 0);
+            U.putLong(counts + VeneerLayout.COUNTS_IN_WINDOW + 8, 0);
+            U.putLong(counts + VeneerLayout.COUNTS_WINDOW, now);
+        }
+        add(counts + VeneerLayout.COUNTS_IN_WINDOW, 1);
+        add(counts + VeneerLayout.COUNTS_IN_WINDOW + 8, miss);
+    }
+
+    /** Whether the caches of a window of a sampled recording are being filled. */
+    @ForceInline
+    private static boolean fills() {
+        return (state() & 1) != 0;
+    }
+
+    /** The entry for what is not counted. */
+    private static long uncounted(long track) {
+        return U.getLong(track + TABLE) + ((long) mask + 2 << U.getLong(track + ENTRY_SHIFT));
+    }
+
     private static void translate(long state, long entry, long address, long row, long tlbs) {
         for (long i = 0; i < tlbs; i++, row += ROW) {
             long page = (address >>> U.getLong(row + SHIFT)) + 1;
             long set = state + U.getLong(row + FIRST_SLOT) + set(row, page);
-            long counts = entry + U.getLong(row + COUNTS);
-            add(counts, 1);
-            if (reference(set, (int) U.getLong(row + WAYS), page, 0) == HIT) {
+            long replaced = reference(set, (int) U.getLong(row + WAYS), page, 0);
+            count(row, entry, replaced);
+            if (replaced == HIT) {
                 return;
             }
-            add(counts + MISSES, 1);
         }
     }
 
@@ -720,9 +838,7 @@ final class VeneerMemory {
         boolean allocates = !isWrite || (policy & WRITE_ALLOCATES) != 0;
         long replaced = allocates ? reference(set, (int) ways, line, dirty) : touch(set, (int) ways, line, dirty);
         if (isDemand) {
-            long counts = entry + U.getLong(row + COUNTS);
-            add(counts, 1);
-            add(counts + MISSES, replaced == HIT ? 0 : 1);
+            count(row, entry, replaced);
         }
         if (replaced != HIT && allocates) {
             if (isDemand || !isWrite || bytes < 1L << shift) {

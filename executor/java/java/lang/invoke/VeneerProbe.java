@@ -509,25 +509,41 @@ public final class VeneerProbe {
     @ForceInline
     public static void memoryField(
             Object o, long shard, long own, long site, long access, long l1, Object owner, Object name) {
-        VeneerMemory.field(o, shard, own, site, access, l1, owner, name);
+        if (!VeneerMemory.isSampled(access)) {
+            VeneerMemory.field(o, shard, own, site, access, l1, owner, name);
+        } else if (shard != 0) {
+            VeneerMemory.sampledField(o, shard, own, site, access, l1, owner, name);
+        }
     }
 
     /** See {@link VeneerMemory#element}. */
     @ForceInline
     public static void memoryElement(Object array, int index, long shard, long own, long site, long access, long l1) {
-        VeneerMemory.element(array, index, shard, own, site, access, l1);
+        if (!VeneerMemory.isSampled(access)) {
+            VeneerMemory.element(array, index, shard, own, site, access, l1);
+        } else if (shard != 0) {
+            VeneerMemory.sampledElement(array, index, shard, own, site, access, l1);
+        }
     }
 
     /** See {@link VeneerMemory#knownElement}. */
     @ForceInline
     public static void memoryKnownElement(Object array, int index, long shard, long site, long access, long l1) {
-        VeneerMemory.knownElement(array, index, shard, site, access, l1);
+        if (!VeneerMemory.isSampled(access)) {
+            VeneerMemory.knownElement(array, index, shard, site, access, l1);
+        } else if (shard != 0) {
+            VeneerMemory.sampledKnownElement(array, index, shard, site, access, l1);
+        }
     }
 
     /** See {@link VeneerMemory#staticField}. */
     @ForceInline
     public static void memoryStatic(long shard, long site, long access, long l1, long address, Object owner) {
-        VeneerMemory.staticField(shard, site, access, l1, address, owner);
+        if (!VeneerMemory.isSampled(access)) {
+            VeneerMemory.staticField(shard, site, access, l1, address, owner);
+        } else if (shard != 0) {
+            VeneerMemory.sampledStaticField(shard, site, access, l1, address, owner);
+        }
     }
 
     /** See {@link VeneerMemory#allocated}. */

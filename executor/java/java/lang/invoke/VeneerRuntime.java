@@ -312,6 +312,23 @@ public final class VeneerRuntime extends VeneerEvents {
         add(shard, offset, 1);
     }
 
+    /** Counts, if a window of a sampled recording is open. {@code shard} is that of {@link #shardInWindow}. */
+    @ForceInline
+    public static void countInWindow(long shard, int offset) {
+        if (shard > 0) {
+            U.putLong(shard + offset, U.getLong(shard + offset) + 1);
+        }
+    }
+
+    /**
+     * The shard of the current thread if a window of a sampled recording is open; negative while its caches
+     * fill; 0 outside the windows, and if the thread has no shard of its own.
+     */
+    @ForceInline
+    public static long shardInWindow() {
+        return VeneerMemory.state() == 0 ? 0 : VeneerMemory.shardInWindow();
+    }
+
     /**
      * Counts, if this is one of the first {@code most} passes of all threads. {@code cell} is their
      * counter.
