@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
+use veneer_memory::heap::sampling_interval;
 use veneer_memory::profile::Dimension;
 use veneer_memory::{CacheDescription, DescriptionError, parse_description};
 
@@ -15,6 +16,7 @@ Examples:
   veneer memory 4711 'shop..*' --for 30 --by line
   veneer memory 4711 'shop..*' --cache L1:32K/8/64,L2:1M/16/64 --by type
   veneer memory 4711 'shop..*' --cache none --sharing      lines that threads share
+  veneer memory 4711 'shop..*' --heap                      allocations, and which reach the heap
   veneer memory 4711 'shop..*' -o shop.vmem
   veneer memory show shop.vmem --annotate shop.Desk --source src/main/java
   veneer memory simulate trace --cache L1:32K/8/64,L2:1M/16/64
@@ -90,6 +92,18 @@ pub struct MemoryRecordArguments {
     /// Costs about twice as much.
     #[arg(long)]
     pub sharing: bool,
+    /// Record allocations in place of accesses: those in the bytecode, and those that reach the heap,
+    /// which the JVM samples once for each BYTES [default: 512K].
+    #[arg(
+        long,
+        value_name = "BYTES",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "512K",
+        value_parser = interval,
+        conflicts_with_all = ["caches", "sharing"]
+    )]
+    pub heap: Option<u64>,
     /// Record for this many seconds.
     #[arg(long = "for", value_name = "SECONDS", value_parser = seconds, default_value = "10")]
     pub seconds: f64,
@@ -237,6 +251,11 @@ pub(super) fn cache(text: &str) -> Result<CacheArgument, DescriptionError> {
         "none" => Ok(CacheArgument::Absent),
         text => parse_description(text).map(CacheArgument::Described),
     }
+}
+
+/// A value of `--heap`.
+pub(super) fn interval(text: &str) -> Result<u64, ValueError> {
+    sampling_interval(text).ok_or(ValueError::NoInterval)
 }
 
 fn sample(text: &str) -> Result<SampleArgument, ValueError> {

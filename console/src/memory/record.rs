@@ -10,6 +10,7 @@
 
 mod assemble;
 mod caches;
+mod heap;
 mod plan;
 mod profile_file;
 mod run_recording;
@@ -76,7 +77,10 @@ pub fn run(arguments: &MemoryRecordArguments) -> Result<u8> {
     for pattern in &patterns {
         MethodPattern::parse(pattern)?;
     }
-    let plan = RecordingPlan::new(patterns, cache_texts(&arguments.caches, arguments.sharing)?);
+    let plan = match arguments.heap {
+        Some(interval) => RecordingPlan::of_heap(patterns, interval),
+        None => RecordingPlan::new(patterns, cache_texts(&arguments.caches, arguments.sharing)?),
+    };
     let Some(mut profile) = record(arguments, &plan, &interruption)? else {
         return Ok(EXIT_PROGRAM_FAILED);
     };
@@ -124,8 +128,12 @@ fn record(
     holder.keep_renewing(RENEWAL_INTERVAL)?;
     let files = TraceDirectory::of_jvm(&target, &started.directory);
     let mut client = veneer_client::connect(pid)?;
+    let recorded = match plan.is_of_heap() {
+        true => "allocations",
+        false => "memory accesses",
+    };
     print_error(&format_args!(
-        "recording the memory accesses of {} in process {pid} for {} s",
+        "recording the {recorded} of {} in process {pid} for {} s",
         plan.patterns().join(", "),
         arguments.seconds
     ));
@@ -136,7 +144,10 @@ fn record(
         client.detach(DetachTarget::Ids(started.ids))?;
     }
     drop(holder);
-    let mut profile = assemble::profile(files.path(), &points, plan.caches())?;
+    let mut profile = match plan.is_of_heap() {
+        true => heap::profile(files.path(), &points.accesses)?,
+        false => assemble::profile(files.path(), &points, plan.caches())?,
+    };
     if !is_whole {
         print_error(&format_args!("process {pid} has ended"));
         profile

@@ -59,11 +59,15 @@ pub(super) fn print(
         let value = profile.to_json(by, &rows);
         serde_json::to_writer_pretty(&mut *to, &value).map_err(io::Error::from)?;
         writeln!(to)?;
+    } else if view.csv && has_only_allocations(profile) {
+        render::allocation_csv(to, profile)?;
     } else if view.csv {
         render::csv(to, profile, by, &rows)?;
     } else {
         let style = Style::of_stdout();
-        render::tables(to, profile, by, &rows, view.rows, style)?;
+        if !has_only_allocations(profile) {
+            render::tables(to, profile, by, &rows, view.rows, style)?;
+        }
         render::allocations(to, profile, view.rows, style)?;
         render::sharing(to, profile, view.rows, style)?;
         for note in &profile.notes {
@@ -71,4 +75,9 @@ pub(super) fn print(
         }
     }
     Ok(())
+}
+
+/// Whether a profile is one of allocations, and has no access.
+fn has_only_allocations(profile: &MemoryProfile) -> bool {
+    profile.accesses.is_empty() && !profile.allocations.is_empty()
 }

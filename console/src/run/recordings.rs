@@ -103,7 +103,10 @@ impl Recordings {
             memory: arguments
                 .memory
                 .as_deref()
-                .map(|place| RunMemory::prepare(place, arm, &arguments.caches, arguments.sharing))
+                .map(|place| {
+                    let (caches, sharing) = (&arguments.caches, arguments.sharing);
+                    RunMemory::prepare(place, arm, caches, sharing, arguments.heap)
+                })
                 .transpose()?,
             armed: arguments
                 .lifetimes_of
