@@ -182,6 +182,14 @@ fn a_running_program_is_shown_as_a_table_json_and_csv() -> Outcome {
             "{csv}"
         );
         assert_eq!(csv.lines().count(), rows.len() + 1);
+        let page = folder.join("live.html");
+        show(&["--html", &page.display().to_string()])?;
+        let page = std::fs::read_to_string(page)?;
+        assert!(page.contains("objects on the heap") && page.contains("Escape$Kept"));
+        assert!(
+            !page.contains("<script") && page.ends_with("</html>\n"),
+            "{page}"
+        );
         Ok(())
     })
 }

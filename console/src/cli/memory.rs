@@ -39,6 +39,7 @@ Examples:
   veneer memory show app.vmem --by type --rows 50
   veneer memory show app.vmem --annotate spec.db.Database --source src/main/java
   veneer memory show app.vmem --by field --json | jq '.rows[0]'
+  veneer memory show app.vmem --html app.html --source src/main/java
 
 The rows with the most misses in the last level are first. A count from a sample is followed by ±
 and its error. docs/memory-profile.md describes the file and the JSON.
@@ -172,10 +173,23 @@ pub struct ShowArguments {
     #[command(flatten)]
     pub view: ViewArguments,
     /// Show the source lines of this class with their misses instead.
-    #[arg(long, value_name = "CLASS", conflicts_with_all = ["by", "json", "csv"])]
+    #[arg(
+        long,
+        value_name = "CLASS",
+        group = "sources",
+        conflicts_with_all = ["by", "json", "csv"]
+    )]
     pub annotate: Option<String>,
+    /// Write all tables to this HTML file instead, with the sources below --source.
+    #[arg(
+        long,
+        value_name = "OUT.html",
+        group = "sources",
+        conflicts_with_all = ["by", "rows", "json", "csv"]
+    )]
+    pub html: Option<PathBuf>,
     /// The source file of the class, or the folder of its packages.
-    #[arg(long, value_name = "PATH", requires = "annotate")]
+    #[arg(long, value_name = "PATH", requires = "sources")]
     pub source: Option<PathBuf>,
 }
 

@@ -245,7 +245,7 @@ fn heap_allocations(
 }
 
 /// Writes an estimate with its error.
-fn estimated(number: Option<u64>, margin: Option<u64>) -> String {
+pub(super) fn estimated(number: Option<u64>, margin: Option<u64>) -> String {
     match (number, margin) {
         (Some(number), Some(0)) => number.to_string(),
         (Some(number), Some(margin)) => format!("{number} ± {margin}"),

@@ -6,9 +6,10 @@ use std::io::{self, Write};
 use anyhow::{Context, Result};
 use veneer_memory::profile::{MemoryProfile, ProfileFile};
 
-use super::{annotate, render};
+use super::{annotate, html, render};
 use crate::cli::{ShowArguments, ViewArguments};
-use crate::output::{Style, print_error};
+use crate::output::{Style, print_error, print_note};
+use crate::replaced_file::replace_file;
 
 /// Prints the profile and returns the exit code.
 pub(super) fn run(arguments: &ShowArguments) -> Result<u8> {
@@ -27,6 +28,16 @@ pub(super) fn run(arguments: &ShowArguments) -> Result<u8> {
         ));
     }
     let profile = &file.profile;
+    if let Some(output) = &arguments.html {
+        let page = html::page(profile, arguments.source.as_deref());
+        replace_file(output, |out| Ok(out.write_all(page.as_bytes())?))?;
+        let kilobytes = page.len().div_ceil(1000);
+        print_note(&format_args!(
+            "{}: {kilobytes} kB; open it in a browser",
+            output.display()
+        ));
+        return Ok(0);
+    }
     let mut to = io::BufWriter::new(io::stdout().lock());
     if let Some(class) = &arguments.annotate {
         annotate::annotate(
