@@ -10,6 +10,7 @@ use std::path::Path;
 use serde_json::Value;
 use veneer_memory::profile::{AllocationRow, MemoryProfile, ProfileFile};
 use veneer_tests::browser::until_nothing_is_attached;
+use veneer_tests::call_oracle::compile_library;
 use veneer_tests::command::{run, veneer};
 use veneer_tests::folder::Folder;
 use veneer_tests::java_programs::{Outcome, Programs, on_a_jdk_with};
@@ -128,6 +129,42 @@ fn without_escape_analysis_all_objects_are_on_the_heap() -> Outcome {
         let points = allocation(&profile, "Escape$Point");
         assert_eq!(points.objects, printed(&output, "points"));
         assert_covers(points, points.objects);
+        Ok(())
+    })
+}
+
+/// The agent `tests/native/allocations.c` is called for each object that reaches the heap.
+#[test]
+fn without_samples_the_bytecode_is_counted_as_the_jvm_counts() -> Outcome {
+    on_a_jdk_with("heap", |programs| {
+        let library = compile_library(programs, "allocations")?;
+        let folder = Folder::new("heap-counted")?;
+        let counted = folder.join("counted");
+        let option = format!(
+            "-agentpath:{}={},LEscape$Kept",
+            library.display(),
+            counted.display()
+        );
+        // The JVM can give its samples to one agent.
+        let rounds = "3000";
+        let file = folder.join("escape.vmem");
+        let place = file.display().to_string();
+        let java = programs.launcher().args([&option, "-cp"]);
+        let java = java.arg(programs.classes().path()).args(["Escape", rounds]);
+        let arguments = ["--arm", "Escape", "--memory", &place, "--heap"];
+        let output = run(&arguments, &java)
+            .run()?
+            .succeeded("run --memory --heap")?;
+        let refused = read(&file)?;
+        let kept = allocation(&refused, "Escape$Kept");
+        assert_eq!(kept.objects, printed(&output, "kept"));
+        assert_eq!((kept.heap_objects, kept.heap_bytes), (None, None));
+        assert!(refused.notes[0].contains("no samples"), "{refused:?}");
+        let exact = std::fs::read_to_string(&counted)?;
+        let words: Vec<&str> = exact.split_whitespace().collect();
+        // The last object is the one whose size the recording asks for when it ends.
+        assert_eq!(words[1].parse(), Ok(kept.objects + 1), "{exact}");
+        assert_eq!(words[2].parse(), Ok(kept.bytes + 24), "{exact}");
         Ok(())
     })
 }

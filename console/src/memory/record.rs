@@ -100,7 +100,7 @@ pub fn run(arguments: &MemoryRecordArguments) -> Result<u8> {
     Ok(0)
 }
 
-/// What was recorded.
+/// The result of a recording.
 pub struct RecordedWindow {
     pub profile: MemoryProfile,
     /// The instructions. The sites of the profile are in this order, each once.

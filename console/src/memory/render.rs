@@ -174,7 +174,7 @@ pub(super) fn allocations(
             profile.site_name(row.site),
             profile.type_name(row.type_id),
             row.objects.to_string(),
-            row.bytes.to_string(),
+            bytes_text(row),
             optional(row.heap_bytes),
             median(lives.map(|l| &l.used[1])),
             median(lives.map(|l| &l.drag[0])),
@@ -218,13 +218,12 @@ fn heap_allocations(
     style: Style,
 ) -> io::Result<()> {
     let row = |row: &&AllocationRow| {
-        let bytes = row.known_bytes();
         [
             profile.line_name(row.site),
             profile.type_name(row.type_id),
             row.objects.to_string(),
             estimated(row.heap_objects, row.heap_objects_margin),
-            bytes.map_or_else(|| "?".into(), |bytes| bytes.to_string()),
+            bytes_text(row),
             estimated(row.heap_bytes, row.heap_bytes_margin),
         ]
     };
@@ -242,6 +241,12 @@ fn heap_allocations(
         writeln!(to, "… {} more rows (--rows)", rows.len() - limit)?;
     }
     Ok(())
+}
+
+/// Writes the bytes that the bytecode allocated.
+pub(super) fn bytes_text(row: &AllocationRow) -> String {
+    let bytes = row.known_bytes();
+    bytes.map_or_else(|| "?".into(), |bytes| bytes.to_string())
 }
 
 /// Writes an estimate with its error.

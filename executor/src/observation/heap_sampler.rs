@@ -161,14 +161,15 @@ impl HeapSampler {
         Some(index)
     }
 
-    /// Ends the recording and returns its samples. `type_number` numbers the name of a type.
+    /// Ends the recording and returns its samples, which the JVM has refused if the recording never began.
+    /// `type_number` numbers the name of a type.
     pub fn finish(
         &self,
         (tool, library, env): (Tool, &Library, Env),
         interval: u64,
         type_number: impl Fn(&str) -> u32,
     ) -> HeapSamples {
-        self.is_active.store(false, Ordering::SeqCst);
+        let is_refused = !self.is_active.swap(false, Ordering::SeqCst);
         let state = mem::take(&mut *self.state.lock());
         let frames = state.frames.iter();
         let sites: Vec<i64> = frames
@@ -188,6 +189,7 @@ impl HeapSampler {
         });
         HeapSamples {
             interval,
+            is_refused,
             lost: state.lost,
             samples: samples.collect(),
             sizes: instance_sizes(tool, env, &state.classes, type_number),

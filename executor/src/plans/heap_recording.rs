@@ -16,16 +16,11 @@ pub fn begin(agent: &Agent) {
     agent.events.heap.begin();
 }
 
-/// Writes the samples of the recording that has not ended, if it is one of heap allocations. Without samples,
-/// because the JVM refused them, there is no file.
+/// Writes the samples of the recording that has not ended, if it is one of heap allocations.
 pub fn complete(agent: &Agent, env: Env) {
     let Some((interval, directory)) = agent.recorder.heap_recording() else {
         return;
     };
-    if !agent.events.heap.is_active() {
-        agent.events.heap.clear();
-        return;
-    }
     let jvm = (agent.tool, &agent.library, env);
     let number = |name: &str| agent.recorder.number_type(name);
     let samples = agent.events.heap.finish(jvm, interval, number);
@@ -33,7 +28,9 @@ pub fn complete(agent: &Agent, env: Env) {
         agent.report_problem("", &format!("{}: {error}", directory.display()));
     }
     // Another agent or plan may be given samples later.
-    if let Err(error) = agent.tool.set_sampling_interval(DEFAULT_SAMPLING_INTERVAL) {
+    if !samples.is_refused
+        && let Err(error) = agent.tool.set_sampling_interval(DEFAULT_SAMPLING_INTERVAL)
+    {
         agent.report_problem("", &error.to_string());
     }
 }

@@ -144,9 +144,9 @@ pub struct SharedSites {
     pub writer: Option<u32>,
     /// The line of the instruction that found its copy invalid.
     pub other: Option<u32>,
-    /// Its target.
+    /// The field or element that the other instruction accesses.
     pub target: AccessTarget,
-    /// Its number of accesses.
+    /// The number of accesses of the other instruction.
     pub accesses: u64,
     /// Accesses to invalid lines, to bytes that were written.
     pub true_misses: u64,
@@ -165,7 +165,7 @@ pub struct SiteStride {
     pub share: f64,
 }
 
-/// What was recorded in one window.
+/// The accesses that were recorded in one window.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LocalityWindow {
     /// The bytes of a line of the simulated cache.
@@ -183,7 +183,7 @@ pub struct LocalityWindow {
 /// A cause that a window shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocalityFinding {
-    /// The cause.
+    /// The named cause of slow accesses.
     pub cause: LocalityCause,
     /// The source line of the accesses.
     pub line: Option<u32>,

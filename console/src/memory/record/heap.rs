@@ -42,11 +42,8 @@ pub fn profile(directory: &Path, points: &[PointRow]) -> Result<MemoryProfile> {
     let failed = || format!("{} cannot be read", directory.display());
     let names = Names::read(directory).with_context(failed)?;
     let file = directory.join(HEAP_FILE);
-    let samples = match file.exists() {
-        true => Some(HeapSamples::read(&file).with_context(|| file.display().to_string())?),
-        false => None,
-    };
-    Ok(assemble(&allocations(points), samples.as_ref(), &names))
+    let samples = HeapSamples::read(&file).with_context(|| file.display().to_string())?;
+    Ok(assemble(&allocations(points), &samples, &names))
 }
 
 /// The allocations by the number of their instruction. Classes of one name in several loaders have points of
@@ -71,23 +68,22 @@ fn allocations(points: &[PointRow]) -> HashMap<u64, Allocation<'_>> {
 
 fn assemble(
     allocations: &HashMap<u64, Allocation<'_>>,
-    samples: Option<&HeapSamples>,
+    samples: &HeapSamples,
     names: &Names,
 ) -> MemoryProfile {
     let mut profile = MemoryProfile::default();
-    let interval = samples.map_or(0, |samples| samples.interval);
     let (mut tallies, mut elsewhere) = (HashMap::<u64, HeapTally>::new(), HeapTally::default());
-    for sample in samples.iter().flat_map(|samples| &samples.samples) {
+    for sample in &samples.samples {
         let tally = match allocations.contains_key(&sample.site) {
             true => tallies.entry(sample.site).or_default(),
             false => &mut elsewhere,
         };
-        tally.add(sample.object_bytes, sample.samples, interval);
+        tally.add(sample.object_bytes, sample.samples, samples.interval);
     }
-    let sizes = samples.iter().flat_map(|samples| &samples.sizes);
+    let sizes = samples.sizes.iter();
     let sizes = sizes.filter_map(|size| Some((names.text(size.type_id)?, size.object_bytes)));
     let sizes: HashMap<&str, u64> = sizes.collect();
-    let scale = samples.map(scale);
+    let scale = (!samples.is_refused).then(|| scale(samples));
     let mut types: HashMap<&str, u32> = HashMap::new();
     let mut sites: Vec<(&u64, &Allocation)> = allocations.iter().collect();
     sites.sort_by_key(|(_, one)| (&one.row.class, &one.row.method, one.index));
@@ -131,11 +127,11 @@ fn scale(samples: &HeapSamples) -> HeapScale {
     HeapScale::new(samples.interval, sizes)
 }
 
-/// What the recording did not see.
-fn notes(samples: Option<&HeapSamples>, elsewhere: HeapTally) -> Vec<String> {
-    let Some(samples) = samples else {
+/// The sentences on the limits of the recording.
+fn notes(samples: &HeapSamples, elsewhere: HeapTally) -> Vec<String> {
+    if samples.is_refused {
         return vec![NO_SAMPLES.into()];
-    };
+    }
     let taken: u64 = samples.samples.iter().map(|sample| sample.samples).sum();
     let mut notes = vec![format!(
         "The JVM took {}, one for each {} bytes in the mean. The error holds in 99 of 100 recordings.",

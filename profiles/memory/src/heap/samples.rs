@@ -1,7 +1,7 @@
 //! The file with the samples of one recording.
 //!
 //! ```text
-//!   file     = "VNRHEAP\n"  version: 4 bytes  0: 4 bytes  interval  lost  samples  types  { sample }  { type }
+//!   file     = "VNRHEAP\n"  version: 4 bytes  refused: 4 bytes  interval  lost  samples  types  { sample }  { type }
 //!   sample   = site  type  bytes of an object  number of samples
 //!   type     = type  bytes of an object
 //! ```
@@ -61,9 +61,11 @@ pub struct TypeSize {
 pub struct HeapSamples {
     /// The mean number of bytes between two samples.
     pub interval: u64,
+    /// Whether the JVM gave no samples, because another agent takes them.
+    pub is_refused: bool,
     /// The samples that found no room in the memory of the agent.
     pub lost: u64,
-    /// The samples.
+    /// The samples, each of one site, type and size.
     pub samples: Vec<HeapSample>,
     /// The sizes of allocated classes.
     pub sizes: Vec<TypeSize>,
@@ -78,7 +80,7 @@ impl HeapSamples {
         let mut out = BufWriter::new(File::create(path)?);
         out.write_all(&MAGIC)?;
         out.write_all(&VERSION.to_le_bytes())?;
-        out.write_all(&0u32.to_le_bytes())?;
+        out.write_all(&u32::from(self.is_refused).to_le_bytes())?;
         let counts = [self.samples.len() as u64, self.sizes.len() as u64];
         let head = [self.interval, self.lost].into_iter().chain(counts);
         let rows = self.samples.iter();
@@ -106,8 +108,11 @@ impl HeapSamples {
     pub fn parse(mut from: impl Read) -> Result<HeapSamples, SamplesError> {
         let mut head = [0; 16];
         from.read_exact(&mut head)?;
-        let (magic, version) = head.split_at(8);
-        if magic != MAGIC || version != [1, 0, 0, 0, 0, 0, 0, 0] {
+        let (magic, rest) = head.split_at(8);
+        let (version, refused) = rest.split_at(4);
+        let is_refused = refused == 1u32.to_le_bytes();
+        let has_known_form = magic == MAGIC && version == VERSION.to_le_bytes();
+        if !has_known_form || !(is_refused || refused == [0; 4]) {
             return Err(SamplesError::Foreign);
         }
         let [interval, lost, samples, sizes] = words(&mut from)?;
@@ -117,6 +122,7 @@ impl HeapSamples {
         }
         let mut read = HeapSamples {
             interval,
+            is_refused,
             lost,
             ..HeapSamples::default()
         };
@@ -158,6 +164,7 @@ mod tests {
     fn a_file_is_read_as_it_was_written_and_other_bytes_are_refused() {
         let written = HeapSamples {
             interval: 64 << 10,
+            is_refused: true,
             lost: 3,
             samples: vec![HeapSample {
                 site: u64::MAX - 4,
@@ -178,7 +185,7 @@ mod tests {
         for length in 0..bytes.len() {
             assert!(HeapSamples::parse(&bytes[..length]).is_err());
         }
-        for (at, byte) in [(0, 0), (8, 2), (16 + 2, 0), (16 + 16 + 7, 1)] {
+        for (at, byte) in [(0, 0), (8, 2), (12, 2), (16 + 2, 0), (16 + 16 + 7, 1)] {
             let mut damaged = bytes.clone();
             damaged[at] = byte;
             let error = HeapSamples::parse(&damaged[..]);
