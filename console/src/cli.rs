@@ -381,6 +381,19 @@ pub struct RunArguments {
     /// recording. Counts are then those of the windows.
     #[arg(long, requires = "memory", conflicts_with = "sharing")]
     pub sample: bool,
+    /// For --memory, record allocations in place of accesses: those in the bytecode, and those that reach
+    /// the heap, which the JVM samples once for each BYTES [default: 512K].
+    #[arg(
+        long,
+        value_name = "BYTES",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "512K",
+        value_parser = memory::interval,
+        requires = "memory",
+        conflicts_with_all = ["caches", "sharing", "sample"]
+    )]
+    pub heap: Option<u64>,
     /// Record the lifetimes of the objects that --lifetimes-of names in this file, for `veneer lifetimes
     /// show`. Uses and allocations are those in the methods that --arm names [default: all methods that
     /// name the class]. Several JVMs have a file each (c.vmem: c.4711.vmem).

@@ -34,6 +34,11 @@ impl Interruption {
         Ok(Interruption { is_requested })
     }
 
+    /// An interruption by a flag that the caller sets at Ctrl-C.
+    pub fn from_flag(is_requested: Arc<AtomicBool>) -> Interruption {
+        Interruption { is_requested }
+    }
+
     /// Whether there was a Ctrl-C.
     pub fn is_requested(&self) -> bool {
         self.is_requested.load(Ordering::Relaxed)

@@ -3,19 +3,20 @@
 //!
 //! ```text
 //!   PID       agent ─▶ record ─▶ MemoryProfile ─▶ file (-o), or as `show`
-//!   show      file ──▶ ProfileFile ─┬─▶ render: table, JSON, CSV
+//!   show      file ──▶ ProfileFile ─┬─▶ render: table, JSON, CSV; html
 //!   simulate  trace ─▶ MemoryProfile┘   annotate: source lines
 //!                          └─▶ file (-o)
 //! ```
 
 mod annotate;
+mod html;
 mod record;
 mod render;
 mod show;
 mod simulate;
 mod trace;
 
-pub use record::RunMemory;
+pub use record::{RecordedWindow, RunMemory, record_window};
 
 use anyhow::Result;
 use thiserror::Error;

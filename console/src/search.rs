@@ -10,7 +10,8 @@
 //! The driver measures by thread dumps and by what else HotSpot shows without an agent: the
 //! performance counters of pauses, and the list of compiled methods. It refuses the probes that the
 //! search asks for, so the search decides from samples. With `--record`, the observations also go to
-//! a file, from which `--replay` repeats the search without the JVM. With `--what-if`, experiments follow
+//! a file, from which `--replay` repeats the search without the JVM. With `--memory`, memory accesses are
+//! recorded for some seconds (`locality.rs`). With `--what-if`, experiments follow
 //! the search (`what_if.rs`), for which the agent is loaded. With `--then`, a plan with the findings follows
 //! (`then_plan.rs`).
 
@@ -19,6 +20,7 @@ mod evidence;
 mod finding_pattern;
 mod first_jvm;
 mod graph_file;
+mod locality;
 mod progress;
 mod recorder;
 mod replay;
@@ -98,6 +100,11 @@ fn search(arguments: &SearchArguments, pid: u32) -> Result<u8> {
     let length = SearchLength::Time(Duration::from_secs_f64(seconds));
     let graph = LiveGraph::new(options.graph.as_deref());
     driver.drive(length, &stopped, &mut Progress::on_terminal(graph));
+    if arguments.memory && driver.search().is_running() {
+        for fact in locality::examine(pid, driver.search(), &stopped) {
+            driver.add_fact(fact);
+        }
+    }
     let (search, recorded) = driver.finish();
     let predicted = match arguments.what_if {
         Some(most) if search.is_running() => {

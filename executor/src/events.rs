@@ -16,7 +16,7 @@ use crate::jvm::jni::{Env, Reference, jclass};
 use crate::jvm::jvm_name::jvm_name;
 use crate::observation::callbacks::{self as observation, thread_end as observe_thread_end};
 use crate::plans::jobs::PlanJob;
-use crate::plans::{report, warnings};
+use crate::plans::{heap_recording, report, warnings};
 use crate::weaving::prepared_classes::{weave_prepared, weave_redefined};
 use ::jni::sys::{self, JNIEnv, jint};
 use jvmti_sys::{jthread, jvmtiEnv, jvmtiEventCallbacks};
@@ -80,6 +80,7 @@ unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
             .record_agent_age(agent.began.elapsed().as_millis() as u64);
         report::write(agent, jvm_name());
         agent.recorder.end_accesses();
+        heap_recording::complete(agent, env);
         agent.class_files.publish();
         let _ = std::fs::remove_file(control::path());
         call_counting::remove_files(agent);

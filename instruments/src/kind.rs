@@ -49,6 +49,9 @@ pub enum RecordingForm {
     /// Counts of memory accesses and simulated cache misses, by instruction and class. The lines of the
     /// filter describe the caches.
     Accesses,
+    /// Counts of allocations by instruction, and the JVM's samples of allocated objects. The filter has
+    /// the sampling interval.
+    Heap,
 }
 
 impl InstrumentKind {

@@ -1,6 +1,8 @@
 //! The specification of an instrument that a plan attaches.
 
-use crate::{AdviceKind, ClassMetadata, InstrumentKind, MethodPattern, PointSelector};
+use crate::{
+    AdviceKind, ClassMetadata, InstrumentKind, MethodPattern, PointSelector, RecordingForm,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -110,6 +112,11 @@ impl InstrumentSpec {
             budget: self.budget,
             late: self.late,
         }
+    }
+
+    /// Whether the instrument records heap allocations.
+    pub fn records_heap(&self) -> bool {
+        matches!(&self.kind, InstrumentKind::Recorder(recorder) if recorder.form == RecordingForm::Heap)
     }
 
     /// Whether the instrument counts every fragment, every edge, or every call of a method. Most of

@@ -420,6 +420,18 @@ fn a_running_program_is_recorded_and_left_as_it_was() -> Outcome {
                 Some("sumRecords([LRecords$Order;)J")
             );
         }
+        let page = folder.join("live.html");
+        let show = veneer().args(["memory", "show"]).arg(&file);
+        let sources = workspace().join("tests/java/locality");
+        let show = show.arg("--html").arg(&page).arg("--source").arg(&sources);
+        show.run()?.succeeded("memory show --html")?;
+        let page = std::fs::read_to_string(page)?;
+        // The line with the fault has the most misses.
+        let marked = page.lines().find(|line| line.contains("// FAULT records"));
+        assert!(
+            marked.is_some_and(|line| line.starts_with("<tr class=\"hot\">")),
+            "{marked:?}"
+        );
         let table = veneer().args(["memory", &pid, "Records", "--for", "0.5", "--by", "line"]);
         let table = table.run()?.succeeded("memory")?;
         assert!(table.out.contains("L1 misses"), "{}", table.out);

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
+use veneer_memory::heap::sampling_interval;
 use veneer_memory::profile::Dimension;
 use veneer_memory::{CacheDescription, DescriptionError, parse_description};
 
@@ -15,6 +16,7 @@ Examples:
   veneer memory 4711 'shop..*' --for 30 --by line
   veneer memory 4711 'shop..*' --cache L1:32K/8/64,L2:1M/16/64 --by type
   veneer memory 4711 'shop..*' --cache none --sharing      lines that threads share
+  veneer memory 4711 'shop..*' --heap                      allocations, and which reach the heap
   veneer memory 4711 'shop..*' -o shop.vmem
   veneer memory show shop.vmem --annotate shop.Desk --source src/main/java
   veneer memory simulate trace --cache L1:32K/8/64,L2:1M/16/64
@@ -37,6 +39,7 @@ Examples:
   veneer memory show app.vmem --by type --rows 50
   veneer memory show app.vmem --annotate spec.db.Database --source src/main/java
   veneer memory show app.vmem --by field --json | jq '.rows[0]'
+  veneer memory show app.vmem --html app.html --source src/main/java
 
 The rows with the most misses in the last level are first. A count from a sample is followed by ±
 and its error. docs/memory-profile.md describes the file and the JSON.
@@ -94,6 +97,18 @@ pub struct MemoryRecordArguments {
     /// Costs a fraction of the exact recording. Counts are then those of the windows.
     #[arg(long, conflicts_with = "sharing")]
     pub sample: bool,
+    /// Record allocations in place of accesses: those in the bytecode, and those that reach the heap,
+    /// which the JVM samples once for each BYTES [default: 512K].
+    #[arg(
+        long,
+        value_name = "BYTES",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "512K",
+        value_parser = interval,
+        conflicts_with_all = ["caches", "sharing", "sample"]
+    )]
+    pub heap: Option<u64>,
     /// Record for this many seconds.
     #[arg(long = "for", value_name = "SECONDS", value_parser = seconds, default_value = "10")]
     pub seconds: f64,
@@ -162,10 +177,23 @@ pub struct ShowArguments {
     #[command(flatten)]
     pub view: ViewArguments,
     /// Show the source lines of this class with their misses instead.
-    #[arg(long, value_name = "CLASS", conflicts_with_all = ["by", "json", "csv"])]
+    #[arg(
+        long,
+        value_name = "CLASS",
+        group = "sources",
+        conflicts_with_all = ["by", "json", "csv"]
+    )]
     pub annotate: Option<String>,
+    /// Write all tables to this HTML file instead, with the sources below --source.
+    #[arg(
+        long,
+        value_name = "OUT.html",
+        group = "sources",
+        conflicts_with_all = ["by", "rows", "json", "csv"]
+    )]
+    pub html: Option<PathBuf>,
     /// The source file of the class, or the folder of its packages.
-    #[arg(long, value_name = "PATH", requires = "annotate")]
+    #[arg(long, value_name = "PATH", requires = "sources")]
     pub source: Option<PathBuf>,
 }
 
@@ -241,6 +269,11 @@ pub(super) fn cache(text: &str) -> Result<CacheArgument, DescriptionError> {
         "none" => Ok(CacheArgument::Absent),
         text => parse_description(text).map(CacheArgument::Described),
     }
+}
+
+/// A value of `--heap`.
+pub(super) fn interval(text: &str) -> Result<u64, ValueError> {
+    sampling_interval(text).ok_or(ValueError::NoInterval)
 }
 
 fn sample(text: &str) -> Result<SampleArgument, ValueError> {

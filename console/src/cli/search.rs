@@ -19,6 +19,7 @@ Examples:
   veneer search 4711 --json | jq '.findings[0]'
   veneer search 4711 --record s.search              also keep the observations
   veneer search --replay s.search --threshold 2%    decide again from them, without the JVM
+  veneer search 4711 --memory                       also why memory accesses are slow
   veneer search 4711 --what-if                      then: what would the program gain?
   veneer search 4711 --then plan.rhai               then: a plan that sees the findings
   veneer run --search r.json -- java -jar app.jar   from the start of a program to its end
@@ -28,6 +29,8 @@ The command samples the stacks of all threads by thread dumps, at a rate that ke
 known by then.
 
 Threads that wait for work are idle, and their time does not count.
+
+--memory loads the agent. For each of up to three methods, the program is several times slower for 3 s.
 
 --what-if loads the agent, and makes an experiment of 24 s with each of the three largest findings. While
 a thread is in the method, all others are delayed by half of that time, so the program is slower for as
@@ -89,9 +92,13 @@ pub struct SearchArguments {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["pid", "threads", "cost", "record", "what_if", "then"]
+        conflicts_with_all = ["pid", "threads", "cost", "record", "memory", "what_if", "then"]
     )]
     pub replay: Option<PathBuf>,
+    /// Record the memory accesses of the methods that take processor time, at most three of them, and name
+    /// why they are slow: false sharing, pointer chasing, boxed keys, arrays of objects, long strides.
+    #[arg(long)]
+    pub memory: bool,
     /// Predict by experiments what the program would gain if the methods found took less time: the
     /// largest N of them [default: 3].
     #[arg(

@@ -24,6 +24,8 @@ pub(super) enum ValueError {
     NoHost,
     #[error("write 1/N or 1/N@L2, where N is from 1 to 65536 and L2 is the first sampled level")]
     NoSample,
+    #[error("write a number of bytes from 1K to 1G, such as 64K")]
+    NoInterval,
     #[error("write NAME=VALUE")]
     NoSetting,
     #[error(

@@ -76,7 +76,7 @@ pub(super) fn annotate(
 }
 
 /// Reads the source of a class: `path` itself, or the file of the class below it.
-fn read_source(path: &Path, class: &str) -> Result<String> {
+pub(super) fn read_source(path: &Path, class: &str) -> Result<String> {
     let file = match path.is_dir() {
         true => source_file(path, class),
         false => path.to_path_buf(),

@@ -10,6 +10,7 @@
 
 mod assemble;
 mod caches;
+mod heap;
 mod plan;
 mod profile_file;
 mod run_recording;
@@ -25,7 +26,7 @@ use anyhow::Result;
 use serde::Deserialize;
 use thiserror::Error;
 use veneer_client::{Client, ControlError, Target};
-use veneer_instruments::MethodPattern;
+use veneer_instruments::{MethodPattern, PointRow};
 use veneer_memory::profile::MemoryProfile;
 use veneer_protocol::DetachTarget;
 
@@ -76,11 +77,15 @@ pub fn run(arguments: &MemoryRecordArguments) -> Result<u8> {
     for pattern in &patterns {
         MethodPattern::parse(pattern)?;
     }
-    let plan = RecordingPlan::new(
-        patterns,
-        cache_texts(&arguments.caches, [arguments.sharing, arguments.sample])?,
-    );
-    let Some(mut profile) = record(arguments, &plan, &interruption)? else {
+    let plan = match arguments.heap {
+        Some(interval) => RecordingPlan::of_heap(patterns, interval),
+        None => {
+            let lines = [arguments.sharing, arguments.sample];
+            RecordingPlan::new(patterns, cache_texts(&arguments.caches, lines)?)
+        }
+    };
+    let recorded = record((arguments.pid, arguments.seconds), &plan, &interruption)?;
+    let Some(RecordedWindow { mut profile, .. }) = recorded else {
         return Ok(EXIT_PROGRAM_FAILED);
     };
     profile.program = format!("process {}: {}", arguments.pid, plan.patterns().join(", "));
@@ -98,14 +103,36 @@ pub fn run(arguments: &MemoryRecordArguments) -> Result<u8> {
     Ok(0)
 }
 
+/// The result of a recording.
+pub struct RecordedWindow {
+    pub profile: MemoryProfile,
+    /// The instructions. The sites of the profile are in this order, each once.
+    pub points: Vec<PointRow>,
+}
+
+/// Records the accesses of the methods of these patterns with simulated caches. `None` if the agent has
+/// refused the recording, and the user knows why.
+///
+/// # Errors
+/// The JVM cannot be reached, or its files cannot be read.
+pub fn record_window(
+    pid: u32,
+    patterns: Vec<String>,
+    caches: Vec<String>,
+    seconds: f64,
+    interruption: &Interruption,
+) -> Result<Option<RecordedWindow>> {
+    let plan = RecordingPlan::new(patterns, caches);
+    record((pid, seconds), &plan, interruption)
+}
+
 /// Attaches the instruments, records for a time or until Ctrl-C, and detaches them. `None` if the agent
 /// has refused the recording, and the user knows why.
 fn record(
-    arguments: &MemoryRecordArguments,
+    (pid, seconds): (u32, f64),
     plan: &RecordingPlan,
     interruption: &Interruption,
-) -> Result<Option<MemoryProfile>> {
-    let pid = arguments.pid;
+) -> Result<Option<RecordedWindow>> {
     let target = Target::inspect(pid)?;
     let mut holder = veneer_client::connect(pid)?;
     let prints = match holder.execute("memory", plan.held_source(), Some(LEASE_MILLIS)) {
@@ -127,19 +154,26 @@ fn record(
     holder.keep_renewing(RENEWAL_INTERVAL)?;
     let files = TraceDirectory::of_jvm(&target, &started.directory);
     let mut client = veneer_client::connect(pid)?;
+    let recorded = match plan.is_of_heap() {
+        true => "allocations",
+        false => "memory accesses",
+    };
     print_error(&format_args!(
-        "recording the memory accesses of {} in process {pid} for {} s",
+        "recording the {recorded} of {} in process {pid} for {} s",
         plan.patterns().join(", "),
-        arguments.seconds
+        seconds
     ));
-    let time = Duration::from_secs_f64(arguments.seconds);
+    let time = Duration::from_secs_f64(seconds);
     let (points, is_whole) = read_points(&mut client, plan, time, interruption)?;
     if is_whole {
         // The files are whole when the agent has detached the recorder.
         client.detach(DetachTarget::Ids(started.ids))?;
     }
     drop(holder);
-    let mut profile = assemble::profile(files.path(), &points, plan.caches())?;
+    let mut profile = match plan.is_of_heap() {
+        true => heap::profile(files.path(), &points.accesses)?,
+        false => assemble::profile(files.path(), &points, plan.caches())?,
+    };
     if !is_whole {
         print_error(&format_args!("process {pid} has ended"));
         profile
@@ -148,7 +182,10 @@ fn record(
     }
     // The profile has everything that is in the files.
     let _ = fs::remove_dir_all(files.path());
-    Ok(Some(profile))
+    Ok(Some(RecordedWindow {
+        profile,
+        points: points.accesses,
+    }))
 }
 
 /// Waits until the time is over, or until Ctrl-C. Returns the recorded instructions, and whether the JVM

@@ -160,7 +160,12 @@ pub(super) fn allocations(
         return Ok(());
     }
     let mut rows: Vec<&AllocationRow> = profile.allocations.iter().collect();
-    rows.sort_by_key(|row| std::cmp::Reverse(row.bytes));
+    rows.sort_by_key(|row| {
+        std::cmp::Reverse((row.bytes.max(row.heap_bytes.unwrap_or(0)), row.objects))
+    });
+    if rows.iter().any(|row| row.heap_bytes_margin.is_some()) {
+        return heap_allocations(to, profile, &rows, limit, style);
+    }
     let optional = |number: Option<u64>| number.map_or_else(String::new, |n| n.to_string());
     let row = |row: &&AllocationRow| {
         let lives = row.lifetimes.as_deref();
@@ -169,7 +174,7 @@ pub(super) fn allocations(
             profile.site_name(row.site),
             profile.type_name(row.type_id),
             row.objects.to_string(),
-            row.bytes.to_string(),
+            bytes_text(row),
             optional(row.heap_bytes),
             median(lives.map(|l| &l.used[1])),
             median(lives.map(|l| &l.drag[0])),
@@ -202,6 +207,86 @@ pub(super) fn allocations(
         "alive",
     ];
     table::write(to, titles, &cells, style)
+}
+
+/// Writes the allocations in the bytecode beside those on the heap.
+fn heap_allocations(
+    to: &mut impl Write,
+    profile: &MemoryProfile,
+    rows: &[&AllocationRow],
+    limit: usize,
+    style: Style,
+) -> io::Result<()> {
+    let row = |row: &&AllocationRow| {
+        [
+            profile.line_name(row.site),
+            profile.type_name(row.type_id),
+            row.objects.to_string(),
+            estimated(row.heap_objects, row.heap_objects_margin),
+            bytes_text(row),
+            estimated(row.heap_bytes, row.heap_bytes_margin),
+        ]
+    };
+    let cells: Vec<[String; 6]> = rows.iter().take(limit).map(row).collect();
+    let titles = [
+        "allocated at",
+        "type",
+        "objects in bytecode",
+        "objects on the heap",
+        "bytes in bytecode",
+        "bytes on the heap",
+    ];
+    table::write(to, titles, &cells, style)?;
+    if rows.len() > limit {
+        writeln!(to, "… {} more rows (--rows)", rows.len() - limit)?;
+    }
+    Ok(())
+}
+
+/// Writes the bytes that the bytecode allocated.
+pub(super) fn bytes_text(row: &AllocationRow) -> String {
+    let bytes = row.known_bytes();
+    bytes.map_or_else(|| "?".into(), |bytes| bytes.to_string())
+}
+
+/// Writes an estimate with its error.
+pub(super) fn estimated(number: Option<u64>, margin: Option<u64>) -> String {
+    match (number, margin) {
+        (Some(number), Some(0)) => number.to_string(),
+        (Some(number), Some(margin)) => format!("{number} ± {margin}"),
+        (Some(number), None) => format!("{number} ± ?"),
+        (None, _) => String::new(),
+    }
+}
+
+/// Writes one line for each allocation site.
+pub(super) fn allocation_csv(to: &mut impl Write, profile: &MemoryProfile) -> Result<()> {
+    let mut writer = csv::Writer::from_writer(to);
+    writer.write_record([
+        "site",
+        "type",
+        "objects",
+        "bytes",
+        "heap_objects",
+        "heap_objects_margin",
+        "heap_bytes",
+        "heap_bytes_margin",
+    ])?;
+    let optional = |number: Option<u64>| number.map_or_else(String::new, |n| n.to_string());
+    for row in &profile.allocations {
+        writer.write_record([
+            profile.line_name(row.site),
+            profile.type_name(row.type_id),
+            row.objects.to_string(),
+            optional(row.known_bytes()),
+            optional(row.heap_objects),
+            optional(row.heap_objects_margin),
+            optional(row.heap_bytes),
+            optional(row.heap_bytes_margin),
+        ])?;
+    }
+    writer.flush()?;
+    Ok(())
 }
 
 /// Writes the pairs of sites that share lines.

@@ -6,9 +6,10 @@ use std::io::{self, Write};
 use anyhow::{Context, Result};
 use veneer_memory::profile::{MemoryProfile, ProfileFile};
 
-use super::{annotate, render};
+use super::{annotate, html, render};
 use crate::cli::{ShowArguments, ViewArguments};
-use crate::output::{Style, print_error};
+use crate::output::{Style, print_error, print_note};
+use crate::replaced_file::replace_file;
 
 /// Prints the profile and returns the exit code.
 pub(super) fn run(arguments: &ShowArguments) -> Result<u8> {
@@ -27,6 +28,16 @@ pub(super) fn run(arguments: &ShowArguments) -> Result<u8> {
         ));
     }
     let profile = &file.profile;
+    if let Some(output) = &arguments.html {
+        let page = html::page(profile, arguments.source.as_deref());
+        replace_file(output, |out| Ok(out.write_all(page.as_bytes())?))?;
+        let kilobytes = page.len().div_ceil(1000);
+        print_note(&format_args!(
+            "{}: {kilobytes} kB; open it in a browser",
+            output.display()
+        ));
+        return Ok(0);
+    }
     let mut to = io::BufWriter::new(io::stdout().lock());
     if let Some(class) = &arguments.annotate {
         annotate::annotate(
@@ -59,11 +70,15 @@ pub(super) fn print(
         let value = profile.to_json(by, &rows);
         serde_json::to_writer_pretty(&mut *to, &value).map_err(io::Error::from)?;
         writeln!(to)?;
+    } else if view.csv && has_only_allocations(profile) {
+        render::allocation_csv(to, profile)?;
     } else if view.csv {
         render::csv(to, profile, by, &rows)?;
     } else {
         let style = Style::of_stdout();
-        render::tables(to, profile, by, &rows, view.rows, style)?;
+        if !has_only_allocations(profile) {
+            render::tables(to, profile, by, &rows, view.rows, style)?;
+        }
         render::allocations(to, profile, view.rows, style)?;
         render::sharing(to, profile, view.rows, style)?;
         for note in &profile.notes {
@@ -71,4 +86,9 @@ pub(super) fn print(
         }
     }
     Ok(())
+}
+
+/// Whether a profile is one of allocations, and has no access.
+fn has_only_allocations(profile: &MemoryProfile) -> bool {
+    profile.accesses.is_empty() && !profile.allocations.is_empty()
 }

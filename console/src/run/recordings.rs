@@ -104,12 +104,8 @@ impl Recordings {
                 .memory
                 .as_deref()
                 .map(|place| {
-                    RunMemory::prepare(
-                        place,
-                        arm,
-                        &arguments.caches,
-                        [arguments.sharing, arguments.sample],
-                    )
+                    let lines = [arguments.sharing, arguments.sample];
+                    RunMemory::prepare(place, arm, &arguments.caches, lines, arguments.heap)
                 })
                 .transpose()?,
             armed: arguments

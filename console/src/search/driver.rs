@@ -217,6 +217,16 @@ impl Driver {
         self.observe(Observation::Overhead { nanos });
     }
 
+    /// The search as it is now.
+    pub fn search(&self) -> &Search {
+        &self.search
+    }
+
+    /// Gives a fact to the search and to the record.
+    pub fn add_fact(&mut self, fact: Fact) {
+        self.observe(Observation::Fact(fact));
+    }
+
     /// Ends the record, and returns the search with all facts.
     ///
     /// # Errors
@@ -253,6 +263,7 @@ impl Driver {
             causes: causes.to_vec(),
             source: source.to_owned(),
             text,
+            locality: None,
         };
         let mut all = Vec::new();
         let collections = self.pauses.collections();

@@ -76,6 +76,7 @@ impl PlaceEvidence {
             causes: causes.to_vec(),
             source: source.to_owned(),
             text,
+            locality: None,
         };
         let holder = self.holder().map(|place| {
             let text = format!("the monitor is held in {place}");

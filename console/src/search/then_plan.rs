@@ -41,6 +41,7 @@ fn described(finding: &Finding) -> Value {
         "method": name("method"),
         "line": line,
         "why": finding.why,
+        "locality": finding.locality,
         "share": finding.share,
         "low": finding.low,
         "high": finding.high,
@@ -101,13 +102,14 @@ mod tests {
             threads: vec![threads],
             window: Window { from: 0.0, to: 4.0 },
             found: 1.0,
+            locality: Vec::new(),
             evidence: Vec::new(),
             method: MethodId(3),
         };
         let seen = described(&finding);
         assert_eq!(
             rhai_literal(&json!([seen])),
-            r#"[#{"class": "shop.Desk", "high": 0.75, "line": 41, "low": 0.5, "method": "audit", "pattern": "shop.Desk::audit(..)", "share": 0.62, "threads": ["http-*"], "why": "monitor"}]"#
+            r#"[#{"class": "shop.Desk", "high": 0.75, "line": 41, "locality": [], "low": 0.5, "method": "audit", "pattern": "shop.Desk::audit(..)", "share": 0.62, "threads": ["http-*"], "why": "monitor"}]"#
         );
     }
 

@@ -168,9 +168,8 @@ impl LifetimeRecorder {
             type_id,
             objects,
             bytes: bytes(objects),
-            heap_objects: None,
-            heap_bytes: None,
             lifetimes: Some(Box::new(lifetimes)),
+            ..AllocationRow::default()
         });
     }
 

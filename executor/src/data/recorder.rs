@@ -137,6 +137,8 @@ pub struct RecordingSpec<'a> {
     pub clock: TraceClock,
     /// The caches that are simulated, if memory accesses are recorded.
     pub caches: Option<RecordedCaches>,
+    /// The mean number of bytes between two heap samples, if heap allocations are recorded.
+    pub sampling_interval: Option<u64>,
 }
 
 /// A recording, current or ended.
@@ -157,6 +159,7 @@ struct Recording {
     clock: TraceClock,
     /// The caches that are simulated, if memory accesses are recorded.
     caches: Option<Arc<RecordedCaches>>,
+    sampling_interval: Option<u64>,
     /// The source of processor times.
     source: ProcessorTime,
     /// The probe form of the recorded methods; 0 if its cost is unknown.
@@ -268,6 +271,7 @@ impl Recorder {
             filter: spec.filter,
             clock: spec.clock,
             caches: spec.caches.map(Arc::new),
+            sampling_interval: spec.sampling_interval,
             source,
             probe: 0,
             excluded: 0,
@@ -289,7 +293,7 @@ impl Recorder {
                 -signed
             }
             // No call of such a recording is written by the recorder.
-            RecordingForm::CompleteCalls => 0,
+            RecordingForm::CompleteCalls | RecordingForm::Heap => 0,
         })
     }
 
@@ -336,8 +340,20 @@ impl Recorder {
                 kinds.insert(VmEventKind::Collection);
                 kinds
             }
+            Some(one) if one.form == RecordingForm::Heap => {
+                let mut kinds = VmEventKinds::NONE;
+                kinds.insert(VmEventKind::Allocate);
+                kinds
+            }
             _ => VmEventKinds::NONE,
         }
+    }
+
+    /// The sampling interval and the directory of the recording of heap allocations that has not ended.
+    pub fn heap_recording(&self) -> Option<(u64, PathBuf)> {
+        let latest = self.latest.lock();
+        let recording = latest.as_ref().filter(|one| !one.is_over)?;
+        Some((recording.sampling_interval?, recording.directory.clone()))
     }
 
     /// Whether an instrument has a recording that has not ended.

@@ -129,6 +129,21 @@ impl Tool {
         Ok(())
     }
 
+    /// Sets the mean number of bytes that are allocated between two samples, for all agents of the JVM.
+    ///
+    /// # Errors
+    /// This agent may not sample, for instance because another one does.
+    pub fn set_sampling_interval(self, bytes: u64) -> Result<(), JvmtiError> {
+        let bytes = jint::try_from(bytes).unwrap_or(jint::MAX);
+        // SAFETY: the argument is a plain value.
+        let code = unsafe { ((**self.0).v11.SetHeapSamplingInterval)(self.0, bytes) };
+        checked(
+            "SetHeapSamplingInterval",
+            "setting the interval of heap samples",
+            code,
+        )
+    }
+
     /// Sets the tag of an object, which the JVM reports when the object is collected.
     pub fn tag(self, object: jobject, tag: i64) {
         // SAFETY: `object` is a valid reference.

@@ -20,7 +20,7 @@ use std::ffi::{CStr, c_char, c_void};
 use std::sync::atomic::{AtomicU64, Ordering};
 use veneer_fragmenter::anchor;
 use veneer_instruments::{VmEvent, VmEventKind};
-use veneer_names::java_form;
+use veneer_names::{java_form, java_form_of_type};
 
 /// Adds the functions of this file to the agent's table.
 pub fn add(table: &mut jvmtiEventCallbacks) {
@@ -545,6 +545,14 @@ unsafe extern "system" fn allocated(
                 return;
             };
             let bytes = u64::try_from(bytes).unwrap_or(0);
+            let is_of_heap = agent.events.heap.is_active();
+            if is_of_heap {
+                let type_id = agent.recorder.number_type(&type_name(&class));
+                agent
+                    .events
+                    .heap
+                    .add_sample(tool, event.env, type_id, bytes);
+            }
             if agent.events.wanted().contains(VmEventKind::Free) {
                 let sampled = SampledObject {
                     class: class.clone(),
@@ -556,6 +564,7 @@ unsafe extern "system" fn allocated(
                 }
             }
             if event.is_recorded()
+                && !is_of_heap
                 && let Some(shard) = event.track()
             {
                 let recorder = &agent.recorder;
@@ -571,6 +580,14 @@ unsafe extern "system" fn allocated(
                 deliver(agent, allocated);
             }
         });
+    }
+}
+
+/// The Java form of a class whose name `Class.getName` would return: `int[]` of `[I`.
+fn type_name(class: &str) -> String {
+    match class.starts_with('[') {
+        true => java_form_of_type(&class.replace('.', "/")),
+        false => class.to_owned(),
     }
 }
 

@@ -11,6 +11,7 @@
 //! application threads are stopped. There a callback may use neither JNI nor most of JVMTI.
 
 pub mod callbacks;
+pub mod heap_sampler;
 pub mod queue;
 pub mod sampled_objects;
 pub mod subscriptions;

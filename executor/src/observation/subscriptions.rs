@@ -2,6 +2,7 @@
 
 use crate::jvm::event_sources::ClassUnloaded;
 use crate::jvm::jvmti::{JvmtiError, Tool};
+use crate::observation::heap_sampler::HeapSampler;
 use crate::observation::queue::EventQueue;
 use crate::observation::sampled_objects::SampledObjects;
 use parking_lot::Mutex;
@@ -31,6 +32,8 @@ pub struct Subscriptions {
     pub queue: EventQueue,
     /// The objects whose deaths are to be reported.
     pub sampled: SampledObjects,
+    /// The sampled objects of a recording of heap allocations.
+    pub heap: HeapSampler,
 }
 
 impl Subscriptions {

@@ -9,6 +9,7 @@ pub mod class_unloading;
 pub mod cost_sample;
 pub mod derived_counts;
 pub mod detach;
+pub mod heap_recording;
 pub mod instrument_registry;
 pub mod jobs;
 pub mod journal_records;

@@ -24,6 +24,7 @@
 //!   a class has priority over other errors of code.
 
 use crate::data::l1_form::AccessForm;
+use crate::weaving::heap_points;
 use crate::weaving::instruction_sites::{InstructionSite, Operand, instruction_site};
 use crate::weaving::loop_exits;
 use crate::weaving::memory_points;
@@ -133,7 +134,10 @@ impl<'a> Planner<'a> {
             ));
         }
         let points = match &spec.place {
-            PointSelector::Method if self.records_accesses() => {
+            PointSelector::Method if self.records(RecordingForm::Heap) => {
+                heap_points::plan(self.method, &self.reachable)
+            }
+            PointSelector::Method if self.records(RecordingForm::Accesses) => {
                 memory_points::plan(self.method, &self.reachable, self.readable(), self.access)
             }
             PointSelector::Method | PointSelector::Entry => self.method_points()?,
@@ -166,12 +170,12 @@ impl<'a> Planner<'a> {
         }
     }
 
-    fn records_accesses(&self) -> bool {
+    fn records(&self, wanted: RecordingForm) -> bool {
         let form = match &self.spec.kind {
             InstrumentKind::Recorder(recorder) => Some(recorder.form),
             _ => None,
         };
-        form == Some(RecordingForm::Accesses)
+        form == Some(wanted)
     }
 
     /// The step of an instrument that is not a timer.
@@ -221,7 +225,8 @@ impl<'a> Planner<'a> {
                     RecordingForm::Contexts | RecordingForm::ExactContexts => self.allocations(),
                     RecordingForm::Events
                     | RecordingForm::CompleteCalls
-                    | RecordingForm::Accesses => Vec::new(),
+                    | RecordingForm::Accesses
+                    | RecordingForm::Heap => Vec::new(),
                 };
                 let at = |pc| (Site::At(pc), PlannedAction::TraceAllocation);
                 ends.into_iter()

@@ -30,6 +30,7 @@ use crate::classes::selection;
 use crate::data::recorder::RecordedMethod;
 use crate::data::shards::{SLOTS, Shards};
 use crate::jvm::jni::{Env, jclass};
+use crate::observation::heap_sampler::AllocationSite;
 use crate::plans::instrument_registry::{InstalledPoint, SlotKey};
 use crate::plans::jobs::PlanJob;
 use crate::plans::journal_records;
@@ -470,6 +471,9 @@ impl ClassWeaver<'_> {
             },
             None => NotPlaced::Error(error),
         })?;
+        if task.spec.records_heap() {
+            self.add_allocation_sites(task, &analysed, &planned);
+        }
         let placed = {
             let mut tables = agent.table.lock();
             let instrument = tables.instrument(task.instrument);
@@ -487,6 +491,39 @@ impl ClassWeaver<'_> {
         };
         self.allocate((task, method), &planned, counting)
             .map_err(NotPlaced::Refused)
+    }
+
+    /// Tells the recording of heap allocations the positions of planned allocations in the armed body.
+    fn add_allocation_sites(
+        &self,
+        task: &Task,
+        analysed: &AnalysedMethod,
+        planned: &[PlannedProbe],
+    ) {
+        let (method, armed) = (&analysed.method, &analysed.armed);
+        for one in planned {
+            let Some((Site::At(pc), _)) = one.sites.first().copied() else {
+                continue;
+            };
+            let all = &method.instructions;
+            let index = all.binary_search_by_key(&pc, |(pc, _)| *pc).ok();
+            let armed_pc = index.and_then(|index| armed.pcs.get(index).copied());
+            let Some(armed_pc) = armed_pc else {
+                continue;
+            };
+            let allocated = one.what.as_deref().and_then(|what| {
+                let (text, _) = what.rsplit_once(" @")?;
+                text.strip_prefix("new ")
+            });
+            self.agent.events.heap.add_site(&AllocationSite {
+                method: task.method,
+                class: self.class.dotted.as_str(),
+                label: &task.label,
+                pc,
+                armed_pc,
+                instance_of: allocated.filter(|name| !name.ends_with("[]")),
+            });
+        }
     }
 
     /// Adds the points to the instrument and the probes to the method.

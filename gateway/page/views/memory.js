@@ -17,13 +17,26 @@ import { VirtualTable } from "../lib/virtual-table.js";
 /** @typedef {Record<string, string>} Address */
 
 /**
+ * The allocations of a site, and the estimates of those on the heap with their errors.
+ * @typedef {object} AllocationRow
+ * @property {string} site
+ * @property {string} type
+ * @property {number} objects
+ * @property {number | null} bytes
+ * @property {number | null} heap_objects
+ * @property {number | null} heap_objects_margin
+ * @property {number | null} heap_bytes
+ * @property {number | null} heap_bytes_margin
+ */
+
+/**
  * The JSON of `veneer memory show`, with the rows of all views.
  * @typedef {object} MemoryProfile
  * @property {string} program
  * @property {string[]} caches
  * @property {MemoryRow} total
  * @property {Record<string, MemoryRow[]>} views
- * @property {{site: string, type: string, objects: number, bytes: number, heap_bytes: number | null}[]} allocations
+ * @property {AllocationRow[]} allocations
  * @property {{writer: string, other: string, true_misses: number, false_misses: number}[]} sharing
  * @property {string[]} notes
  */
@@ -137,7 +150,8 @@ function Allocations({ rows }) {
   if (rows.length === 0) {
     return null;
   }
-  const sorted = [...rows].sort((a, b) => b.bytes - a.bytes);
+  const size = (/** @type {AllocationRow} */ row) => Math.max(row.bytes ?? 0, row.heap_bytes ?? 0);
+  const sorted = [...rows].sort((a, b) => size(b) - size(a));
   return html`<section class="panel" aria-label="Allocations">
     <h2>Allocations</h2>
     <div class="scroll">
@@ -147,6 +161,7 @@ function Allocations({ rows }) {
             <th scope="col">Allocated at</th>
             <th scope="col">Type</th>
             <th class="number" scope="col">Objects</th>
+            <th class="number" scope="col">Objects on the heap</th>
             <th class="number" scope="col">Bytes</th>
             <th class="number" scope="col">Bytes on the heap</th>
           </tr>
@@ -157,8 +172,9 @@ function Allocations({ rows }) {
               <td class="mono">${row.site}</td>
               <td class="mono">${row.type}</td>
               <td class="number">${countText(row.objects)}</td>
-              <td class="number">${countText(row.bytes)}</td>
-              <td class="number">${row.heap_bytes === null ? "?" : countText(row.heap_bytes)}</td>
+              <td class="number">${estimateText(row.heap_objects, row.heap_objects_margin)}</td>
+              <td class="number">${estimateText(row.bytes, null)}</td>
+              <td class="number">${estimateText(row.heap_bytes, row.heap_bytes_margin)}</td>
             </tr>`,
           )}
         </tbody>
@@ -166,6 +182,14 @@ function Allocations({ rows }) {
     </div>
     <${Rest} count=${sorted.length} />
   </section>`;
+}
+
+/** A number that may be unknown, with its error. @param {number | null} number @param {number | null} margin */
+function estimateText(number, margin) {
+  if (number === null) {
+    return "?";
+  }
+  return margin === null ? countText(number) : `${countText(number)} ± ${countText(margin)}`;
 }
 
 /** @param {{rows: MemoryProfile["sharing"]}} props */

@@ -11,7 +11,8 @@
 //!   births, last uses, deaths ─▶ LifetimeTable ─────────────────────┘
 //! ```
 //!
-//! [`accesses`] has the tables in which the threads of a JVM count their accesses.
+//! [`accesses`] has the tables in which the threads of a JVM count their accesses, and [`heap`] the JVM's
+//! samples of allocated objects.
 //!
 //! **Two stages.** The first level can be simulated elsewhere, for example inside compiled code. Its
 //! misses are [`Request`]s, which [`Simulation::l1_request`] accepts.
@@ -25,6 +26,7 @@ mod cache;
 mod description;
 pub mod estimate;
 mod hash;
+pub mod heap;
 mod hierarchy;
 mod histogram;
 mod lackey;

@@ -94,7 +94,7 @@ fn profiles() -> impl Strategy<Value = MemoryProfile> {
         });
         let allocation = (
             (0..sites, 0..types, any::<u64>(), any::<u64>()),
-            (optional(), optional()),
+            [optional(), optional(), optional(), optional()],
             proptest::option::of(lives()),
         );
         let allocation = allocation.prop_map(|(row, heap, lives)| AllocationRow {
@@ -102,8 +102,10 @@ fn profiles() -> impl Strategy<Value = MemoryProfile> {
             type_id: row.1,
             objects: row.2,
             bytes: row.3,
-            heap_objects: heap.0,
-            heap_bytes: heap.1,
+            heap_objects: heap[0],
+            heap_bytes: heap[1],
+            heap_objects_margin: heap[2],
+            heap_bytes_margin: heap[3],
             lifetimes: lives.map(Box::new),
         });
         let sharing = (0..sites, 0..sites, any::<u64>(), any::<u64>());

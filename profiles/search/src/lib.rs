@@ -44,6 +44,7 @@ pub mod cause;
 pub mod coloured_graph;
 mod facts;
 mod hypothesis;
+pub mod locality;
 pub mod observation;
 pub mod outcome;
 pub mod picture;

@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::cause::Cause;
+use crate::locality::LocalityCause;
 use crate::place::{GroupId, MethodId, MethodName};
 use crate::request::ProbeId;
 
@@ -55,6 +56,9 @@ pub struct Fact {
     pub source: String,
     /// The fact in words.
     pub text: String,
+    /// The locality cause that the fact names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub locality: Option<LocalityCause>,
 }
 
 /// One message of a driver to the search.

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::candidate::{Candidate, Measurement};
 use crate::cause::Cause;
 use crate::hypothesis::Hypothesis;
+use crate::locality::LocalityCause;
 use crate::place::{MethodId, Place};
 use crate::search::Search;
 
@@ -121,6 +122,10 @@ pub struct Finding {
     /// When the search decided that it holds, in seconds since the beginning.
     #[serde(default)]
     pub found: f64,
+
+    /// Why the memory accesses of the place are slow, if they were recorded and the causes are known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub locality: Vec<LocalityCause>,
 
     /// The facts that support the finding.
     pub evidence: Vec<Evidence>,
@@ -417,9 +422,22 @@ impl Search {
             threads,
             window,
             found: candidate.found().unwrap_or(0.0),
+            locality: self.locality_of(hypothesis, specific),
             evidence: self.evidence_of(candidate, specific),
             method: hypothesis.place.method(),
         }
+    }
+
+    /// The locality causes of a specific finding, each once.
+    fn locality_of(&self, hypothesis: Hypothesis, specific: bool) -> Vec<LocalityCause> {
+        let mut causes = Vec::new();
+        let facts = self.facts.supporting(hypothesis).into_iter();
+        for cause in facts.filter(|_| specific).filter_map(|fact| fact.locality) {
+            if !causes.contains(&cause) {
+                causes.push(cause);
+            }
+        }
+        causes
     }
 
     fn threads(&self, hypothesis: Hypothesis) -> Vec<Threads> {

@@ -91,10 +91,20 @@ pub fn finding(finding: &Finding, seconds: f64) -> String {
         String::new()
     };
     format!(
-        "{share} % ({range}) of the active time {} in {}{threads}{period}.",
+        "{share} % ({range}) of the active time {} in {}{threads}{period}{}.",
         spent(finding.why),
-        place(finding)
+        place(finding),
+        slow_memory(finding)
     )
+}
+
+/// The locality causes of a finding.
+fn slow_memory(finding: &Finding) -> String {
+    let causes: Vec<&str> = finding.locality.iter().map(|cause| cause.words()).collect();
+    match causes.is_empty() {
+        true => String::new(),
+        false => format!("; its accesses to memory are slow ({})", causes.join(", ")),
+    }
 }
 
 /// The confidence interval. It holds for a share that stays the same: if the mean is outside it, the
@@ -170,6 +180,7 @@ pub fn sentences(outcome: &Outcome) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::locality::LocalityCause;
     use crate::outcome::Window;
     use crate::place::MethodId;
 
@@ -185,6 +196,7 @@ mod tests {
             threads: Vec::new(),
             window: Window { from: 0.0, to: 9.0 },
             found: 1.2,
+            locality: Vec::new(),
             evidence: Vec::new(),
             method: MethodId(1),
         };
@@ -195,5 +207,10 @@ mod tests {
             text.starts_with("41 % (60 to 63 % before it changed) of"),
             "{text}"
         );
+        one.why = Cause::Processor;
+        one.locality = vec![LocalityCause::Stride, LocalityCause::BoxedKeys];
+        let text = finding(&one, 9.0);
+        let expected = "; its accesses to memory are slow (a long stride, boxed keys).";
+        assert!(text.ends_with(expected), "{text}");
     }
 }

@@ -135,6 +135,10 @@ pub(super) fn register(engine: &mut Engine) {
         recorder(RecordingForm::Accesses, &caches)
     });
     engine.register_fn("memory", || recorder(RecordingForm::Accesses, ""));
+    engine.register_fn("heap", || recorder(RecordingForm::Heap, ""));
+    engine.register_fn("heap", |interval: ImmutableString| {
+        recorder(RecordingForm::Heap, &interval)
+    });
     engine.register_fn("exact_contexts", || {
         recorder(RecordingForm::ExactContexts, "")
     });

@@ -297,6 +297,12 @@ pub(super) const GROUPS: &[Group] = &[
                 description: "Counts the reads and writes of fields and elements, and the allocations, of methods, by instruction and class, and simulates the caches of each line of the text (docs/memory-profile.md); several times slower. `veneer memory` makes a profile of the files in the directory of its recording(). The rules of recorder() apply.",
             },
             Function {
+                name: "heap",
+                usage: "heap(), or heap(\"64K\")",
+                returns: "instrument",
+                description: "Counts the allocations of methods by instruction, and records the objects that the JVM samples on the heap: one for each 512 KiB of allocated bytes in the mean, or for the number in the text. `veneer memory --heap` estimates from the file in the directory of its recording() how many of the counted objects reached the heap. The rules of recorder() apply.",
+            },
+            Function {
                 name: "complete_calls",
                 usage: "complete_calls()",
                 returns: "instrument",

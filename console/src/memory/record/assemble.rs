@@ -130,7 +130,7 @@ fn read_tables(directory: &Path) -> Result<Vec<AccessTable>> {
 }
 
 /// The text and the bytecode index of an instruction: `read shop.Order.total @12`.
-fn instruction(row: &PointRow) -> Option<(&str, u16)> {
+pub(super) fn instruction(row: &PointRow) -> Option<(&str, u16)> {
     let (text, index) = row.what.as_deref()?.rsplit_once(" @")?;
     Some((text, index.parse().ok()?))
 }

@@ -24,6 +24,8 @@ pub struct RecordingPlan {
     patterns: Vec<String>,
     /// The descriptions of the caches, as text.
     caches: Vec<String>,
+    /// The sampling interval, if heap allocations are recorded in place of accesses.
+    heap: Option<u64>,
 }
 
 /// The points of a recording, with the counts of allocations.
@@ -44,7 +46,21 @@ impl RecordingPlan {
             allocations: name("allocations"),
             patterns,
             caches,
+            heap: None,
         }
+    }
+
+    /// A recording of the allocations of these methods, with samples of the heap.
+    pub fn of_heap(patterns: Vec<String>, interval: u64) -> RecordingPlan {
+        RecordingPlan {
+            heap: Some(interval),
+            ..RecordingPlan::new(patterns, Vec::new())
+        }
+    }
+
+    /// Whether heap allocations are recorded in place of accesses.
+    pub fn is_of_heap(&self) -> bool {
+        self.heap.is_some()
     }
 
     /// The patterns of the recorded methods.
@@ -65,6 +81,14 @@ impl RecordingPlan {
     pub fn source(&self) -> String {
         let patterns = with_initialisers(self.patterns.clone());
         let patterns: Vec<String> = patterns.iter().map(|pattern| literal(pattern)).collect();
+        if let Some(interval) = self.heap {
+            return format!(
+                "let m = methods([{}]).limit({MAX_POINTS});\n\
+                 let a = m.around(heap(\"{interval}\").named({}));\n",
+                patterns.join(", "),
+                literal(&self.accesses),
+            );
+        }
         let accesses = format!(
             "let m = methods([{}]).limit({MAX_POINTS});\n\
              let a = m.around(memory({}).named({}));\n",
@@ -85,9 +109,14 @@ impl RecordingPlan {
 
     /// The plan, and the line that names the instruments and the directory of the recording as JSON.
     pub fn held_source(&self) -> String {
-        let line =
-            "print(#{ ids: [a.id(), n.id()], directory: a.recording().directory }.to_json());\n";
-        self.source() + line
+        let ids = match self.is_of_heap() {
+            true => "a.id()",
+            false => "a.id(), n.id()",
+        };
+        let source = self.source();
+        format!(
+            "{source}print(#{{ ids: [{ids}], directory: a.recording().directory }}.to_json());\n"
+        )
     }
 
     /// Selects the points of this recording from a report.
@@ -108,6 +137,20 @@ impl RecordingPlan {
 mod tests {
     use super::*;
     use veneer_protocol::PlanSource;
+
+    #[test]
+    fn a_plan_of_the_heap_is_a_program_with_the_interval() {
+        let plan = RecordingPlan::of_heap(vec!["a..*".into()], 65_536);
+        let source = plan.held_source();
+        assert!(source.contains(r#"heap("65536")"#), "{source}");
+        crate::plans::check_plan(&PlanSource {
+            name: "memory".into(),
+            source,
+            settings: Default::default(),
+            modules: Default::default(),
+        })
+        .unwrap();
+    }
 
     #[test]
     fn the_plan_is_a_program_with_the_caches() {

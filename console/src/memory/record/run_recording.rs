@@ -13,10 +13,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use veneer_memory::accesses::ACCESSES_SUFFIX;
+use veneer_memory::heap::HEAP_FILE;
 use veneer_protocol::{PlanSource, path_of_process};
 
 use super::assemble;
 use super::caches::cache_texts;
+use super::heap;
 use super::plan::{EVERY_METHOD, RecordingPlan};
 use super::profile_file::{summarise, write_profile};
 use crate::cli::CacheArgument;
@@ -46,6 +48,7 @@ impl RunMemory {
         arm: &[String],
         caches: &[CacheArgument],
         [sharing, sample]: [bool; 2],
+        heap: Option<u64>,
     ) -> Result<RunMemory> {
         check_folder(place)?;
         let patterns = match arm {
@@ -54,7 +57,10 @@ impl RunMemory {
         };
         Ok(RunMemory {
             place: place.to_path_buf(),
-            plan: RecordingPlan::new(patterns, cache_texts(caches, [sharing, sample])?),
+            plan: match heap {
+                Some(interval) => RecordingPlan::of_heap(patterns, interval),
+                None => RecordingPlan::new(patterns, cache_texts(caches, [sharing, sample])?),
+            },
         })
     }
 
@@ -82,10 +88,10 @@ impl RunMemory {
         let recorded = traces(data);
         let recorded = recorded
             .difference(before)
-            .filter(|path| has_accesses(path));
+            .filter(|path| has_recording(path));
         let recorded: Vec<&PathBuf> = recorded.collect();
         if recorded.is_empty() {
-            print_error(&"no JVM recorded its memory accesses");
+            print_error(&"no JVM recorded its memory");
         }
         for directory in &recorded {
             let Some(pid) = process_of_trace(directory) else {
@@ -99,7 +105,10 @@ impl RunMemory {
             let is_whole = known.is_some();
             let points = known.map(|report| self.plan.points(report));
             let points = points.unwrap_or_default();
-            let mut profile = assemble::profile(directory, &points, self.plan.caches())?;
+            let mut profile = match self.plan.is_of_heap() {
+                true => heap::profile(directory, &points.accesses)?,
+                false => assemble::profile(directory, &points, self.plan.caches())?,
+            };
             profile.program = self.plan.patterns().join(", ");
             if !is_whole {
                 let note = "The JVM was killed or runs on: its instructions have no names.";
@@ -114,14 +123,13 @@ impl RunMemory {
     }
 }
 
-/// Whether a directory has a table of accesses.
-fn has_accesses(directory: &Path) -> bool {
+/// Whether a directory has a table of accesses, or samples of the heap.
+fn has_recording(directory: &Path) -> bool {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     entries.into_iter().any(|entry| {
-        entry
-            .file_name()
-            .to_string_lossy()
-            .ends_with(ACCESSES_SUFFIX)
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        name.ends_with(ACCESSES_SUFFIX) || name == HEAP_FILE
     })
 }
 
@@ -141,9 +149,9 @@ mod tests {
         let scratch = tempfile::tempdir().unwrap();
         let trace = scratch.path().join("4711.2-trace-1");
         fs::create_dir(&trace).unwrap();
-        assert!(!has_accesses(&trace));
+        assert!(!has_recording(&trace));
         fs::write(trace.join("thread-1.accesses"), "").unwrap();
-        assert!(has_accesses(&trace));
+        assert!(has_recording(&trace));
         assert_eq!(process_of_trace(&trace), Some(4711));
     }
 }

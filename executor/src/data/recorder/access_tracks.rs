@@ -267,6 +267,7 @@ mod tests {
             is_late: false,
             clock: TraceClock::default(),
             caches: Some(caches),
+            sampling_interval: None,
         };
         let begun = recorder.begin(INSTRUMENT, &scratch.join("1"), ("VM", "25"), spec);
         let number = begun.expect("a recording");

@@ -201,6 +201,7 @@ mod tests {
             is_late: true,
             clock: TraceClock::default(),
             caches: None,
+            sampling_interval: None,
         };
         let begun = recorder.begin(INSTRUMENT, &scratch.join("1"), ("VM", "25"), spec);
         let number = begun.expect("a recording");

@@ -32,6 +32,7 @@ fn events(filter: TraceFilter) -> RecordingSpec<'static> {
         is_late: false,
         clock: TraceClock::default(),
         caches: None,
+        sampling_interval: None,
     }
 }
 

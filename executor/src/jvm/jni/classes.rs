@@ -159,6 +159,18 @@ impl Env {
         Some(Reference(unsafe { call!(self, GetObjectField, of.0, id) }))
     }
 
+    /// A new object of a class, for which no constructor runs, as a local reference. `None` if the class has
+    /// no such objects, or the heap is full. The class must be initialised, because the JVM would do so.
+    pub fn allocate(self, class: jclass) -> Option<Reference> {
+        if !self.is_class(class) {
+            return None;
+        }
+        // SAFETY: `class` is a class. The JVM throws if it has no instances.
+        let object = Reference(unsafe { call!(self, AllocObject, class.0) });
+        self.clear_exception();
+        (!object.is_null()).then_some(object)
+    }
+
     /// Whether a class has an instance field. False if the reference is not that of a class.
     pub fn has_field(self, class: jclass, name: &CStr, descriptor: &CStr) -> bool {
         if !self.is_class(class) {

@@ -20,6 +20,7 @@ use crate::jvm::collector::concurrent_collector;
 use crate::jvm::jvm_name::jvm_name;
 use crate::observation::callbacks::class_unloaded;
 use crate::observation::subscriptions::Subscriber;
+use crate::plans::heap_recording;
 use crate::plans::journal_records;
 use crate::plans::lifetimes;
 use std::fmt::Display;
@@ -27,6 +28,7 @@ use veneer_instruments::{
     AttachError, AttachSummary, InstrumentId, InstrumentKind, RecorderSpec, RecordingForm,
     VmEventKind, VmEventKinds,
 };
+use veneer_memory::heap::sampling_interval as parse_interval;
 use veneer_probes::follows_objects;
 use veneer_traces::analysis::TraceFilter;
 
@@ -49,8 +51,12 @@ impl RuntimeHandle {
                         .into(),
             });
         }
+        let sampling_interval = match spec.form {
+            RecordingForm::Heap => Some(sampling_interval(&spec.filter)?),
+            _ => None,
+        };
         // The lines of a recording of accesses are caches.
-        let lines = match is_of_accesses {
+        let lines = match is_of_accesses || sampling_interval.is_some() {
             true => String::new(),
             false => spec.filter.join("\n"),
         };
@@ -76,7 +82,9 @@ impl RuntimeHandle {
             is_late: self.agent.is_running(),
             clock: self.agent.clock.of_traces_with_latest_rate(),
             caches,
+            sampling_interval,
         };
+        agent.events.heap.clear();
         let begun = recorder.begin(id, data, (&name, &version), spec);
         let number = begun.map_err(|error| AttachError::Vm {
             action: "recording a trace".into(),
@@ -161,6 +169,12 @@ impl RuntimeHandle {
         form: RecordingForm,
     ) -> Result<(), AttachError> {
         let agent = self.agent;
+        if form == RecordingForm::Heap {
+            self.subscribe(Subscriber::Recorder, agent.recorder.observed(id))
+                .unwrap_or_else(|error| agent.report_problem("", &error.to_string()));
+            heap_recording::begin(agent);
+            return Ok(());
+        }
         let coarse = match form {
             RecordingForm::Contexts => {
                 let clock = agent.clock.of_traces_with_latest_rate();
@@ -291,6 +305,13 @@ impl RuntimeHandle {
         if !agent.recorder.records(id) {
             return had_lifetimes;
         }
+        if agent.recorder.heap_recording().is_some() {
+            heap_recording::complete(agent, self.env());
+            self.subscribe(Subscriber::Recorder, VmEventKinds::NONE)
+                .unwrap_or_else(|error| agent.report_problem("", &error.to_string()));
+            agent.recorder.end(id);
+            return true;
+        }
         if let Err(error) = self.subscribe(Subscriber::Recorder, VmEventKinds::NONE) {
             agent.report_problem("", &error.to_string());
         }
@@ -327,4 +348,13 @@ impl RuntimeHandle {
             detail: error.to_string(),
         })
     }
+}
+
+/// The interval that `heap("64K")` names.
+fn sampling_interval(lines: &[String]) -> Result<u64, AttachError> {
+    let text = lines.join("");
+    parse_interval(&text).ok_or_else(|| AttachError::Unsupported {
+        what: format!("heap(…) with the sampling interval `{text}`"),
+        instead: "write a number of bytes from 1K to 1G, such as `64K`".into(),
+    })
 }

@@ -58,6 +58,14 @@ impl<'a> Bytes<'a> {
         Ok(self.number()?.checked_sub(1))
     }
 
+    /// Reads an optional number that older files do not have.
+    pub(super) fn appended(&mut self) -> Result<Option<u64>, ProfileError> {
+        match self.rest.is_empty() {
+            true => Ok(None),
+            false => self.optional(),
+        }
+    }
+
     /// Reads an index into a table that has `limit` elements.
     pub(super) fn index(&mut self, limit: usize) -> Result<u32, ProfileError> {
         let number = self.number()?;

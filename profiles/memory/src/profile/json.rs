@@ -100,9 +100,11 @@ fn allocation_json(profile: &MemoryProfile, row: &AllocationRow) -> Value {
         "site": profile.site_name(row.site),
         "type": profile.type_name(row.type_id),
         "objects": row.objects,
-        "bytes": row.bytes,
+        "bytes": row.known_bytes(),
         "heap_objects": row.heap_objects,
+        "heap_objects_margin": row.heap_objects_margin,
         "heap_bytes": row.heap_bytes,
+        "heap_bytes_margin": row.heap_bytes_margin,
         "lifetimes": lifetimes,
     })
 }

@@ -27,7 +27,7 @@ pub const MAGIC: [u8; 8] = *b"VNRMEM\r\n";
 /// The major version. A reader refuses files with another one.
 pub const MAJOR: u8 = 1;
 /// The minor version. A newer one adds sections or fields that an older reader can skip.
-pub const MINOR: u8 = 0;
+pub const MINOR: u8 = 1;
 /// The margin of a count about which a sample says nothing.
 pub const UNKNOWN_MARGIN: u64 = u64::MAX;
 
@@ -117,7 +117,7 @@ pub struct AllocationRow {
     pub type_id: u32,
     /// Allocations in the bytecode.
     pub objects: u64,
-    /// Total size in bytes of the objects that the bytecode allocated.
+    /// Total size in bytes of the objects that the bytecode allocated; 0 if it is not known.
     pub bytes: u64,
     /// Estimates from samples of the heap (JEP 331). They are smaller if the compiler has removed
     /// allocations.
@@ -125,9 +125,20 @@ pub struct AllocationRow {
     /// Estimated size in bytes of the objects that were allocated on the heap, from the same
     /// samples.
     pub heap_bytes: Option<u64>,
+    /// The stated error of `heap_objects`.
+    pub heap_objects_margin: Option<u64>,
+    /// The stated error of `heap_bytes`.
+    pub heap_bytes_margin: Option<u64>,
     /// The lifetimes of the allocated objects, or `None` if the measurement has no lifetimes for
     /// this row.
     pub lifetimes: Option<Box<Lifetimes>>,
+}
+
+impl AllocationRow {
+    /// The bytes that the bytecode allocated, if they are known.
+    pub fn known_bytes(&self) -> Option<u64> {
+        (self.bytes > 0 || self.objects == 0).then_some(self.bytes)
+    }
 }
 
 /// Two sites whose threads share lines.
@@ -169,6 +180,12 @@ impl MemoryProfile {
     pub fn site_name(&self, site: u32) -> String {
         let site = self.sites.get(site as usize);
         site.map_or_else(String::new, Site::name)
+    }
+
+    /// The name of the line of the site with this index; empty if there is none.
+    pub fn line_name(&self, site: u32) -> String {
+        let site = self.sites.get(site as usize);
+        site.map_or_else(String::new, Site::line_name)
     }
 
     /// The name of the type with this index; empty if there is none.

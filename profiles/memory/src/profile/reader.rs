@@ -248,6 +248,8 @@ impl Reading {
                 1 => Some(Box::new(lifetimes(bytes)?)),
                 _ => return Err(bytes.contradiction()),
             },
+            heap_objects_margin: bytes.appended()?,
+            heap_bytes_margin: bytes.appended()?,
         })
     }
 

@@ -163,6 +163,9 @@ fn write_allocation(to: &mut Vec<u8>, row: &AllocationRow) {
             write_lifetimes(to, lifetimes);
         }
     }
+    // Since version 1.1.
+    write_optional(to, row.heap_objects_margin);
+    write_optional(to, row.heap_bytes_margin);
 }
 
 fn write_lifetimes(to: &mut Vec<u8>, lives: &Lifetimes) {

@@ -2,6 +2,7 @@
 
 use veneer_search::Search;
 use veneer_search::cause::CAUSES;
+use veneer_search::locality::LocalityCause;
 use veneer_search::observation::{Fact, Frame, Observation, StackSample};
 use veneer_search::place::{GroupId, MethodId, MethodName};
 use veneer_search::request::{ProbeId, Request};
@@ -90,6 +91,7 @@ pub fn observation(draw: &mut Draw, last_probe: u32) -> Observation {
                 .collect(),
             source: "library".to_string(),
             text: format!("a \"fact\" {}\n", draw.below(9)),
+            locality: (draw.below(5) == 0).then_some(LocalityCause::ArrayOfObjects),
         }),
         14 => Observation::NotSeen {
             cause: CAUSES[draw.below(CAUSES.len())],

@@ -10,6 +10,7 @@ mod detection;
 mod draw;
 mod driver;
 mod fuzz;
+mod locality;
 mod loops;
 mod machine;
 mod pictures;

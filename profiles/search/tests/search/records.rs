@@ -56,6 +56,7 @@ fn recorded(program: Program, settings: &Settings, seed: u64) -> (Outcome, Strin
         causes: Vec::new(),
         source: "library".to_string(),
         text: "a fact of the driver".to_string(),
+        locality: None,
     });
     simulation.record.push(fact.clone());
     simulation.search.observe(fact);
