@@ -28,6 +28,7 @@ pub mod code_hash;
 pub mod counted_steps;
 pub mod counting;
 pub mod descriptor;
+pub mod devirtualisation;
 pub mod edit_points;
 pub mod endless;
 pub mod flowgraph;

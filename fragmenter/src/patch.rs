@@ -16,6 +16,7 @@
 //!
 //! The JVM's verifier checks the emitted class once more.
 
+use crate::devirtualisation;
 use crate::edit_points::{self, EditPoints};
 use crate::flowgraph::{Fragment, FragmentId, FragmentNode};
 use crate::method::Method;
@@ -29,11 +30,12 @@ use petgraph::graph::DiGraph;
 use petgraph::visit::EdgeRef;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 use veneer_liveness::{BitSet, EdgeTransfer, LoopForest};
 use veneer_names::LocalSlot;
 
 /// One edit of the graph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Edit {
     /// Changes the target of an edge.
     Redirect {
@@ -68,6 +70,14 @@ pub enum Edit {
         /// How often it was executed.
         count: u64,
     },
+    /// Tests a virtual call for a frequent class of its receiver, after the tests of earlier edits. In the
+    /// branch of each class, the JIT compiler knows the method that is called, and can inline it.
+    Receiver {
+        /// The pc of the call.
+        pc: u16,
+        /// The internal name of the class.
+        class: Arc<str>,
+    },
 }
 
 impl fmt::Display for Edit {
@@ -78,6 +88,7 @@ impl fmt::Display for Edit {
             Edit::Replace { fragment, by } => write!(f, "replace {fragment} by {by}"),
             Edit::Split { budget } => write!(f, "split into parts of {budget} bytes"),
             Edit::Passes { fragment, count } => write!(f, "{fragment} was executed {count} times"),
+            Edit::Receiver { pc, class } => write!(f, "test the call at pc {pc} for {class}"),
         }
     }
 }
@@ -161,7 +172,7 @@ pub fn apply_keeping(
     let mut edited = EditedGraph::new(method, begin);
     let original = edited.nodes.clone();
     for edit in edits {
-        edited.apply(*edit)?;
+        edited.apply(edit)?;
     }
     let graph = edited.control_flow();
     let loops = veneer_liveness::loops(&graph, edited.entry.node());
@@ -277,8 +288,8 @@ impl<'m, 'f> EditedGraph<'m, 'f> {
     }
 
     /// Applies one edit.
-    fn apply(&mut self, edit: Edit) -> Result<(), Refusal> {
-        match edit {
+    fn apply(&mut self, edit: &Edit) -> Result<(), Refusal> {
+        match *edit {
             Edit::Redirect { from, to, target } => {
                 self.redirect(self.known(from)?, self.known(to)?, self.known(target)?)
             }
@@ -286,6 +297,7 @@ impl<'m, 'f> EditedGraph<'m, 'f> {
             Edit::Replace { fragment, by } => self.replace(self.known(fragment)?, self.known(by)?),
             Edit::Split { .. } => Ok(()),
             Edit::Passes { fragment, .. } => self.known(fragment).map(|_| ()),
+            Edit::Receiver { pc, .. } => devirtualisation::check_call(self.method, pc),
         }
     }
 

@@ -136,6 +136,12 @@ pub enum Refusal {
         "the method cannot be split: {1} bytes from pc {0} on have no place inside where an activation could move, and a part has at most {2} bytes"
     )]
     PartTooLarge(u16, usize, usize),
+    /// A description of the place.
+    #[error("the method has no virtual call {0}")]
+    NoVirtualCall(String),
+    /// The class, and the reason.
+    #[error("calls cannot be tested for receivers of the class {0}: {1}")]
+    ReceiverRefused(String, String),
     /// The numbers of the two fragments.
     #[error("f{0} and f{1} hold different monitors")]
     MonitorMismatch(u32, u32),
@@ -201,7 +207,7 @@ mod tests {
 
     /// The codes that reports have used since the first version. A code may be added, and no code
     /// may change or go.
-    const CODES: [&str; 40] = [
+    const CODES: [&str; 42] = [
         "NoCode",
         "KnownByFrame",
         "Intrinsic",
@@ -236,6 +242,8 @@ mod tests {
         "TypeMismatch",
         "LoopWithoutPoint",
         "PartTooLarge",
+        "NoVirtualCall",
+        "ReceiverRefused",
         "MonitorMismatch",
         "HandlerMismatch",
         "NotArmed",

@@ -166,6 +166,10 @@ fn sample() -> Report {
                 by: FragmentId(6),
             },
             EditKind::Split { budget: 5_000 },
+            EditKind::Devirtualise {
+                calls: "@17".into(),
+                receivers: vec!["a.b.D".into()],
+            },
         ],
         methods: 1,
         active: true,

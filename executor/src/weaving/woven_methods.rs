@@ -85,7 +85,7 @@ impl MethodInstrumentation {
 
     fn all_edits(&self) -> Vec<Edit> {
         let lists = self.edits.iter();
-        lists.flat_map(|(_, edits)| edits.iter().copied()).collect()
+        lists.flat_map(|(_, edits)| edits.iter().cloned()).collect()
     }
 }
 
@@ -131,7 +131,7 @@ pub fn split_edits(edits: &[Edit]) -> Vec<Edit> {
         return Vec::new();
     }
     let concerns = |e: &&Edit| matches!(e, Edit::Split { .. } | Edit::Passes { .. });
-    edits.iter().filter(concerns).copied().collect()
+    edits.iter().filter(concerns).cloned().collect()
 }
 
 /// The target that a successful switch has installed.
@@ -327,7 +327,7 @@ impl WovenMethods {
         if !(is_split || probes.is_empty() && edits.is_empty()) {
             // Activations may enter at each point of the former parts, and one body would not have room
             // for that.
-            edits.extend(&entry.split);
+            edits.extend(entry.split.iter().cloned());
         }
         Snapshot {
             method,
@@ -593,8 +593,10 @@ mod tests {
             fragment: FragmentId(5),
         };
         methods.add_edits(METHOD, PatchId(2), skip());
-        methods.add_edits(METHOD, PatchId(1), vec![redirect]);
-        assert_eq!(methods.edits(METHOD), [skip(), vec![redirect]].concat());
+        assert_eq!(
+            methods.edits(METHOD),
+            [skip(), vec![redirect.clone()]].concat()
+        );
         methods.remove_edits(METHOD, PatchId(2));
         assert_eq!(methods.edits(METHOD), [redirect]);
     }

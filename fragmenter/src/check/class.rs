@@ -17,6 +17,7 @@ use crate::classfile::{Attribute, ClassFile, Code, Member};
 use crate::hotspot::null_message::{NullMessageAnalysis, Reached};
 use crate::patch::Edit;
 use crate::{bootstrap, runtime};
+use std::sync::Arc;
 use veneer_names::CounterSlot;
 use veneer_probes::step::ProbeStep;
 
@@ -294,6 +295,7 @@ pub(super) fn version(
                 .map_err(unreadable("original"))?
                 .ok_or_else(|| Failure::Missing("the original's code".into()))?;
             let mut runs = 0;
+            let receivers = receivers(&x.edits);
             for (code, points) in &bodies {
                 let read = match mode {
                     Mode::Enter => Program::read_instance,
@@ -315,6 +317,7 @@ pub(super) fn version(
                 product.clean = x.clean;
                 product.counters = &counters;
                 product.limits = &x.limits;
+                product.receivers = &receivers;
                 product.contracts = contracts.clone();
                 match mode {
                     Mode::Enter => product.enter(),
@@ -343,6 +346,15 @@ pub(super) fn version(
         checked.failures.push((String::new(), failure));
     }
     checked
+}
+
+/// The pcs of calls that are tested, with the classes for which they are.
+fn receivers(edits: &[Edit]) -> Vec<(u16, Arc<str>)> {
+    let receiver = |edit: &Edit| match edit {
+        Edit::Receiver { pc, class } => Some((*pc, class.clone())),
+        _ => None,
+    };
+    edits.iter().filter_map(receiver).collect()
 }
 
 /// The codes of the bodies of a method, each with the points at which activations enter it. A split

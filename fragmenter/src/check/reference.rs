@@ -175,8 +175,8 @@ impl ReferenceProgram {
                         overlay.entry = n;
                     }
                 }
-                // Both concern only the placement of code.
-                Edit::Split { .. } | Edit::Passes { .. } => {}
+                // These concern the placement of code, and the tests before calls.
+                Edit::Split { .. } | Edit::Passes { .. } | Edit::Receiver { .. } => {}
                 Edit::Replace { fragment, by } => {
                     let (f, by) = (known(fragment)?, known(by)?);
                     let ours: Vec<usize> = overlay.blocks[f].out.iter().map(|o| o.1).collect();

@@ -21,6 +21,7 @@ mod external_counts;
 mod out_of_line;
 mod part;
 pub(super) mod slots;
+mod tested_call;
 
 use super::emitter::Emitter;
 use super::plan::{Bodies, PositionTracking, VersionPlan};
@@ -547,6 +548,7 @@ impl BodyEmitter<'_, '_> {
             if !is_return(op) {
                 self.advice_at(Site::At(*pc))?;
             }
+            let receivers = self.tested_receivers(*pc);
             let (start, end) = (self.a.fresh(), self.a.fresh());
             if is_return(op) && self.bodies == Bodies::Resume {
                 // Boxing the result may throw an `OutOfMemoryError`. The code is outside the
@@ -599,7 +601,10 @@ impl BodyEmitter<'_, '_> {
                         .push(instruction.retarget(&mut |t| targets.get(&t).copied().unwrap_or(t)));
                 }
                 _ if is_return(op) && self.bodies == Bodies::Resume => self.a.plain(ARETURN),
-                _ => self.e.copy_instruction(&mut self.a, method, instruction)?,
+                _ if receivers.is_empty() => {
+                    self.e.copy_instruction(&mut self.a, method, instruction)?;
+                }
+                _ => {}
             }
             self.a.place(end);
             self.copied.push(CopiedInstruction {
@@ -610,6 +615,10 @@ impl BodyEmitter<'_, '_> {
                 start,
                 end,
             });
+            if !receivers.is_empty() {
+                let before = self.state_before(id, first, i)?;
+                self.emit_tested_call(i, &receivers, before)?;
+            }
             let own = self.here();
             if matches!(op, TABLESWITCH | LOOKUPSWITCH) {
                 self.separate_switch(id, instruction)?;

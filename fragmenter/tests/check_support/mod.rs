@@ -13,6 +13,7 @@ use veneer_fragmenter::arming::{self, Armed, ArmedCode, Request};
 use veneer_fragmenter::check::{self, Checked, Expected};
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::counting::{CounterPlan, calls_and_allocations};
+use veneer_fragmenter::devirtualisation::virtual_calls;
 use veneer_fragmenter::flowgraph::FragmentId;
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::patch::{self, Edit};
@@ -95,6 +96,9 @@ pub enum ProbeSet {
     /// The probes of `Everything` without derived counters, and random edits of methods that are
     /// split into small parts.
     Parts,
+    /// The probes of `Everything` without derived counters, random edits of some methods, and tests of the
+    /// receivers of all virtual calls.
+    Receivers,
 }
 
 /// The live local variables of a fragment, as the values of a log.
@@ -121,7 +125,7 @@ pub fn probes(method: &Method, probe_set: ProbeSet, slots: &mut u32) -> Vec<Prob
                 add(Site::Before(f), &|slot| ProbeAction::Count { slot });
             }
         }
-        ProbeSet::Everything | ProbeSet::Parts => {
+        ProbeSet::Everything | ProbeSet::Parts | ProbeSet::Receivers => {
             add(Site::Entry, &|_| ProbeAction::Start {
                 slot: CounterSlot(0),
             });
@@ -232,6 +236,27 @@ fn split(method: &Method, armed: &ArmedCode, edits: &mut Vec<Edit>, random: &mut
     }
 }
 
+/// Tests each virtual call for one or two classes of its receiver, after the edits: for the class that the
+/// call names, and for a class that no class file has.
+fn receivers(method: &Method, armed: &ArmedCode, edits: &mut Vec<Edit>, random: &mut SplitMix) {
+    if random.below(2) == 0 {
+        edits.clear();
+    }
+    for call in virtual_calls(method) {
+        let named: Arc<str> = call.class.into();
+        let classes = [named, "some/Other".into()];
+        for class in classes.iter().rev().take(1 + random.below(2)) {
+            edits.push(Edit::Receiver {
+                pc: call.pc,
+                class: class.clone(),
+            });
+        }
+    }
+    if patch::apply(method, edits, &armed.points).is_err() {
+        edits.clear();
+    }
+}
+
 /// Returns up to three fragments that may have an edit point because of earlier edits.
 fn edit_points(
     method: &Method,
@@ -282,7 +307,10 @@ pub fn versions(
         let Ok(armed) = arming::layout(&method, policy, true) else {
             continue;
         };
-        let is_edited = matches!(probe_set, ProbeSet::Edits | ProbeSet::Parts);
+        let is_edited = matches!(
+            probe_set,
+            ProbeSet::Edits | ProbeSet::Parts | ProbeSet::Receivers
+        );
         let mut edits = if is_edited {
             edits(&method, &armed, &mut random)
         } else {
@@ -293,6 +321,9 @@ pub fn versions(
                 edits.clear();
             }
             split(&method, &armed, &mut edits, &mut random);
+        }
+        if probe_set == ProbeSet::Receivers {
+            receivers(&method, &armed, &mut edits, &mut random);
         }
         if is_edited && edits.is_empty() {
             continue;
@@ -409,7 +440,10 @@ pub fn check_all(
     }
     for version in versions(&file, &anchor, policy, probe_set, seed) {
         let emitted = ClassFile::parse(&version.bytes).unwrap();
-        if matches!(probe_set, ProbeSet::Edits | ProbeSet::Parts) {
+        if matches!(
+            probe_set,
+            ProbeSet::Edits | ProbeSet::Parts | ProbeSet::Receivers
+        ) {
             totals.edited += version.expected.len();
         }
         let start = Instant::now();

@@ -24,6 +24,7 @@ mod handlers;
 mod merging;
 mod node;
 mod progress;
+mod receiver_test;
 mod silent_steps;
 mod store;
 
@@ -39,7 +40,9 @@ use super::value::{Map, Value, Values};
 use crate::bytecode::Instruction;
 use crate::bytecode::opcode::*;
 use node::{Key, Node};
+use receiver_test::TestedReceiver;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use veneer_names::MethodId;
 
 /// Limit of symbolic runs per instruction of the emitted code, counting 64 extra instructions.
@@ -79,6 +82,8 @@ pub(super) struct Run {
     bound_result: Option<String>,
     /// Number of values that the open log event still takes.
     log: Option<i32>,
+    /// The test of a receiver that was executed last, or that the receiver has passed.
+    receiver: Option<TestedReceiver>,
     /// The handler ranges of both sides for which exceptions were already followed. Reset when a
     /// local or the held monitors change.
     last_ranges: Option<(u32, u32)>,
@@ -100,6 +105,8 @@ pub(super) struct Product<'x, 'c> {
     pub counters: &'x [i32],
     /// Addresses of cells, with their limits.
     pub limits: &'x [(i64, u64)],
+    /// The calls of the original that are tested for receivers of these classes, by their pcs.
+    pub receivers: &'x [(u16, Arc<str>)],
     /// Frame contracts by point number. For a version, they are given; for an armed body, they are
     /// found.
     pub contracts: Vec<Option<FrameContract>>,
@@ -144,6 +151,7 @@ impl<'x, 'c> Product<'x, 'c> {
             clean: false,
             counters: &[],
             limits: &[],
+            receivers: &[],
             contracts: Vec::new(),
             live: None,
             values: Values::default(),
@@ -202,6 +210,7 @@ impl<'x, 'c> Product<'x, 'c> {
             fetched: None,
             bound_result: None,
             log: None,
+            receiver: None,
             last_ranges: None,
             last_operation_range: None,
         }
@@ -304,6 +313,13 @@ impl<'x, 'c> Product<'x, 'c> {
         }
         let m = self.emitted_constants.meaning(self.contents, i);
         match m.map_err(|e| self.unknown(r, &e.to_string()))? {
+            Meaning::Effect(effect) if op == INSTANCEOF && self.is_receiver_test(r, effect)? => {
+                self.test_receiver(from, r, effect)
+            }
+            Meaning::Effect(effect) if op == CHECKCAST && self.is_receiver_cast(r, effect) => {
+                r.emitted_at += 1;
+                Ok(true)
+            }
             Meaning::Effect(effect) if op == CHECKCAST && r.leave.is_none() => {
                 // The handle already returns an instance of this class, so the cast is silent.
                 if returned.is_some_and(|class| self.contents.cast_to(&class) == effect.key) {
