@@ -49,6 +49,7 @@ pub mod readable;
 pub mod refusal;
 pub mod regions;
 pub mod runtime;
+pub mod specialisation;
 pub mod split;
 pub mod types;
 pub mod use_def;

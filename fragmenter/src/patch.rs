@@ -23,6 +23,7 @@ use crate::method::Method;
 use crate::patched_node::PatchedNode;
 use crate::points::{Point, PointKind};
 use crate::refusal::Refusal;
+use crate::specialisation;
 use crate::split::{self, Parts, SplitGraph};
 use crate::types::{self, State, Type};
 use crate::use_def;
@@ -78,6 +79,14 @@ pub enum Edit {
         /// The internal name of the class.
         class: Arc<str>,
     },
+    /// Makes a parameter a constant for activations that begin with this value; see
+    /// [`crate::specialisation`].
+    Constant {
+        /// The local variable of the parameter.
+        slot: u16,
+        /// The value.
+        value: i32,
+    },
 }
 
 impl fmt::Display for Edit {
@@ -89,6 +98,7 @@ impl fmt::Display for Edit {
             Edit::Split { budget } => write!(f, "split into parts of {budget} bytes"),
             Edit::Passes { fragment, count } => write!(f, "{fragment} was executed {count} times"),
             Edit::Receiver { pc, class } => write!(f, "test the call at pc {pc} for {class}"),
+            Edit::Constant { slot, value } => write!(f, "local {slot} is {value}"),
         }
     }
 }
@@ -194,6 +204,15 @@ pub fn apply_keeping(
         .map(|budget| split::split(method, &split, budget))
         .transpose()?;
     let mut kept = kept.to_vec();
+    for (slot, _) in specialisation::constants(edits) {
+        if edited.entry != begin {
+            // The guard leaves for the method's own entry, with the values that the method has there.
+            let place = format!("local {slot} at the edited entry {}", edited.entry);
+            return Err(Refusal::NoParameter(place));
+        }
+        specialisation::check_constant(method, slot, points.first())?;
+        kept.push(begin);
+    }
     if let Some(parts) = &parts {
         kept.extend(split::cut_nodes(method, &split, parts));
     }
@@ -298,6 +317,8 @@ impl<'m, 'f> EditedGraph<'m, 'f> {
             Edit::Split { .. } => Ok(()),
             Edit::Passes { fragment, .. } => self.known(fragment).map(|_| ()),
             Edit::Receiver { pc, .. } => devirtualisation::check_call(self.method, pc),
+            // `apply_keeping` checks it, because that depends on the points.
+            Edit::Constant { .. } => Ok(()),
         }
     }
 

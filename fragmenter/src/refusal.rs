@@ -142,6 +142,16 @@ pub enum Refusal {
     /// The class, and the reason.
     #[error("calls cannot be tested for receivers of the class {0}: {1}")]
     ReceiverRefused(String, String),
+    /// The parameter, or its local variable.
+    #[error(
+        "the method has no {0} that it reads and whose type is int, boolean, byte, short or char"
+    )]
+    NoParameter(String),
+    /// The local variable of the parameter.
+    #[error(
+        "the method assigns the parameter in local {0}, so no guard at its entry holds for all of it"
+    )]
+    ParameterAssigned(u16),
     /// The numbers of the two fragments.
     #[error("f{0} and f{1} hold different monitors")]
     MonitorMismatch(u32, u32),
@@ -207,7 +217,7 @@ mod tests {
 
     /// The codes that reports have used since the first version. A code may be added, and no code
     /// may change or go.
-    const CODES: [&str; 42] = [
+    const CODES: [&str; 44] = [
         "NoCode",
         "KnownByFrame",
         "Intrinsic",
@@ -244,6 +254,8 @@ mod tests {
         "PartTooLarge",
         "NoVirtualCall",
         "ReceiverRefused",
+        "NoParameter",
+        "ParameterAssigned",
         "MonitorMismatch",
         "HandlerMismatch",
         "NotArmed",

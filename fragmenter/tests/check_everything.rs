@@ -25,6 +25,7 @@ fn everything(label: &str, include: &str, sparse: usize) {
                 ProbeSet::Edits,
                 ProbeSet::Parts,
                 ProbeSet::Receivers,
+                ProbeSet::Constants,
             ] {
                 check_all(&mut totals, &at, bytes, policy, probe_set, (n + k) as u64);
             }

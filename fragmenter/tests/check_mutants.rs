@@ -515,6 +515,7 @@ fn mutants_of_class(n: usize, sparse: usize, path: &Path, bytes: &[u8]) -> Table
         ProbeSet::Counters,
         ProbeSet::Everything,
         ProbeSet::Receivers,
+        ProbeSet::Constants,
     ] {
         for v in versions(&file, &anchor, policy, probe_set, 1) {
             let at = format!("{at} {probe_set:?} {:?}", v.bodies);

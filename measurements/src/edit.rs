@@ -41,6 +41,13 @@ pub enum EditKind {
         /// The classes with dots, in the order of the tests.
         receivers: Vec<String>,
     },
+    /// Makes a parameter a constant for calls that have this value. Changes no result.
+    Specialise {
+        /// The number of the parameter, from 0.
+        parameter: u16,
+        /// The value.
+        value: i32,
+    },
 }
 
 impl fmt::Display for EditKind {
@@ -54,6 +61,9 @@ impl fmt::Display for EditKind {
             EditKind::Split { budget } => write!(f, "split into parts of {budget} bytes"),
             EditKind::Devirtualise { calls, receivers } => {
                 write!(f, "test calls {calls} for {}", receivers.join(", "))
+            }
+            EditKind::Specialise { parameter, value } => {
+                write!(f, "specialise parameter {parameter} for {value}")
             }
         }
     }
@@ -93,6 +103,13 @@ mod tests {
                     receivers: vec!["a.B".into(), "a.C".into()],
                 },
                 r#"{"edit":"devirtualise","calls":"*","receivers":["a.B","a.C"]}"#,
+            ),
+            (
+                EditKind::Specialise {
+                    parameter: 1,
+                    value: -8,
+                },
+                r#"{"edit":"specialise","parameter":1,"value":-8}"#,
             ),
         ] {
             assert_eq!(serde_json::to_string(&edit).unwrap(), text);

@@ -112,6 +112,13 @@ impl Snapshot {
         self.edits.iter().any(|e| matches!(e, Edit::Split { .. }))
     }
 
+    /// Whether activations leave the body `enter` for the body `resume` of the same version: to another part,
+    /// or after a failed guard.
+    pub fn needs_osr_entry(&self) -> bool {
+        let has_guard = |e: &Edit| matches!(e, Edit::Constant { .. });
+        self.is_split() || self.edits.iter().any(has_guard)
+    }
+
     /// The byte offsets of the counters, if the probes count nothing but entries and are few
     /// enough. The armed body then counts by itself, without a version.
     pub fn entry_counters(&self) -> Option<Vec<i32>> {

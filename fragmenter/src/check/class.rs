@@ -16,6 +16,7 @@ use crate::arming::ArmedMethod;
 use crate::classfile::{Attribute, ClassFile, Code, Member};
 use crate::hotspot::null_message::{NullMessageAnalysis, Reached};
 use crate::patch::Edit;
+use crate::specialisation::constants;
 use crate::{bootstrap, runtime};
 use std::sync::Arc;
 use veneer_names::CounterSlot;
@@ -296,6 +297,7 @@ pub(super) fn version(
                 .ok_or_else(|| Failure::Missing("the original's code".into()))?;
             let mut runs = 0;
             let receivers = receivers(&x.edits);
+            let constants = constants(&x.edits);
             for (code, points) in &bodies {
                 let read = match mode {
                     Mode::Enter => Program::read_instance,
@@ -318,6 +320,7 @@ pub(super) fn version(
                 product.counters = &counters;
                 product.limits = &x.limits;
                 product.receivers = &receivers;
+                product.constants = &constants;
                 product.contracts = contracts.clone();
                 match mode {
                     Mode::Enter => product.enter(),

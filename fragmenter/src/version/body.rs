@@ -19,6 +19,7 @@
 mod code_attribute;
 mod external_counts;
 mod out_of_line;
+mod parameter_guard;
 mod part;
 pub(super) mod slots;
 mod tested_call;
@@ -250,6 +251,7 @@ impl BodyEmitter<'_, '_> {
                 for probe in plan.probes.iter().filter(|p| p.site == Site::Entry) {
                     self.e.weave(&mut self.a, &self.slots, &probe.action)?;
                 }
+                self.emit_parameter_guards()?;
                 if partial {
                     for probe in plan
                         .probes
@@ -601,9 +603,10 @@ impl BodyEmitter<'_, '_> {
                         .push(instruction.retarget(&mut |t| targets.get(&t).copied().unwrap_or(t)));
                 }
                 _ if is_return(op) && self.bodies == Bodies::Resume => self.a.plain(ARETURN),
-                _ if receivers.is_empty() => {
-                    self.e.copy_instruction(&mut self.a, method, instruction)?;
-                }
+                _ if receivers.is_empty() => match self.constant_parameter(instruction) {
+                    Some(value) => self.e.push_int(&mut self.a, value)?,
+                    None => self.e.copy_instruction(&mut self.a, method, instruction)?,
+                },
                 _ => {}
             }
             self.a.place(end);

@@ -18,6 +18,7 @@ use veneer_fragmenter::flowgraph::FragmentId;
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::patch::{self, Edit};
 use veneer_fragmenter::policy::Policy;
+use veneer_fragmenter::specialisation::parameter_slot;
 use veneer_fragmenter::types::Type;
 use veneer_fragmenter::version::{self, Bodies, VersionPlan};
 use veneer_names::{CounterSlot, LocalSlot, LogPoint};
@@ -99,6 +100,9 @@ pub enum ProbeSet {
     /// The probes of `Everything` without derived counters, random edits of some methods, and tests of the
     /// receivers of all virtual calls.
     Receivers,
+    /// The probes of `Everything` without derived counters, random edits of some methods, and constants for
+    /// all parameters that may be constants.
+    Constants,
 }
 
 /// The live local variables of a fragment, as the values of a log.
@@ -125,7 +129,7 @@ pub fn probes(method: &Method, probe_set: ProbeSet, slots: &mut u32) -> Vec<Prob
                 add(Site::Before(f), &|slot| ProbeAction::Count { slot });
             }
         }
-        ProbeSet::Everything | ProbeSet::Parts | ProbeSet::Receivers => {
+        ProbeSet::Everything | ProbeSet::Parts | ProbeSet::Receivers | ProbeSet::Constants => {
             add(Site::Entry, &|_| ProbeAction::Start {
                 slot: CounterSlot(0),
             });
@@ -257,6 +261,27 @@ fn receivers(method: &Method, armed: &ArmedCode, edits: &mut Vec<Edit>, random: 
     }
 }
 
+/// Makes the parameters of a method constants, after the edits.
+fn constants(method: &Method, armed: &ArmedCode, edits: &mut Vec<Edit>, random: &mut SplitMix) {
+    if random.below(2) == 0 {
+        edits.clear();
+    }
+    let before = edits.len();
+    for parameter in 0..method.signature.parameters.len() as u16 {
+        let Ok(slot) = parameter_slot(method, parameter) else {
+            continue;
+        };
+        let value = [0, 1, 8, -70_000][random.below(4)];
+        edits.push(Edit::Constant { slot, value });
+        if patch::apply(method, edits, &armed.points).is_err() {
+            edits.pop();
+        }
+    }
+    if edits.len() == before {
+        edits.clear();
+    }
+}
+
 /// Returns up to three fragments that may have an edit point because of earlier edits.
 fn edit_points(
     method: &Method,
@@ -309,7 +334,7 @@ pub fn versions(
         };
         let is_edited = matches!(
             probe_set,
-            ProbeSet::Edits | ProbeSet::Parts | ProbeSet::Receivers
+            ProbeSet::Edits | ProbeSet::Parts | ProbeSet::Receivers | ProbeSet::Constants
         );
         let mut edits = if is_edited {
             edits(&method, &armed, &mut random)
@@ -321,6 +346,9 @@ pub fn versions(
                 edits.clear();
             }
             split(&method, &armed, &mut edits, &mut random);
+        }
+        if probe_set == ProbeSet::Constants {
+            constants(&method, &armed, &mut edits, &mut random);
         }
         if probe_set == ProbeSet::Receivers {
             receivers(&method, &armed, &mut edits, &mut random);
@@ -442,7 +470,7 @@ pub fn check_all(
         let emitted = ClassFile::parse(&version.bytes).unwrap();
         if matches!(
             probe_set,
-            ProbeSet::Edits | ProbeSet::Parts | ProbeSet::Receivers
+            ProbeSet::Edits | ProbeSet::Parts | ProbeSet::Receivers | ProbeSet::Constants
         ) {
             totals.edited += version.expected.len();
         }

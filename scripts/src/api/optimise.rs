@@ -82,6 +82,45 @@ impl DevirtualiseOptions {
     }
 }
 
+/// Reads the options of `optimise("specialise", …)`.
+fn specialise_options(options: &Map) -> ApiResult<EditKind> {
+    let (mut parameter, mut value) = (None, None);
+    for (name, given) in options {
+        match name.as_str() {
+            "parameter" => {
+                let written = given.as_int().unwrap_or(-1);
+                parameter = Some(number::<u16>("number of a parameter from 0 on", written)?);
+            }
+            "value" => value = Some(constant(given)?),
+            other => {
+                return api_error(format!(
+                    "`{other}` is no option of \"specialise\"; it has parameter and value"
+                ));
+            }
+        }
+    }
+    match (parameter, value) {
+        (Some(parameter), Some(value)) => Ok(EditKind::Specialise { parameter, value }),
+        _ => api_error("\"specialise\" needs both: write #{ parameter: 0, value: 8 }"),
+    }
+}
+
+/// The value of a parameter, as the JVM keeps it.
+fn constant(value: &Dynamic) -> ApiResult<i32> {
+    if let Ok(truth) = value.as_bool() {
+        return Ok(i32::from(truth));
+    }
+    if let Ok(character) = value.as_char() {
+        return Ok(character as i32);
+    }
+    let written = value.as_int().or_else(|found| {
+        api_error::<INT>(format!(
+            "value: an int, a bool or a char is needed, not a value of type {found}"
+        ))
+    })?;
+    i32::try_from(written).or_else(|_| api_error(format!("value: {written} is no int of Java")))
+}
+
 /// A text that selects calls: a pattern of the called method, or `@` and the pc that tables show.
 fn selected_calls(value: &Dynamic) -> ApiResult<String> {
     let text = value.clone().into_string().unwrap_or_default();
@@ -166,9 +205,13 @@ fn optimise(
         let tests = EditKind::Devirtualise { calls, receivers };
         return apply(context, methods, vec![tests], Vec::new());
     }
+    if transformation == "specialise" {
+        let constant = specialise_options(options)?;
+        return apply(context, methods, vec![constant], Vec::new());
+    }
     if transformation != "huge" {
         return api_error(format!(
-            "`{transformation}` is no transformation; there are \"huge\" and \"devirtualise\""
+            "`{transformation}` is no transformation; there are \"huge\", \"devirtualise\" and \"specialise\""
         ));
     }
     let options = HugeOptions::read(options)?;
@@ -249,6 +292,37 @@ mod tests {
             ("#{ bytes: \"x\" }", "type"),
             ("#{ counts: 3 }", "is no counter"),
             ("#{ size: 3 }", "bytes and counts"),
+        ] {
+            let error = read(text).err().map(|e| e.to_string()).unwrap_or_default();
+            assert!(error.contains(part), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_constant_has_a_parameter_and_a_value() {
+        let read = |text: &str| {
+            let options: Map = Engine::new().eval(text).expect("a map");
+            specialise_options(&options)
+        };
+        for (text, value) in [("8", 8), ("-8", -8), ("true", 1), ("'a'", 97)] {
+            assert_eq!(
+                read(&format!("#{{ parameter: 1, value: {text} }}")).ok(),
+                Some(EditKind::Specialise {
+                    parameter: 1,
+                    value
+                })
+            );
+        }
+        for (text, part) in [
+            ("#{ value: 8 }", "needs both"),
+            ("#{ parameter: 1 }", "needs both"),
+            ("#{ parameter: -1, value: 8 }", "number of a parameter"),
+            (
+                "#{ parameter: 1, value: \"x\" }",
+                "an int, a bool or a char",
+            ),
+            ("#{ parameter: 1, value: 3000000000 }", "no int of Java"),
+            ("#{ slot: 1 }", "parameter and value"),
         ] {
             let error = read(text).err().map(|e| e.to_string()).unwrap_or_default();
             assert!(error.contains(part), "{text}: {error}");

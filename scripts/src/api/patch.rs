@@ -79,9 +79,9 @@ impl From<EditKind> for WrittenEdit {
             EditKind::Replace { fragment, by } => {
                 WrittenEdit::Replace([fragment, by].map(FragmentName::Number))
             }
-            transformation @ (EditKind::Split { .. } | EditKind::Devirtualise { .. }) => {
-                WrittenEdit::Optimise(transformation)
-            }
+            transformation @ (EditKind::Split { .. }
+            | EditKind::Devirtualise { .. }
+            | EditKind::Specialise { .. }) => WrittenEdit::Optimise(transformation),
         }
     }
 }

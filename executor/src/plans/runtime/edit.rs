@@ -20,6 +20,7 @@ use veneer_fragmenter::endless::endless_fragment;
 use veneer_fragmenter::flowgraph::FragmentId;
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::patch::{self, Edit};
+use veneer_fragmenter::specialisation::parameter_slot;
 use veneer_instruments::{AttachError, EditKind, EditSpec, EditSummary, PatchId, PatchSummary};
 use veneer_names::MethodId;
 use veneer_protocol::data::Record;
@@ -134,12 +135,7 @@ impl RuntimeHandle {
         if let Some((class, method)) = last
             && let Some((edit, reason)) = missing_test(&spec.edits, &made)
         {
-            return Err(AttachError::EditRefused {
-                class: class.dotted.to_string(),
-                method,
-                edit: Box::new(edit),
-                reason: format!("{} ({})", reason, reason.name()),
-            });
+            return Err(refused(&class, &method, &edit, &reason));
         }
         Ok(targets)
     }
@@ -172,11 +168,9 @@ impl RuntimeHandle {
             versions::check_osr_entry(agent, self.env(), class, &analysed, &points, &split)?;
             Ok(endless_fragment(method, &patched))
         });
-        let checked = checked.map_err(|reason| AttachError::EditRefused {
-            class: class.dotted.to_string(),
-            method: label.into(),
-            edit: Box::new(failing_edit(spec, &edits, method, armed)),
-            reason: format!("{} ({})", reason, reason.name()),
+        let checked = checked.map_err(|reason| {
+            let edit = failing_edit(spec, &edits, method, armed);
+            refused(class, label, &edit, &reason)
         });
         checked.map(|endless| (edits, endless))
     }
@@ -195,18 +189,18 @@ impl RuntimeHandle {
                 EditKind::Skip { fragment } => Edit::Skip { fragment },
                 EditKind::Replace { fragment, by } => Edit::Replace { fragment, by },
                 EditKind::Split { budget } => Edit::Split { budget },
+                EditKind::Specialise { parameter, value } => {
+                    let slot = parameter_slot(method, parameter);
+                    let slot = slot.map_err(|reason| refused(class, label, kind, &reason))?;
+                    Edit::Constant { slot, value }
+                }
                 EditKind::Devirtualise {
                     ref calls,
                     ref receivers,
                 } => {
                     let tested = (calls.as_str(), receivers.as_slice());
                     let tests = receiver_tests(self.agent, self.env(), class, method, tested);
-                    edits.extend(tests.map_err(|reason| AttachError::EditRefused {
-                        class: class.dotted.to_string(),
-                        method: label.into(),
-                        edit: Box::new(kind.clone()),
-                        reason: format!("{} ({})", reason, reason.name()),
-                    })?);
+                    edits.extend(tests.map_err(|reason| refused(class, label, kind, &reason))?);
                     continue;
                 }
             });
@@ -268,6 +262,15 @@ fn method_label(target: &Target) -> Option<String> {
     let state = target.class.state();
     let method = state.methods.with_id(target.method)?;
     Some(format!("{}{}", method.name, method.descriptor))
+}
+
+fn refused(class: &Class, method: &str, edit: &EditKind, reason: &Refusal) -> AttachError {
+    AttachError::EditRefused {
+        class: class.dotted.to_string(),
+        method: method.into(),
+        edit: Box::new(edit.clone()),
+        reason: format!("{} ({})", reason, reason.name()),
+    }
 }
 
 fn method_refused(class: &Class, method: &str, reason: &Refusal) -> AttachError {

@@ -23,6 +23,7 @@ mod entry_states;
 mod handlers;
 mod merging;
 mod node;
+mod parameter_guard;
 mod progress;
 mod receiver_test;
 mod silent_steps;
@@ -84,6 +85,8 @@ pub(super) struct Run {
     log: Option<i32>,
     /// The test of a receiver that was executed last, or that the receiver has passed.
     receiver: Option<TestedReceiver>,
+    /// The number of guards of constants that were passed.
+    guards: u8,
     /// The handler ranges of both sides for which exceptions were already followed. Reset when a
     /// local or the held monitors change.
     last_ranges: Option<(u32, u32)>,
@@ -107,6 +110,8 @@ pub(super) struct Product<'x, 'c> {
     pub limits: &'x [(i64, u64)],
     /// The calls of the original that are tested for receivers of these classes, by their pcs.
     pub receivers: &'x [(u16, Arc<str>)],
+    /// The local variables that the plan makes constants, with their values.
+    pub constants: &'x [(u16, i32)],
     /// Frame contracts by point number. For a version, they are given; for an armed body, they are
     /// found.
     pub contracts: Vec<Option<FrameContract>>,
@@ -152,6 +157,7 @@ impl<'x, 'c> Product<'x, 'c> {
             counters: &[],
             limits: &[],
             receivers: &[],
+            constants: &[],
             contracts: Vec::new(),
             live: None,
             values: Values::default(),
@@ -211,6 +217,7 @@ impl<'x, 'c> Product<'x, 'c> {
             bound_result: None,
             log: None,
             receiver: None,
+            guards: 0,
             last_ranges: None,
             last_operation_range: None,
         }
