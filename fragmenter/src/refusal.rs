@@ -143,9 +143,7 @@ pub enum Refusal {
     #[error("calls cannot be tested for receivers of the class {0}: {1}")]
     ReceiverRefused(String, String),
     /// The parameter, or its local variable.
-    #[error(
-        "the method has no {0} that it reads and whose type is int, boolean, byte, short or char"
-    )]
+    #[error("the method has no {0} whose type is int, boolean, byte, short or char")]
     NoParameter(String),
     /// The local variable of the parameter.
     #[error(

@@ -38,7 +38,7 @@ pub fn parameter_slot(method: &Method, parameter: u16) -> Result<u16, Refusal> {
 /// Checks that a slot can be a constant.
 ///
 /// # Errors
-/// The method assigns the variable or does not read it, or its activations do not begin at a fragment.
+/// The method assigns the variable, the variable is no parameter, or its activations do not begin at a fragment.
 pub(crate) fn check_constant(
     method: &Method,
     slot: u16,
