@@ -100,7 +100,7 @@ pub fn run(arguments: &TuneArguments) -> Result<u8> {
     Ok(0)
 }
 
-/// What is tried, for people.
+/// The text of an experiment for people.
 fn attempt(candidate: &Candidate) -> String {
     let (method, size) = (&candidate.pattern, candidate.size);
     match &candidate.transformation {

@@ -84,7 +84,7 @@ pub enum Edit {
     Constant {
         /// The local variable of the parameter.
         slot: u16,
-        /// The value.
+        /// The value that the parameter then has.
         value: i32,
     },
 }
@@ -204,7 +204,7 @@ pub fn apply_keeping(
         .map(|budget| split::split(method, &split, budget))
         .transpose()?;
     let mut kept = kept.to_vec();
-    for (slot, _) in specialisation::constants(edits) {
+    for (slot, _) in constants(edits) {
         if edited.entry != begin {
             // The guard leaves for the method's own entry, with the values that the method has there.
             let place = format!("local {slot} at the edited entry {}", edited.entry);
@@ -266,6 +266,16 @@ fn budget(edits: &[Edit]) -> Option<usize> {
         Edit::Split { budget } => Some(usize::from(*budget)),
         _ => None,
     })
+}
+
+/// The slots that are constants, with their values. Of several edits of a slot, the last one counts.
+pub(crate) fn constants(edits: &[Edit]) -> Vec<(u16, i32)> {
+    let constant = |edit: &Edit| match edit {
+        Edit::Constant { slot, value } => Some((*slot, *value)),
+        _ => None,
+    };
+    let all: BTreeMap<u16, i32> = edits.iter().filter_map(constant).collect();
+    all.into_iter().collect()
 }
 
 /// How often fragments were executed. The last count of a fragment counts.

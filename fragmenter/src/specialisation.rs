@@ -14,11 +14,9 @@
 use crate::bytecode::Instruction;
 use crate::bytecode::opcode::*;
 use crate::method::{Method, access};
-use crate::patch::Edit;
 use crate::points::Point;
 use crate::refusal::Refusal;
 use crate::types::Type;
-use std::collections::BTreeMap;
 
 /// The local slot of a parameter, which is counted from 0 without the receiver.
 ///
@@ -72,14 +70,4 @@ pub(crate) fn assigns(instruction: &Instruction, slot: u16) -> bool {
         Instruction::Iinc { index, .. } => *index == slot,
         _ => false,
     }
-}
-
-/// The slots that are constants, with their values. Of several edits of a slot, the last one counts.
-pub(crate) fn constants(edits: &[Edit]) -> Vec<(u16, i32)> {
-    let constant = |edit: &Edit| match edit {
-        Edit::Constant { slot, value } => Some((*slot, *value)),
-        _ => None,
-    };
-    let all: BTreeMap<u16, i32> = edits.iter().filter_map(constant).collect();
-    all.into_iter().collect()
 }

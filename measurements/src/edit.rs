@@ -45,7 +45,7 @@ pub enum EditKind {
     Specialise {
         /// The number of the parameter, from 0.
         parameter: u16,
-        /// The value.
+        /// The value that the parameter then has.
         value: i32,
     },
 }

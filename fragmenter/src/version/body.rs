@@ -603,10 +603,7 @@ impl BodyEmitter<'_, '_> {
                         .push(instruction.retarget(&mut |t| targets.get(&t).copied().unwrap_or(t)));
                 }
                 _ if is_return(op) && self.bodies == Bodies::Resume => self.a.plain(ARETURN),
-                _ if receivers.is_empty() => match self.constant_parameter(instruction) {
-                    Some(value) => self.e.push_int(&mut self.a, value)?,
-                    None => self.e.copy_instruction(&mut self.a, method, instruction)?,
-                },
+                _ if receivers.is_empty() => self.copy_or_constant(instruction)?,
                 _ => {}
             }
             self.a.place(end);
@@ -619,8 +616,7 @@ impl BodyEmitter<'_, '_> {
                 end,
             });
             if !receivers.is_empty() {
-                let before = self.state_before(id, first, i)?;
-                self.emit_tested_call(i, &receivers, before)?;
+                self.emit_tested_call((id, first), i, &receivers)?;
             }
             let own = self.here();
             if matches!(op, TABLESWITCH | LOOKUPSWITCH) {

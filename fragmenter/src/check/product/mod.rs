@@ -28,6 +28,7 @@ mod progress;
 mod receiver_test;
 mod silent_steps;
 mod store;
+mod tested_receiver;
 
 use super::constants::{Constants, ContentNumbers, Meaning, RuntimeOperation, constant};
 use super::exit_state::OsrExit;
@@ -41,9 +42,9 @@ use super::value::{Map, Value, Values};
 use crate::bytecode::Instruction;
 use crate::bytecode::opcode::*;
 use node::{Key, Node};
-use receiver_test::TestedReceiver;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use tested_receiver::TestedReceiver;
 use veneer_names::MethodId;
 
 /// Limit of symbolic runs per instruction of the emitted code, counting 64 extra instructions.

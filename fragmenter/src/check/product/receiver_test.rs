@@ -8,19 +8,10 @@
 use super::super::constants::Effect;
 use super::super::failure::Failure;
 use super::super::value::Value;
+use super::tested_receiver::TestedReceiver;
 use super::{Product, Run, StepResult};
 use crate::bytecode::Instruction;
 use crate::bytecode::opcode::*;
-
-/// The receiver of a call that was tested for a class.
-#[derive(Clone, Copy)]
-pub(super) struct TestedReceiver {
-    object: Value,
-    /// The key of the effect of the test.
-    test: u32,
-    /// Whether the object is known to be an instance of the class.
-    has_passed: bool,
-}
 
 /// The difference between the keys of the effects of a test and of a cast to the same class.
 const TEST_AFTER_CAST: u32 = 1;

@@ -1,10 +1,11 @@
 //! Emits the guards of parameters that are constants; see [`crate::specialisation`].
 
 use super::{BodyEmitter, ExitStub};
+use crate::bytecode::Instruction;
 use crate::bytecode::opcode::*;
+use crate::patch::constants;
 use crate::points::PointKind;
 use crate::refusal::Refusal;
-use crate::specialisation::constants;
 use crate::version::plan::Bodies;
 
 impl BodyEmitter<'_, '_> {
@@ -32,9 +33,18 @@ impl BodyEmitter<'_, '_> {
         Ok(())
     }
 
-    /// The constant that a load of a parameter yields behind the guards.
-    pub(super) fn constant_parameter(&self, load: &crate::bytecode::Instruction) -> Option<i32> {
-        let crate::bytecode::Instruction::Local { op: ILOAD, index } = load else {
+    /// Copies an instruction. Behind the guards, a load of a constant parameter yields the constant.
+    pub(super) fn copy_or_constant(&mut self, instruction: &Instruction) -> Result<(), Refusal> {
+        match self.constant_parameter(instruction) {
+            Some(value) => self.e.push_int(&mut self.a, value),
+            None => self
+                .e
+                .copy_instruction(&mut self.a, self.plan.method, instruction),
+        }
+    }
+
+    fn constant_parameter(&self, load: &Instruction) -> Option<i32> {
+        let Instruction::Local { op: ILOAD, index } = load else {
             return None;
         };
         let all = constants(self.plan.edits);

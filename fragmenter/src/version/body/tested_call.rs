@@ -32,12 +32,7 @@ impl BodyEmitter<'_, '_> {
 
     /// The verification types before the instruction with index `i`, in the code of a node that is emitted
     /// from the instruction with index `first` on.
-    pub(super) fn state_before(
-        &self,
-        node: FragmentId,
-        first: usize,
-        i: usize,
-    ) -> Result<State, Refusal> {
+    fn state_before(&self, node: FragmentId, first: usize, i: usize) -> Result<State, Refusal> {
         let method = self.plan.method;
         let code = self.patched.nodes[node.index()].code;
         let mut state = if first == self.first_instruction(code) {
@@ -52,15 +47,16 @@ impl BodyEmitter<'_, '_> {
         Ok(state)
     }
 
-    /// Emits the call with index `i`, with a test for each of these classes. `before` has the types before
-    /// the call.
+    /// Emits the call with index `i`, with a test for each of these classes. The code of the node is emitted
+    /// from the instruction with index `first` on.
     pub(super) fn emit_tested_call(
         &mut self,
+        (node, first): (FragmentId, usize),
         i: usize,
         receivers: &[Arc<str>],
-        before: State,
     ) -> Result<(), Refusal> {
         let method = self.plan.method;
+        let before = self.state_before(node, first, i)?;
         let (pc, instruction) = &method.instructions[i];
         let mut after = before.clone();
         types::step(
