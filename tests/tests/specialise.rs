@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use veneer_tests::command::run;
+use veneer_tests::folder::Folder;
 use veneer_tests::huge_method::{sums, times};
 use veneer_tests::java_programs::{Outcome, Programs};
 use veneer_tests::jdk;
@@ -91,30 +92,38 @@ fn guards_that_fail_at_random_change_nothing() -> Outcome {
     Ok(())
 }
 
-/// The entries of the methods are counted once, whether the guard passes or fails.
+/// The entries are counted from the start to the end of the program, and the guard begins in the middle. Each call of
+/// `locked` calls `step` once, whether the guard passes or fails.
+const COUNTING_PLAN: &str = r#"
+let inner = methods("Constants::step(..)");
+let calls = inner.entry().before(counter());
+let outer = methods("Constants::locked(..)").entry().before(counter());
+let state = #{ made: false };
+after(0.5, || {
+    inner.optimise("specialise", #{ parameter: 0, value: 8 });
+    state.made = true;
+});
+at_exit(|| print(`counted ${state.made} ${calls.hits()} ${outer.hits()}`));
+"#;
+
 #[test]
 fn a_failed_guard_is_no_second_call() -> Outcome {
     for jdk in jdk::for_this_test() {
         let programs = Programs::compile_folder(jdk, "tune")?;
-        let java = constants(&programs, 0, "60");
-        let live = Live::start(&run(&[], &java))?;
-        live.value(&specialise("step", 0, "8"))?;
-        let (inner, outer) = ("Constants::step(..)", "Constants::locked(..)");
-        let counted = live.value(&format!(
-            "methods([\"{inner}\", \"{outer}\"]).entry().before(counter())"
-        ))?;
-        let timed = live.value(&format!("methods(\"{inner}\").around(timer())"))?;
-        std::thread::sleep(Duration::from_secs(2));
-        live.value(&format!("detach(\"{counted}\"); detach(\"{timed}\")"))?;
-        let hits: Vec<u64> = live.hits(&counted)?.into_iter().map(|(_, n)| n).collect();
-        // Each call of `locked` calls `step` once. A call may be between the two at both ends.
-        assert_eq!(hits.len(), 2);
-        assert!(
-            hits[0] > 1_000 && hits[0].abs_diff(hits[1]) <= 2,
-            "{hits:?}"
-        );
-        let output = live.stop()?;
-        assert_eq!(output.err, "");
+        let folder = Folder::new("specialise-plan")?;
+        let plan = folder.join("counts.rhai");
+        std::fs::write(&plan, COUNTING_PLAN)?;
+        let java = constants(&programs, 800, "60");
+        let output = run(&["--plan", &plan.display().to_string()], &java).run()?;
+        let output = output.succeeded("the counted run")?;
+        let all = format!("{}\n{}", output.out, output.err);
+        let line = all.lines().find_map(|line| line.split_once("counted "));
+        let words: Vec<&str> = line.map_or_else(Vec::new, |(_, rest)| rest.split(' ').collect());
+        println!("{words:?}");
+        assert_eq!(words.len(), 3, "{all}");
+        assert_eq!(words[0], "true", "the program ended too early");
+        assert_eq!(words[1], words[2]);
+        assert!(words[1].parse::<u64>()? > 50_000, "{words:?}");
         check_rounds(&programs, &output.out, "60", "counted")?;
     }
     Ok(())
