@@ -107,7 +107,9 @@ fn candidate(mut call: ProfiledCall) -> Option<Candidate> {
         return None;
     }
     let frequent = call.receivers.iter();
-    let frequent = frequent.filter(|(_, count)| share(*count) >= MIN_SHARE);
+    // A hidden class, such as that of a lambda, has no name that a test could have.
+    let named = |class: &str| !class.contains('/');
+    let frequent = frequent.filter(|(class, count)| share(*count) >= MIN_SHARE && named(class));
     let receivers: Vec<String> = frequent
         .take(MAX_TESTS)
         .map(|(class, _)| class.clone())
@@ -201,6 +203,7 @@ mod tests {
             call(&[("a.C", 95_000), ("a.D", 3_000), ("a.E", 2_000)]),
             call(&[("a.C", 400), ("a.D", 300), ("a.E", 300)]),
             call(&[]),
+            call(&[("L/0x1", 9_000), ("L/0x2", 9_000), ("L/0x3", 9_000)]),
         ] {
             assert!(receivers(vec![other]).is_empty());
         }
