@@ -59,7 +59,7 @@ use veneer_protocol::Policy;
 use crate::lifetimes::FollowedType;
 
 pub use top::TopArguments;
-pub use tune::TuneArguments;
+pub use tune::{TransformationName, TuneArguments};
 use values::{PIDS, ValueError, address, call_seconds, pid, resolve_host, seconds};
 
 const EXIT_CODES: &str = "\

@@ -13,6 +13,7 @@ mod candidates;
 mod decisions;
 mod experiment;
 mod program;
+mod receiver_profile;
 
 use std::fs;
 use std::io::{self, BufWriter, Write};
@@ -21,10 +22,10 @@ use anyhow::{Context, Result};
 use veneer_client::{Client, ControlError, Target};
 use veneer_experiments::{TuningDecision, TuningReport};
 
-use crate::cli::TuneArguments;
+use crate::cli::{TransformationName, TuneArguments};
 use crate::interruption::Interruption;
 use crate::output::{Style, describe, print_error, print_note};
-use candidates::candidates;
+use candidates::{Candidate, Transformation, huge_methods, selected_methods};
 use decisions::{plan, untried, write};
 use program::execute;
 
@@ -32,12 +33,27 @@ use program::execute;
 pub fn run(arguments: &TuneArguments) -> Result<u8> {
     let target = Target::inspect(arguments.pid)?;
     let mut client = veneer_client::connect(arguments.pid)?;
-    let found = candidates(&mut client, &target, &arguments.patterns)?;
-    if found.is_empty() {
-        print_note(&"no method of more than 8,000 bytes is running; nothing was changed");
-    }
+    let selected = selected_methods(&target, &arguments.patterns)?;
     // Ctrl-C ends the experiment, and the decisions until then are printed. A second one ends at once.
     let interruption = Interruption::catch()?;
+    let mut found = Vec::new();
+    if arguments.tries(TransformationName::Huge) {
+        found.extend(huge_methods(&mut client, &selected)?);
+    }
+    if arguments.tries(TransformationName::Devirtualise) && !selected.is_empty() {
+        print_note(&"counting the classes of the receivers of virtual calls for some seconds");
+        let flag = interruption.flag();
+        found.extend(receiver_profile::candidates(
+            arguments.pid,
+            &selected,
+            flag,
+        )?);
+    }
+    if found.is_empty() {
+        print_note(
+            &"no method is running that a transformation may make faster; nothing was changed",
+        );
+    }
     let mut report = TuningReport::default();
     for candidate in &found {
         if arguments.dry_run || interruption.is_requested() {
@@ -45,8 +61,9 @@ pub fn run(arguments: &TuneArguments) -> Result<u8> {
             continue;
         }
         print_note(&format_args!(
-            "trying to split {} ({} bytes): at most {} s",
-            candidate.pattern, candidate.size, arguments.seconds
+            "{}: at most {} s",
+            attempt(candidate),
+            arguments.seconds
         ));
         let tried = experiment::run(
             arguments.pid,
@@ -81,6 +98,18 @@ pub fn run(arguments: &TuneArguments) -> Result<u8> {
     }
     out.flush()?;
     Ok(0)
+}
+
+/// The text of an experiment for people.
+fn attempt(candidate: &Candidate) -> String {
+    let (method, size) = (&candidate.pattern, candidate.size);
+    match &candidate.transformation {
+        Transformation::Huge => format!("trying to split {method} ({size} bytes)"),
+        Transformation::Devirtualise { calls, receivers } => format!(
+            "trying to test the calls of {calls} in {method} for {}",
+            receivers.join(", ")
+        ),
+    }
 }
 
 /// Attaches a proven transformation so that it stays.

@@ -16,12 +16,14 @@
 //!
 //! The JVM's verifier checks the emitted class once more.
 
+use crate::devirtualisation;
 use crate::edit_points::{self, EditPoints};
 use crate::flowgraph::{Fragment, FragmentId, FragmentNode};
 use crate::method::Method;
 use crate::patched_node::PatchedNode;
 use crate::points::{Point, PointKind};
 use crate::refusal::Refusal;
+use crate::specialisation;
 use crate::split::{self, Parts, SplitGraph};
 use crate::types::{self, State, Type};
 use crate::use_def;
@@ -29,11 +31,12 @@ use petgraph::graph::DiGraph;
 use petgraph::visit::EdgeRef;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 use veneer_liveness::{BitSet, EdgeTransfer, LoopForest};
 use veneer_names::LocalSlot;
 
 /// One edit of the graph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Edit {
     /// Changes the target of an edge.
     Redirect {
@@ -68,6 +71,22 @@ pub enum Edit {
         /// How often it was executed.
         count: u64,
     },
+    /// Tests a virtual call for a frequent class of its receiver, after the tests of earlier edits. In the
+    /// branch of each class, the JIT compiler knows the method that is called, and can inline it.
+    Receiver {
+        /// The pc of the call.
+        pc: u16,
+        /// The internal name of the class.
+        class: Arc<str>,
+    },
+    /// Makes a parameter a constant for activations that begin with this value; see
+    /// [`crate::specialisation`].
+    Constant {
+        /// The local variable of the parameter.
+        slot: u16,
+        /// The value that the parameter then has.
+        value: i32,
+    },
 }
 
 impl fmt::Display for Edit {
@@ -78,6 +97,8 @@ impl fmt::Display for Edit {
             Edit::Replace { fragment, by } => write!(f, "replace {fragment} by {by}"),
             Edit::Split { budget } => write!(f, "split into parts of {budget} bytes"),
             Edit::Passes { fragment, count } => write!(f, "{fragment} was executed {count} times"),
+            Edit::Receiver { pc, class } => write!(f, "test the call at pc {pc} for {class}"),
+            Edit::Constant { slot, value } => write!(f, "local {slot} is {value}"),
         }
     }
 }
@@ -161,7 +182,7 @@ pub fn apply_keeping(
     let mut edited = EditedGraph::new(method, begin);
     let original = edited.nodes.clone();
     for edit in edits {
-        edited.apply(*edit)?;
+        edited.apply(edit)?;
     }
     let graph = edited.control_flow();
     let loops = veneer_liveness::loops(&graph, edited.entry.node());
@@ -183,6 +204,15 @@ pub fn apply_keeping(
         .map(|budget| split::split(method, &split, budget))
         .transpose()?;
     let mut kept = kept.to_vec();
+    for (slot, _) in constants(edits) {
+        if edited.entry != begin {
+            // The guard leaves for the method's own entry, with the values that the method has there.
+            let place = format!("local {slot} at the edited entry {}", edited.entry);
+            return Err(Refusal::NoParameter(place));
+        }
+        specialisation::check_constant(method, slot, points.first())?;
+        kept.push(begin);
+    }
     if let Some(parts) = &parts {
         kept.extend(split::cut_nodes(method, &split, parts));
     }
@@ -238,6 +268,16 @@ fn budget(edits: &[Edit]) -> Option<usize> {
     })
 }
 
+/// The slots that are constants, with their values. Of several edits of a slot, the last one counts.
+pub(crate) fn constants(edits: &[Edit]) -> Vec<(u16, i32)> {
+    let constant = |edit: &Edit| match edit {
+        Edit::Constant { slot, value } => Some((*slot, *value)),
+        _ => None,
+    };
+    let all: BTreeMap<u16, i32> = edits.iter().filter_map(constant).collect();
+    all.into_iter().collect()
+}
+
 /// How often fragments were executed. The last count of a fragment counts.
 fn passes(edits: &[Edit]) -> BTreeMap<FragmentId, u64> {
     let count = |edit: &Edit| match edit {
@@ -277,8 +317,8 @@ impl<'m, 'f> EditedGraph<'m, 'f> {
     }
 
     /// Applies one edit.
-    fn apply(&mut self, edit: Edit) -> Result<(), Refusal> {
-        match edit {
+    fn apply(&mut self, edit: &Edit) -> Result<(), Refusal> {
+        match *edit {
             Edit::Redirect { from, to, target } => {
                 self.redirect(self.known(from)?, self.known(to)?, self.known(target)?)
             }
@@ -286,6 +326,9 @@ impl<'m, 'f> EditedGraph<'m, 'f> {
             Edit::Replace { fragment, by } => self.replace(self.known(fragment)?, self.known(by)?),
             Edit::Split { .. } => Ok(()),
             Edit::Passes { fragment, .. } => self.known(fragment).map(|_| ()),
+            Edit::Receiver { pc, .. } => devirtualisation::check_call(self.method, pc),
+            // `apply_keeping` checks it, because that depends on the points.
+            Edit::Constant { .. } => Ok(()),
         }
     }
 

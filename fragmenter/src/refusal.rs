@@ -136,6 +136,20 @@ pub enum Refusal {
         "the method cannot be split: {1} bytes from pc {0} on have no place inside where an activation could move, and a part has at most {2} bytes"
     )]
     PartTooLarge(u16, usize, usize),
+    /// A description of the place.
+    #[error("the method has no virtual call {0}")]
+    NoVirtualCall(String),
+    /// The class, and the reason.
+    #[error("calls cannot be tested for receivers of the class {0}: {1}")]
+    ReceiverRefused(String, String),
+    /// The parameter, or its local variable.
+    #[error("the method has no {0} whose type is int, boolean, byte, short or char")]
+    NoParameter(String),
+    /// The local variable of the parameter.
+    #[error(
+        "the method assigns the parameter in local {0}, so no guard at its entry holds for all of it"
+    )]
+    ParameterAssigned(u16),
     /// The numbers of the two fragments.
     #[error("f{0} and f{1} hold different monitors")]
     MonitorMismatch(u32, u32),
@@ -201,7 +215,7 @@ mod tests {
 
     /// The codes that reports have used since the first version. A code may be added, and no code
     /// may change or go.
-    const CODES: [&str; 40] = [
+    const CODES: [&str; 44] = [
         "NoCode",
         "KnownByFrame",
         "Intrinsic",
@@ -236,6 +250,10 @@ mod tests {
         "TypeMismatch",
         "LoopWithoutPoint",
         "PartTooLarge",
+        "NoVirtualCall",
+        "ReceiverRefused",
+        "NoParameter",
+        "ParameterAssigned",
         "MonitorMismatch",
         "HandlerMismatch",
         "NotArmed",

@@ -251,7 +251,7 @@ fn replace(fragment: u32, by: u32) -> Edit {
 }
 
 fn refused(name: &str, edit: Edit) -> Refusal {
-    match apply(name, &[edit]) {
+    match apply(name, std::slice::from_ref(&edit)) {
         Ok(_) => panic!("{name}: {edit} is accepted"),
         Err(refusal) => refusal,
     }
@@ -409,7 +409,11 @@ fn code_before_the_entry_point_cannot_be_edited() {
     let sum = Refusal::LiveInUnavailable("sum".into(), 1);
     assert_eq!(refused("loop", skip(0)), sum);
     for edit in [skip(0), replace(0, 1), replace(1, 0)] {
-        assert_eq!(refused("<init>", edit), Refusal::BeforeSuper, "{edit}");
+        assert_eq!(
+            refused("<init>", edit.clone()),
+            Refusal::BeforeSuper,
+            "{edit}"
+        );
     }
     assert_eq!(
         out(&apply("<init>", &[redirect(0, 1, 2)]).unwrap(), 0),
@@ -492,16 +496,17 @@ fn every_edit_is_refused_by_name_or_verifies() {
                     .flat_map(|(from, to)| (0..count).map(move |t| redirect(from.0, to.0, t)));
                 let replaces = (0..count).flat_map(|f| (0..count).map(move |by| replace(f, by)));
                 for edit in redirects.chain((0..count).map(skip)).chain(replaces) {
-                    let patched = match patch::apply(method, &[edit], &armed.points) {
-                        Err(refusal) => {
-                            *refusals.entry(refusal.name().to_string()).or_default() += 1;
-                            continue;
-                        }
-                        Ok(patched) => patched,
-                    };
+                    let patched =
+                        match patch::apply(method, std::slice::from_ref(&edit), &armed.points) {
+                            Err(refusal) => {
+                                *refusals.entry(refusal.name().to_string()).or_default() += 1;
+                                continue;
+                            }
+                            Ok(patched) => patched,
+                        };
                     accepted += 1;
                     loops += usize::from(!patched.edit_points.is_empty());
-                    if let Some(fault) = verify(&file, method, armed, &[edit])
+                    if let Some(fault) = verify(&file, method, armed, std::slice::from_ref(&edit))
                         .err()
                         .or_else(|| cycle_without_point(method, armed, &patched).map(Into::into))
                     {

@@ -24,6 +24,8 @@ fn everything(label: &str, include: &str, sparse: usize) {
                 ProbeSet::Everything,
                 ProbeSet::Edits,
                 ProbeSet::Parts,
+                ProbeSet::Receivers,
+                ProbeSet::Constants,
             ] {
                 check_all(&mut totals, &at, bytes, policy, probe_set, (n + k) as u64);
             }

@@ -510,7 +510,13 @@ fn mutants_of_class(n: usize, sparse: usize, path: &Path, bytes: &[u8]) -> Table
         }
     }
     let anchor = format!("{}$Veneer", file.name().unwrap());
-    for probe_set in [ProbeSet::Nothing, ProbeSet::Counters, ProbeSet::Everything] {
+    for probe_set in [
+        ProbeSet::Nothing,
+        ProbeSet::Counters,
+        ProbeSet::Everything,
+        ProbeSet::Receivers,
+        ProbeSet::Constants,
+    ] {
         for v in versions(&file, &anchor, policy, probe_set, 1) {
             let at = format!("{at} {probe_set:?} {:?}", v.bodies);
             // In an `enter` body, the host's locals are one slot higher.

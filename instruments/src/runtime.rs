@@ -271,7 +271,7 @@ pub enum AttachError {
         /// The name of the method.
         method: String,
         /// The edit that was refused.
-        edit: EditKind,
+        edit: Box<EditKind>,
         /// The reason, for example a live-in variable that is missing or has another type.
         reason: String,
     },

@@ -5,7 +5,7 @@ use std::fmt;
 use veneer_names::FragmentId;
 
 /// One edit of a flow graph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "edit", rename_all = "lowercase")]
 pub enum EditKind {
     /// Redirects the edge `from` → `to` to `target`.
@@ -34,6 +34,20 @@ pub enum EditKind {
         /// The most bytes of the method's own code in a part.
         budget: u16,
     },
+    /// Tests virtual calls for frequent classes of their receivers. Changes no result.
+    Devirtualise {
+        /// The calls: a pattern of the called method, `@` and the pc of one call, or `*` for all calls.
+        calls: String,
+        /// The classes with dots, in the order of the tests.
+        receivers: Vec<String>,
+    },
+    /// Makes a parameter a constant for calls that have this value. Changes no result.
+    Specialise {
+        /// The number of the parameter, from 0.
+        parameter: u16,
+        /// The value that the parameter then has.
+        value: i32,
+    },
 }
 
 impl fmt::Display for EditKind {
@@ -45,6 +59,12 @@ impl fmt::Display for EditKind {
             EditKind::Skip { fragment } => write!(f, "skip {fragment}"),
             EditKind::Replace { fragment, by } => write!(f, "replace {fragment} by {by}"),
             EditKind::Split { budget } => write!(f, "split into parts of {budget} bytes"),
+            EditKind::Devirtualise { calls, receivers } => {
+                write!(f, "test calls {calls} for {}", receivers.join(", "))
+            }
+            EditKind::Specialise { parameter, value } => {
+                write!(f, "specialise parameter {parameter} for {value}")
+            }
         }
     }
 }
@@ -77,6 +97,20 @@ mod tests {
                 },
                 r#"{"edit":"replace","fragment":4,"by":5}"#,
             ),
+            (
+                EditKind::Devirtualise {
+                    calls: "*".into(),
+                    receivers: vec!["a.B".into(), "a.C".into()],
+                },
+                r#"{"edit":"devirtualise","calls":"*","receivers":["a.B","a.C"]}"#,
+            ),
+            (
+                EditKind::Specialise {
+                    parameter: 1,
+                    value: -8,
+                },
+                r#"{"edit":"specialise","parameter":1,"value":-8}"#,
+            ),
         ] {
             assert_eq!(serde_json::to_string(&edit).unwrap(), text);
             assert_eq!(serde_json::from_str::<EditKind>(text).unwrap(), edit);
@@ -94,5 +128,10 @@ mod tests {
             by: target,
         };
         assert_eq!(replace.to_string(), "replace f2 by f3");
+        let devirtualise = EditKind::Devirtualise {
+            calls: "@17".into(),
+            receivers: vec!["a.B".into()],
+        };
+        assert_eq!(devirtualise.to_string(), "test calls @17 for a.B");
     }
 }

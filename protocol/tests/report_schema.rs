@@ -166,6 +166,14 @@ fn sample() -> Report {
                 by: FragmentId(6),
             },
             EditKind::Split { budget: 5_000 },
+            EditKind::Specialise {
+                parameter: 1,
+                value: 8,
+            },
+            EditKind::Devirtualise {
+                calls: "@17".into(),
+                receivers: vec!["a.b.D".into()],
+            },
         ],
         methods: 1,
         active: true,

@@ -182,3 +182,46 @@ fn a_program_without_huge_methods_is_left_alone() -> Outcome {
     live.stop()?;
     Ok(())
 }
+
+/// Waits for the command on a megamorphic call, whose tests are found, tried and kept.
+#[test]
+fn a_megamorphic_call_is_found_and_tried() -> Outcome {
+    let jdk = jdk::newest().ok_or("no JDK")?;
+    let programs = veneer_tests::java_programs::Programs::compile_folder(jdk, "tune")?;
+    let java = programs.java("Megamorphic").args(["skewed", "100000"]);
+    let live = Live::start(&run(&[], &java))?;
+    std::thread::sleep(Duration::from_secs(2));
+    let listed = tune(&live, &["--dry-run", "--only", "devirtualise"])?;
+    let one = &listed["decisions"][0];
+    assert_eq!(
+        (&one["transformation"], &one["arguments"]["calls"]),
+        (
+            &"devirtualise".into(),
+            &"Megamorphic$Shape::area(..)".into()
+        ),
+        "{listed}"
+    );
+    let receivers = &one["arguments"]["receivers"];
+    assert_eq!(receivers[0], "Megamorphic$Square", "{listed}");
+    assert_eq!(edits(&live)?, "0", "a dry run changes nothing");
+    let huge = tune(&live, &["--dry-run", "--only", "huge"])?;
+    assert_eq!(
+        huge["decisions"].as_array().map(Vec::len),
+        Some(0),
+        "{huge}"
+    );
+
+    let tuned = tune(&live, &["--only", "devirtualise", "--for", "240"])?;
+    println!("{tuned:#}");
+    let kept = tuned["decisions"][0]["kept"] == true;
+    // The machine may be too busy for a proof. What is not proven is taken back.
+    assert_eq!(edits(&live)?, if kept { "1" } else { "0" });
+    let output = live.stop()?;
+    let mut found: Vec<String> = huge_method::sums(&output.out);
+    found.iter_mut().for_each(|line| {
+        *line = line.split(" sum ").nth(1).unwrap_or_default().to_owned();
+    });
+    found.dedup();
+    assert_eq!(found.len(), 1, "each round has the same sum");
+    Ok(())
+}

@@ -554,5 +554,5 @@ fn find_valid_edit(
     edits: impl Iterator<Item = Edit>,
 ) -> Option<Edit> {
     let mut edits = edits.take(MAX_EDIT_TRIALS);
-    edits.find(|edit| patch::apply(method, &[*edit], &armed.points).is_ok())
+    edits.find(|edit| patch::apply(method, std::slice::from_ref(edit), &armed.points).is_ok())
 }

@@ -1,5 +1,5 @@
-//! The methods that a transformation may make faster: those of more than 8,000 bytes that threads are
-//! executing.
+//! The methods that a transformation may make faster, among those that threads are executing: methods of more
+//! than 8,000 bytes, and methods with virtual calls on three or more classes.
 
 use std::collections::BTreeSet;
 use std::thread;
@@ -21,7 +21,22 @@ const DUMP_INTERVAL: Duration = Duration::from_millis(100);
 /// The number of innermost frames of a thread that are looked at. A huge method may call others.
 const FRAMES: usize = 8;
 
-/// A method that is too large for HotSpot to compile.
+/// A transformation with its arguments.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Transformation {
+    /// The method is split into parts.
+    #[default]
+    Huge,
+    /// Virtual calls are tested for these receivers.
+    Devirtualise {
+        /// The calls, by a pattern of the called method.
+        calls: String,
+        /// The classes, the most frequent first.
+        receivers: Vec<String>,
+    },
+}
+
+/// A method that a transformation may make faster.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Candidate {
     /// The pattern that selects the method alone.
@@ -30,36 +45,65 @@ pub struct Candidate {
     pub size: u64,
     /// The hash of its code, which guards a saved plan.
     pub hash: String,
+    /// The transformation to try.
+    #[serde(skip)]
+    pub transformation: Transformation,
+}
+
+impl Transformation {
+    /// The name, as in plans.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Transformation::Huge => "huge",
+            Transformation::Devirtualise { .. } => "devirtualise",
+        }
+    }
 }
 
 impl Candidate {
     /// The program that attaches the transformation so that it stays, and prints the id of the patch.
     /// `counts` is the id of a counter of the method's blocks.
     pub fn keep_program(&self, counts: &str) -> String {
+        let call = match &self.transformation {
+            Transformation::Huge => {
+                format!("optimise(\"huge\", #{{ counts: {} }})", literal(counts))
+            }
+            Transformation::Devirtualise { calls, receivers } => {
+                devirtualise_call(calls, receivers)
+            }
+        };
         format!(
-            "print(methods({}).expect({}).optimise(\"huge\", #{{ counts: {} }}).id());",
+            "print(methods({}).expect({}).{call}.id());",
             literal(&self.pattern),
             literal(&self.hash),
-            literal(counts)
         )
     }
 }
 
-/// Finds the candidates among the selected methods, or, without patterns, among those that threads are
-/// executing. The largest is first.
-pub fn candidates(
-    client: &mut Client,
-    target: &Target,
-    patterns: &[String],
-) -> Result<Vec<Candidate>> {
-    let selected = match patterns.is_empty() {
-        false => patterns.to_vec(),
-        true => running_methods(target)?,
-    };
+/// The call of `optimise` in a plan that tests these calls for these receivers.
+pub fn devirtualise_call(calls: &str, receivers: &[String]) -> String {
+    let receivers: Vec<String> = receivers.iter().map(|name| literal(name)).collect();
+    format!(
+        "optimise(\"devirtualise\", #{{ calls: {}, receivers: [{}] }})",
+        literal(calls),
+        receivers.join(", ")
+    )
+}
+
+/// The selected methods, or, without patterns, those that threads are executing.
+pub fn selected_methods(target: &Target, patterns: &[String]) -> Result<Vec<String>> {
+    match patterns.is_empty() {
+        false => Ok(patterns.to_vec()),
+        true => running_methods(target),
+    }
+}
+
+/// Finds the methods that are too large among the selected ones. The largest is first.
+pub fn huge_methods(client: &mut Client, selected: &[String]) -> Result<Vec<Candidate>> {
     if selected.is_empty() {
         return Ok(Vec::new());
     }
-    let lines = execute(client, program(&selected))?;
+    let lines = execute(client, program(selected))?;
     let found = lines
         .iter()
         .filter_map(|line| serde_json::from_str(line).ok());

@@ -5,18 +5,15 @@ use std::io::{self, Write};
 use veneer_client::plan_text::literal;
 use veneer_experiments::{TuningArguments, TuningDecision, TuningReport};
 
-use super::candidates::Candidate;
+use super::candidates::{Candidate, Transformation, devirtualise_call};
 use crate::output::Style;
 
 /// A method about which nothing is decided yet.
 pub fn untried(candidate: &Candidate) -> TuningDecision {
     TuningDecision {
         method: candidate.pattern.clone(),
-        transformation: "huge".into(),
-        arguments: TuningArguments {
-            size: candidate.size,
-            goal: None,
-        },
+        transformation: candidate.transformation.name().into(),
+        arguments: arguments(candidate),
         before: None,
         after: None,
         gain: None,
@@ -27,6 +24,24 @@ pub fn untried(candidate: &Candidate) -> TuningDecision {
         patch: None,
         hash: candidate.hash.clone(),
         windows: Vec::new(),
+    }
+}
+
+/// How often a saved plan tries to test calls, every two seconds.
+const TRIES: u32 = 30;
+
+fn arguments(candidate: &Candidate) -> TuningArguments {
+    let (calls, receivers) = match &candidate.transformation {
+        Transformation::Huge => (None, Vec::new()),
+        Transformation::Devirtualise { calls, receivers } => {
+            (Some(calls.clone()), receivers.clone())
+        }
+    };
+    TuningArguments {
+        size: candidate.size,
+        goal: None,
+        calls,
+        receivers,
     }
 }
 
@@ -41,6 +56,10 @@ fn outcome(decision: &TuningDecision) -> &'static str {
 pub fn write(report: &TuningReport, style: Style, out: &mut impl Write) -> io::Result<()> {
     for one in &report.decisions {
         writeln!(out, "{}", style.bold(&one.method))?;
+        if let Some(calls) = &one.arguments.calls {
+            let receivers = one.arguments.receivers.join(", ");
+            writeln!(out, "  tests of the calls {calls} for {receivers}")?;
+        }
         writeln!(
             out,
             "  {} bytes: {} ({})",
@@ -68,9 +87,13 @@ pub fn write(report: &TuningReport, style: Style, out: &mut impl Write) -> io::R
 /// A plan that makes the same transformations at the next start, if the methods have the same code.
 pub fn plan(report: &TuningReport) -> String {
     let mut text = String::from(
-        "// Written by `veneer tune --save`. Counts the blocks of each method for two seconds, then splits it.\n",
+        "// Written by `veneer tune --save`. Each method changes when it runs and its classes are loaded.\n",
     );
     for one in report.decisions.iter().filter(|one| one.kept) {
+        if let Some(calls) = &one.arguments.calls {
+            text += &devirtualise_plan(one, calls);
+            continue;
+        }
         text += &format!(
             "{{\n    let m = methods({pattern});\n    let counts = m.blocks().before(counter());\n    let state = #{{ tick: () }};\n    state.tick = every(2.0, || {{\n        if counts.hits() == 0 {{ return; }}\n        m.expect({hash}).optimise(\"huge\", #{{ counts: counts }});\n        counts.detach();\n        state.tick.cancel();\n    }});\n}}\n",
             pattern = literal(&one.method),
@@ -78,6 +101,16 @@ pub fn plan(report: &TuningReport) -> String {
         );
     }
     text
+}
+
+/// The part of a plan that tests calls. The classes may be loaded late, so it tries for a minute.
+fn devirtualise_plan(one: &TuningDecision, calls: &str) -> String {
+    format!(
+        "{{\n    let m = methods({pattern});\n    let state = #{{ left: {TRIES}, tick: () }};\n    state.tick = every(2.0, || {{\n        state.left -= 1;\n        if state.left <= 0 {{ state.tick.cancel(); }}\n        try {{\n            m.expect({hash}).{call};\n            state.tick.cancel();\n        }} catch (error) {{ if state.left <= 0 {{ print(`${{error}}`); }} }}\n    }});\n}}\n",
+        pattern = literal(&one.method),
+        hash = literal(&one.hash),
+        call = devirtualise_call(calls, &one.arguments.receivers),
+    )
 }
 
 /// A rate with a unit of a thousand.
@@ -108,6 +141,7 @@ mod tests {
             pattern: "a.B::m(I)I".into(),
             size: 9_000,
             hash: "5be2f2a1c09d7e43".into(),
+            transformation: Transformation::Huge,
         }
     }
 
@@ -184,5 +218,31 @@ mod tests {
         let mut report = kept();
         report.decisions[0].kept = false;
         assert!(!plan(&report).contains("methods("));
+    }
+
+    #[test]
+    fn tests_of_calls_are_shown_and_saved_with_their_receivers() {
+        let mut report = kept();
+        let mut one = candidate();
+        one.transformation = Transformation::Devirtualise {
+            calls: "a.S::area(..)".into(),
+            receivers: vec!["a.S$C".into(), "a.D".into()],
+        };
+        report.decisions[0].transformation = one.transformation.name().into();
+        report.decisions[0].arguments = arguments(&one);
+        let wanted = "optimise(\"devirtualise\", #{ calls: \"a.S::area(..)\", receivers: [\"a.S$C\", \"a.D\"] })";
+        assert!(plan(&report).contains(wanted), "{}", plan(&report));
+        assert!(one.keep_program("").contains(wanted));
+        let json = serde_json::to_value(&report).expect("JSON");
+        assert_eq!(json["decisions"][0]["arguments"]["receivers"][1], "a.D");
+        let style = Style {
+            colour: false,
+            width: None,
+        };
+        let mut out = Vec::new();
+        write(&report, style, &mut out).expect("written");
+        let text = String::from_utf8(out).expect("text");
+        let line = "tests of the calls a.S::area(..) for a.S$C, a.D";
+        assert!(text.contains(line), "{text}");
     }
 }

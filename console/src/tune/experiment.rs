@@ -13,7 +13,8 @@
 //! ```
 //!
 //! The progress is the number of calls of a method that the candidate calls. A counter in the candidate
-//! itself would split it, because all versions of such a method are split.
+//! itself would split it, because all versions of such a method are split. An experiment with tests of calls has
+//! the method's own code as its first variant, and counts the calls of the candidate.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -25,7 +26,7 @@ use veneer_client::Client;
 use veneer_client::plan_text::literal;
 use veneer_experiments::{Judge, Settings, TuningDecision, TuningWindow, Variant, Window};
 
-use super::candidates::Candidate;
+use super::candidates::{Candidate, Transformation, devirtualise_call};
 use super::decisions::untried;
 use super::program::PROGRAM_NAME;
 use crate::held_plan::{HeldPlan, PlanEnd};
@@ -41,6 +42,8 @@ const TICK_SECONDS: f64 = 0.25;
 const SETTLE_TICKS: u32 = 12;
 /// The looks of a window.
 const WINDOW_TICKS: u32 = 4;
+/// The calls of a method in [`COUNT_SECONDS`] from which on they are the progress.
+const MIN_ENTRIES: u32 = 100;
 
 /// The result of an experiment.
 pub struct Tried {
@@ -158,14 +161,27 @@ pub fn run(
 
 /// The plan of an experiment of at most this many seconds.
 fn program(candidate: &Candidate, seconds: f64) -> String {
-    let window = SETTLE_TICKS + WINDOW_TICKS;
+    match &candidate.transformation {
+        Transformation::Huge => huge_program(candidate, seconds),
+        Transformation::Devirtualise { calls, receivers } => {
+            devirtualise_program(candidate, calls, receivers)
+        }
+    }
+}
+
+/// The plan of an experiment with the split of a method.
+fn huge_program(candidate: &Candidate, seconds: f64) -> String {
     let counts = (seconds / COUNT_SECONDS).clamp(1.0, f64::from(MAX_COUNTS)) as u32;
+    let switch = r#"if wanted { next = m.optimise("huge", #{ counts: counts }); }
+            else if !state.own_code {
+                try { next = m.optimise("huge", #{ bytes: 65535 }); }
+                catch (error) { state.own_code = true; print(#{ own_code: `${error}` }.to_json()); }
+            }"#;
     format!(
         r#"let m = methods({pattern});
 let counts = m.blocks().before(counter());
 print(#{{ counts: counts.id() }}.to_json());
 let state = #{{ goal: (), patch: (), transformed: (), own_code: false, tick: 0, step: 0, hits: 0, begin: 0.0 }};
-let order = [false, true, true, false];
 let calls = m.calls().before(counter());
 let counting = #{{ left: {counts}, timer: () }};
 counting.timer = every({COUNT_SECONDS:?}, || {{
@@ -192,6 +208,50 @@ counting.timer = every({COUNT_SECONDS:?}, || {{
     }}
     print(#{{ refused: "it calls no method that can be counted, so its progress cannot be measured" }}.to_json());
 }});
+{windows}"#,
+        pattern = literal(&candidate.pattern),
+        windows = windows(switch),
+    )
+}
+
+/// The plan of an experiment with tests of calls. The first variant is the method's own code. The progress is the
+/// number of calls of the method, or, if one call takes long, of the method of the most frequent receiver.
+fn devirtualise_program(candidate: &Candidate, calls: &str, receivers: &[String]) -> String {
+    let pattern = literal(&candidate.pattern);
+    let called = calls.split_once("::").map_or("*(..)", |(_, name)| name);
+    let inner = receivers.first().map_or("", |class| class);
+    let inner = literal(&format!("{inner}::{called}"));
+    let switch = format!(
+        "if wanted {{ next = m.{}; }}",
+        devirtualise_call(calls, receivers)
+    );
+    format!(
+        r#"let m = methods({pattern});
+let state = #{{ goal: (), patch: (), transformed: false, tick: 0, step: 0, hits: 0, begin: 0.0 }};
+let entries = m.entry().before(counter());
+after({COUNT_SECONDS:?}, || {{
+    if entries.hits() >= {MIN_ENTRIES} {{
+        state.goal = entries;
+        print(#{{ goal: {pattern} }}.to_json());
+        return;
+    }}
+    entries.detach();
+    try {{
+        state.goal = methods({inner}).entry().before(counter());
+        print(#{{ goal: {inner} }}.to_json());
+    }} catch (error) {{ print(#{{ refused: `its progress cannot be measured: ${{error}}` }}.to_json()); }}
+}});
+{windows}"#,
+        windows = windows(&switch),
+    )
+}
+
+/// The part of a plan that switches between the variants and prints the windows. `switch` stores the patch of the
+/// wanted variant in `next`.
+fn windows(switch: &str) -> String {
+    let window = SETTLE_TICKS + WINDOW_TICKS;
+    format!(
+        r#"let order = [false, true, true, false];
 every({TICK_SECONDS:?}, || {{
     if state.goal == () {{ return; }}
     let wanted = order[state.step % 4];
@@ -199,11 +259,7 @@ every({TICK_SECONDS:?}, || {{
     if state.tick == 0 {{
         try {{
             let next = ();
-            if wanted {{ next = m.optimise("huge", #{{ counts: counts }}); }}
-            else if !state.own_code {{
-                try {{ next = m.optimise("huge", #{{ bytes: 65535 }}); }}
-                catch (error) {{ state.own_code = true; print(#{{ own_code: `${{error}}` }}.to_json()); }}
-            }}
+            {switch}
             if state.patch != () {{ state.patch.detach(); }}
             state.patch = next;
             state.transformed = wanted;
@@ -221,8 +277,7 @@ every({TICK_SECONDS:?}, || {{
     }}
     state.tick += 1;
 }});
-"#,
-        pattern = literal(&candidate.pattern),
+"#
     )
 }
 

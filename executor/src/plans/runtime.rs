@@ -10,6 +10,7 @@ mod calibration;
 mod edit;
 mod method_updates;
 mod queries;
+mod receiver_tests;
 mod recording;
 mod tables;
 

@@ -418,12 +418,13 @@ impl WovenMethods {
             let Some(method) = methods.iter().find(|m| m.analysed.id == *id) else {
                 continue;
             };
-            // An activation of a split version moves to its other parts through the OSR entry.
-            let is_split = method.snapshot.is_split();
-            if (eager || is_split)
+            // An activation of a split version moves to its other parts through the OSR entry, and one whose
+            // guard fails to the unguarded body.
+            let is_needed = method.snapshot.needs_osr_entry();
+            if (eager || is_needed)
                 && let Err(reason) = self.osr_entry_at(agent, env, host, method, token.raw())
             {
-                if is_split {
+                if is_needed {
                     refused.push((*id, reason));
                     continue;
                 }

@@ -85,7 +85,7 @@ impl MethodInstrumentation {
 
     fn all_edits(&self) -> Vec<Edit> {
         let lists = self.edits.iter();
-        lists.flat_map(|(_, edits)| edits.iter().copied()).collect()
+        lists.flat_map(|(_, edits)| edits.iter().cloned()).collect()
     }
 }
 
@@ -112,6 +112,13 @@ impl Snapshot {
         self.edits.iter().any(|e| matches!(e, Edit::Split { .. }))
     }
 
+    /// Whether activations leave the body `enter` for the body `resume` of the same version: to another part,
+    /// or after a failed guard.
+    pub fn needs_osr_entry(&self) -> bool {
+        let has_guard = |e: &Edit| matches!(e, Edit::Constant { .. });
+        self.is_split() || self.edits.iter().any(has_guard)
+    }
+
     /// The byte offsets of the counters, if the probes count nothing but entries and are few
     /// enough. The armed body then counts by itself, without a version.
     pub fn entry_counters(&self) -> Option<Vec<i32>> {
@@ -131,7 +138,7 @@ pub fn split_edits(edits: &[Edit]) -> Vec<Edit> {
         return Vec::new();
     }
     let concerns = |e: &&Edit| matches!(e, Edit::Split { .. } | Edit::Passes { .. });
-    edits.iter().filter(concerns).copied().collect()
+    edits.iter().filter(concerns).cloned().collect()
 }
 
 /// The target that a successful switch has installed.
@@ -327,7 +334,7 @@ impl WovenMethods {
         if !(is_split || probes.is_empty() && edits.is_empty()) {
             // Activations may enter at each point of the former parts, and one body would not have room
             // for that.
-            edits.extend(&entry.split);
+            edits.extend(entry.split.iter().cloned());
         }
         Snapshot {
             method,
@@ -593,8 +600,10 @@ mod tests {
             fragment: FragmentId(5),
         };
         methods.add_edits(METHOD, PatchId(2), skip());
-        methods.add_edits(METHOD, PatchId(1), vec![redirect]);
-        assert_eq!(methods.edits(METHOD), [skip(), vec![redirect]].concat());
+        assert_eq!(
+            methods.edits(METHOD),
+            [skip(), vec![redirect.clone()]].concat()
+        );
         methods.remove_edits(METHOD, PatchId(2));
         assert_eq!(methods.edits(METHOD), [redirect]);
     }

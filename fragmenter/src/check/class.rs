@@ -15,8 +15,9 @@ use super::reference::ReferenceProgram;
 use crate::arming::ArmedMethod;
 use crate::classfile::{Attribute, ClassFile, Code, Member};
 use crate::hotspot::null_message::{NullMessageAnalysis, Reached};
-use crate::patch::Edit;
+use crate::patch::{Edit, constants};
 use crate::{bootstrap, runtime};
+use std::sync::Arc;
 use veneer_names::CounterSlot;
 use veneer_probes::step::ProbeStep;
 
@@ -294,6 +295,8 @@ pub(super) fn version(
                 .map_err(unreadable("original"))?
                 .ok_or_else(|| Failure::Missing("the original's code".into()))?;
             let mut runs = 0;
+            let receivers = receivers(&x.edits);
+            let constants = constants(&x.edits);
             for (code, points) in &bodies {
                 let read = match mode {
                     Mode::Enter => Program::read_instance,
@@ -316,6 +319,8 @@ pub(super) fn version(
                 product.counters = &counters;
                 product.limits = &x.limits;
                 product.reads_shard = x.reads_shard;
+                product.receivers = &receivers;
+                product.constants = &constants;
                 product.contracts = contracts.clone();
                 match mode {
                     Mode::Enter => product.enter(),
@@ -344,6 +349,15 @@ pub(super) fn version(
         checked.failures.push((String::new(), failure));
     }
     checked
+}
+
+/// The pcs of calls that are tested, with the classes for which they are.
+fn receivers(edits: &[Edit]) -> Vec<(u16, Arc<str>)> {
+    let receiver = |edit: &Edit| match edit {
+        Edit::Receiver { pc, class } => Some((*pc, class.clone())),
+        _ => None,
+    };
+    edits.iter().filter_map(receiver).collect()
 }
 
 /// The codes of the bodies of a method, each with the points at which activations enter it. A split

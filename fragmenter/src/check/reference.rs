@@ -175,8 +175,11 @@ impl ReferenceProgram {
                         overlay.entry = n;
                     }
                 }
-                // Both concern only the placement of code.
-                Edit::Split { .. } | Edit::Passes { .. } => {}
+                // These concern the placement of code, the tests before calls, and guards.
+                Edit::Split { .. }
+                | Edit::Passes { .. }
+                | Edit::Receiver { .. }
+                | Edit::Constant { .. } => {}
                 Edit::Replace { fragment, by } => {
                     let (f, by) = (known(fragment)?, known(by)?);
                     let ours: Vec<usize> = overlay.blocks[f].out.iter().map(|o| o.1).collect();

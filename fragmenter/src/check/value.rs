@@ -63,8 +63,11 @@ impl Value {
     /// The current version, as an instance of the anchor class.
     pub const VERSION: Value = Value(17);
 
+    /// Whether the receiver of a call is an instance of a class for which the plan tests the call.
+    pub const RECEIVER_TEST: Value = Value(18);
+
     /// The address of the thread's counters in a window of a sampled recording, or 0.
-    pub const WINDOW: Value = Value(18);
+    pub const WINDOW: Value = Value(19);
 
     pub fn int(v: i32) -> Value {
         Value(INT | v as u32 as u64)

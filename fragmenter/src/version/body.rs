@@ -19,8 +19,10 @@
 mod code_attribute;
 mod external_counts;
 mod out_of_line;
+mod parameter_guard;
 mod part;
 pub(super) mod slots;
+mod tested_call;
 
 use super::emitter::Emitter;
 use super::plan::{Bodies, PositionTracking, VersionPlan};
@@ -249,6 +251,7 @@ impl BodyEmitter<'_, '_> {
                 for probe in plan.probes.iter().filter(|p| p.site == Site::Entry) {
                     self.e.weave(&mut self.a, &self.slots, &probe.action)?;
                 }
+                self.emit_parameter_guards()?;
                 if partial {
                     for probe in plan
                         .probes
@@ -551,6 +554,7 @@ impl BodyEmitter<'_, '_> {
             if !is_return(op) {
                 self.advice_at(Site::At(*pc))?;
             }
+            let receivers = self.tested_receivers(*pc);
             let (start, end) = (self.a.fresh(), self.a.fresh());
             if is_return(op) && self.bodies == Bodies::Resume {
                 // Boxing the result may throw an `OutOfMemoryError`. The code is outside the
@@ -603,7 +607,8 @@ impl BodyEmitter<'_, '_> {
                         .push(instruction.retarget(&mut |t| targets.get(&t).copied().unwrap_or(t)));
                 }
                 _ if is_return(op) && self.bodies == Bodies::Resume => self.a.plain(ARETURN),
-                _ => self.e.copy_instruction(&mut self.a, method, instruction)?,
+                _ if receivers.is_empty() => self.copy_or_constant(instruction)?,
+                _ => {}
             }
             self.a.place(end);
             self.copied.push(CopiedInstruction {
@@ -614,6 +619,9 @@ impl BodyEmitter<'_, '_> {
                 start,
                 end,
             });
+            if !receivers.is_empty() {
+                self.emit_tested_call((id, first), i, &receivers)?;
+            }
             let own = self.here();
             if matches!(op, TABLESWITCH | LOOKUPSWITCH) {
                 self.separate_switch(id, instruction)?;

@@ -13,10 +13,12 @@ use veneer_fragmenter::arming::{self, Armed, ArmedCode, Request};
 use veneer_fragmenter::check::{self, Checked, Expected};
 use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::counting::{CounterPlan, calls_and_allocations};
+use veneer_fragmenter::devirtualisation::virtual_calls;
 use veneer_fragmenter::flowgraph::FragmentId;
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::patch::{self, Edit};
 use veneer_fragmenter::policy::Policy;
+use veneer_fragmenter::specialisation::parameter_slot;
 use veneer_fragmenter::types::Type;
 use veneer_fragmenter::version::{self, Bodies, VersionPlan};
 use veneer_names::{CounterSlot, LocalSlot, LogPoint};
@@ -95,6 +97,12 @@ pub enum ProbeSet {
     /// The probes of `Everything` without derived counters, and random edits of methods that are
     /// split into small parts.
     Parts,
+    /// The probes of `Everything` without derived counters, random edits of some methods, and tests of the
+    /// receivers of all virtual calls.
+    Receivers,
+    /// The probes of `Everything` without derived counters, random edits of some methods, and constants for
+    /// all parameters that may be constants.
+    Constants,
 }
 
 /// The live local variables of a fragment, as the values of a log.
@@ -121,7 +129,7 @@ pub fn probes(method: &Method, probe_set: ProbeSet, slots: &mut u32) -> Vec<Prob
                 add(Site::Before(f), &|slot| ProbeAction::Count { slot });
             }
         }
-        ProbeSet::Everything | ProbeSet::Parts => {
+        ProbeSet::Everything | ProbeSet::Parts | ProbeSet::Receivers | ProbeSet::Constants => {
             add(Site::Entry, &|_| ProbeAction::Start {
                 slot: CounterSlot(0),
             });
@@ -233,6 +241,48 @@ fn split(method: &Method, armed: &ArmedCode, edits: &mut Vec<Edit>, random: &mut
     }
 }
 
+/// Tests each virtual call for one or two classes of its receiver, after the edits: for the class that the
+/// call names, and for a class that no class file has.
+fn receivers(method: &Method, armed: &ArmedCode, edits: &mut Vec<Edit>, random: &mut SplitMix) {
+    if random.below(2) == 0 {
+        edits.clear();
+    }
+    for call in virtual_calls(method) {
+        let named: Arc<str> = call.class.into();
+        let classes = [named, "some/Other".into()];
+        for class in classes.iter().rev().take(1 + random.below(2)) {
+            edits.push(Edit::Receiver {
+                pc: call.pc,
+                class: class.clone(),
+            });
+        }
+    }
+    if patch::apply(method, edits, &armed.points).is_err() {
+        edits.clear();
+    }
+}
+
+/// Makes the parameters of a method constants, after the edits.
+fn constants(method: &Method, armed: &ArmedCode, edits: &mut Vec<Edit>, random: &mut SplitMix) {
+    if random.below(2) == 0 {
+        edits.clear();
+    }
+    let before = edits.len();
+    for parameter in 0..method.signature.parameters.len() as u16 {
+        let Ok(slot) = parameter_slot(method, parameter) else {
+            continue;
+        };
+        let value = [0, 1, 8, -70_000][random.below(4)];
+        edits.push(Edit::Constant { slot, value });
+        if patch::apply(method, edits, &armed.points).is_err() {
+            edits.pop();
+        }
+    }
+    if edits.len() == before {
+        edits.clear();
+    }
+}
+
 /// Returns up to three fragments that may have an edit point because of earlier edits.
 fn edit_points(
     method: &Method,
@@ -283,7 +333,10 @@ pub fn versions(
         let Ok(armed) = arming::layout(&method, policy, true) else {
             continue;
         };
-        let is_edited = matches!(probe_set, ProbeSet::Edits | ProbeSet::Parts);
+        let is_edited = matches!(
+            probe_set,
+            ProbeSet::Edits | ProbeSet::Parts | ProbeSet::Receivers | ProbeSet::Constants
+        );
         let mut edits = if is_edited {
             edits(&method, &armed, &mut random)
         } else {
@@ -294,6 +347,12 @@ pub fn versions(
                 edits.clear();
             }
             split(&method, &armed, &mut edits, &mut random);
+        }
+        if probe_set == ProbeSet::Constants {
+            constants(&method, &armed, &mut edits, &mut random);
+        }
+        if probe_set == ProbeSet::Receivers {
+            receivers(&method, &armed, &mut edits, &mut random);
         }
         if is_edited && edits.is_empty() {
             continue;
@@ -410,7 +469,10 @@ pub fn check_all(
     }
     for version in versions(&file, &anchor, policy, probe_set, seed) {
         let emitted = ClassFile::parse(&version.bytes).unwrap();
-        if matches!(probe_set, ProbeSet::Edits | ProbeSet::Parts) {
+        if matches!(
+            probe_set,
+            ProbeSet::Edits | ProbeSet::Parts | ProbeSet::Receivers | ProbeSet::Constants
+        ) {
             totals.edited += version.expected.len();
         }
         let start = Instant::now();

@@ -34,7 +34,7 @@ impl Default for TuningReport {
 pub struct TuningDecision {
     /// The pattern that selects the method.
     pub method: String,
-    /// The name of the transformation, as in plans: `huge`.
+    /// The name of the transformation, as in plans: `huge` or `devirtualise`.
     pub transformation: String,
     /// The arguments of the transformation and of its experiment.
     pub arguments: TuningArguments,
@@ -70,6 +70,12 @@ pub struct TuningArguments {
     pub size: u64,
     /// The method whose calls are the progress.
     pub goal: Option<String>,
+    /// The calls that `devirtualise` tests, by a pattern of the called method.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls: Option<String>,
+    /// The classes for which it tests them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub receivers: Vec<String>,
 }
 
 /// A window of an experiment.

@@ -9,7 +9,7 @@ use crate::context::PlanContext;
 use rhai::{Dynamic, Engine, INT, Map};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use veneer_instruments::{EditKind, InstrumentId, MethodPasses, PointRow};
+use veneer_instruments::{EditKind, InstrumentId, MethodPasses, MethodPattern, PointRow};
 
 /// The size of a part without `bytes`. A part that is emitted also has checks, positions and code for
 /// the other parts, and must not exceed 8,000 bytes.
@@ -17,6 +17,12 @@ const PART_BYTES: u16 = 5_000;
 
 /// The names of the options of `huge`.
 const HUGE_OPTIONS: [&str; 2] = ["bytes", "counts"];
+
+/// The most classes for which a call is tested. A call with more is not skewed.
+const MAX_RECEIVERS: usize = 8;
+
+/// The text that selects all virtual calls of a method.
+const ALL_CALLS: &str = "*";
 
 /// The options of `optimise("huge", …)`.
 #[derive(Default)]
@@ -42,6 +48,107 @@ impl HugeOptions {
         }
         Ok(read)
     }
+}
+
+/// The options of `optimise("devirtualise", …)`.
+struct DevirtualiseOptions {
+    calls: String,
+    receivers: Vec<String>,
+}
+
+impl DevirtualiseOptions {
+    fn read(options: &Map) -> ApiResult<DevirtualiseOptions> {
+        let mut read = DevirtualiseOptions {
+            calls: ALL_CALLS.into(),
+            receivers: Vec::new(),
+        };
+        for (name, value) in options {
+            match name.as_str() {
+                "calls" => read.calls = selected_calls(value)?,
+                "receivers" => read.receivers = class_names(value)?,
+                other => {
+                    return api_error(format!(
+                        "`{other}` is no option of \"devirtualise\"; it has receivers and calls"
+                    ));
+                }
+            }
+        }
+        match read.receivers.len() {
+            1..=MAX_RECEIVERS => Ok(read),
+            count => api_error(format!(
+                "receivers: {count} classes, not 1 to {MAX_RECEIVERS}: write receivers: [\"a.B\", \"a.C\"]"
+            )),
+        }
+    }
+}
+
+/// Reads the options of `optimise("specialise", …)`.
+fn specialise_options(options: &Map) -> ApiResult<EditKind> {
+    let (mut parameter, mut value) = (None, None);
+    for (name, given) in options {
+        match name.as_str() {
+            "parameter" => {
+                let written = given.as_int().unwrap_or(-1);
+                parameter = Some(number::<u16>("number of a parameter from 0 on", written)?);
+            }
+            "value" => value = Some(constant(given)?),
+            other => {
+                return api_error(format!(
+                    "`{other}` is no option of \"specialise\"; it has parameter and value"
+                ));
+            }
+        }
+    }
+    match (parameter, value) {
+        (Some(parameter), Some(value)) => Ok(EditKind::Specialise { parameter, value }),
+        _ => api_error("\"specialise\" needs both: write #{ parameter: 0, value: 8 }"),
+    }
+}
+
+/// The value of a parameter, as the JVM keeps it.
+fn constant(value: &Dynamic) -> ApiResult<i32> {
+    if let Ok(truth) = value.as_bool() {
+        return Ok(i32::from(truth));
+    }
+    if let Ok(character) = value.as_char() {
+        return Ok(character as i32);
+    }
+    let written = value.as_int().or_else(|found| {
+        api_error::<INT>(format!(
+            "value: an int, a bool or a char is needed, not a value of type {found}"
+        ))
+    })?;
+    i32::try_from(written).or_else(|_| api_error(format!("value: {written} is no int of Java")))
+}
+
+/// A text that selects calls: a pattern of the called method, or `@` and the pc that tables show.
+fn selected_calls(value: &Dynamic) -> ApiResult<String> {
+    let text = value.clone().into_string().unwrap_or_default();
+    let is_pc = text
+        .strip_prefix('@')
+        .is_some_and(|pc| pc.parse::<u16>().is_ok());
+    let is_pattern = || MethodPattern::parse(&text).is_ok_and(|pattern| !pattern.needs_metadata());
+    if is_pc || text == ALL_CALLS || is_pattern() {
+        return Ok(text);
+    }
+    api_error(format!(
+        "calls: `{value}` selects no calls: write calls: \"a.B::m(..)\" without `+`, flags and annotations, or calls: \"@17\" for the call at pc 17"
+    ))
+}
+
+fn class_names(value: &Dynamic) -> ApiResult<Vec<String>> {
+    let list = value.clone().into_array().unwrap_or_default();
+    let names = list.into_iter().map(|name| {
+        let text = name.clone().into_string().unwrap_or_default();
+        let is_name = !text.is_empty() && !text.contains(['/', '[', ';', '*']);
+        match is_name {
+            true => Ok(text),
+            false => api_error(format!(
+                "receivers: `{name}` is no class name such as \"a.B\""
+            )),
+        }
+    });
+    names.collect()
 }
 
 /// The counter of blocks that is given by its handle or by its id.
@@ -93,9 +200,18 @@ fn optimise(
     transformation: &str,
     options: &Map,
 ) -> ApiResult<Patch> {
+    if transformation == "devirtualise" {
+        let DevirtualiseOptions { calls, receivers } = DevirtualiseOptions::read(options)?;
+        let tests = EditKind::Devirtualise { calls, receivers };
+        return apply(context, methods, vec![tests], Vec::new());
+    }
+    if transformation == "specialise" {
+        let constant = specialise_options(options)?;
+        return apply(context, methods, vec![constant], Vec::new());
+    }
     if transformation != "huge" {
         return api_error(format!(
-            "`{transformation}` is no transformation; there is \"huge\""
+            "`{transformation}` is no transformation; there are \"huge\", \"devirtualise\" and \"specialise\""
         ));
     }
     let options = HugeOptions::read(options)?;
@@ -176,6 +292,72 @@ mod tests {
             ("#{ bytes: \"x\" }", "type"),
             ("#{ counts: 3 }", "is no counter"),
             ("#{ size: 3 }", "bytes and counts"),
+        ] {
+            let error = read(text).err().map(|e| e.to_string()).unwrap_or_default();
+            assert!(error.contains(part), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_constant_has_a_parameter_and_a_value() {
+        let read = |text: &str| {
+            let options: Map = Engine::new().eval(text).expect("a map");
+            specialise_options(&options)
+        };
+        for (text, value) in [("8", 8), ("-8", -8), ("true", 1), ("'a'", 97)] {
+            assert_eq!(
+                read(&format!("#{{ parameter: 1, value: {text} }}")).ok(),
+                Some(EditKind::Specialise {
+                    parameter: 1,
+                    value
+                })
+            );
+        }
+        for (text, part) in [
+            ("#{ value: 8 }", "needs both"),
+            ("#{ parameter: 1 }", "needs both"),
+            ("#{ parameter: -1, value: 8 }", "number of a parameter"),
+            (
+                "#{ parameter: 1, value: \"x\" }",
+                "an int, a bool or a char",
+            ),
+            ("#{ parameter: 1, value: 3000000000 }", "no int of Java"),
+            ("#{ slot: 1 }", "parameter and value"),
+        ] {
+            let error = read(text).err().map(|e| e.to_string()).unwrap_or_default();
+            assert!(error.contains(part), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn receivers_and_calls_are_checked() {
+        let read = |text: &str| {
+            let options: Map = Engine::new().eval(text).expect("a map");
+            DevirtualiseOptions::read(&options).map(|o| (o.calls, o.receivers))
+        };
+        let classes = || vec!["a.B".to_owned(), "a.C$D".to_owned()];
+        assert_eq!(
+            read("#{ receivers: [\"a.B\", \"a.C$D\"] }").ok(),
+            Some(("*".into(), classes()))
+        );
+        assert_eq!(
+            read("#{ calls: \"@17\", receivers: [\"a.B\", \"a.C$D\"] }").ok(),
+            Some(("@17".into(), classes()))
+        );
+        for (text, part) in [
+            ("#{}", "0 classes"),
+            ("#{ receivers: [7] }", "no class name"),
+            ("#{ receivers: [\"a/B\"] }", "no class name"),
+            ("#{ receivers: [\"a.B\"], calls: 17 }", "selects no calls"),
+            (
+                "#{ receivers: [\"a.B\"], calls: \"@x\" }",
+                "selects no calls",
+            ),
+            (
+                "#{ receivers: [\"a.B\"], calls: \"a.B+::m(..)\" }",
+                "selects no calls",
+            ),
+            ("#{ receiver: \"a.B\" }", "receivers and calls"),
         ] {
             let error = read(text).err().map(|e| e.to_string()).unwrap_or_default();
             assert!(error.contains(part), "{text}: {error}");

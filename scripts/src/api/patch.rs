@@ -32,7 +32,7 @@ enum FragmentName {
 }
 
 /// An edit as the plan writes it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum WrittenEdit {
     Redirect([FragmentName; 3]),
     Skip(FragmentName),
@@ -79,7 +79,9 @@ impl From<EditKind> for WrittenEdit {
             EditKind::Replace { fragment, by } => {
                 WrittenEdit::Replace([fragment, by].map(FragmentName::Number))
             }
-            split @ EditKind::Split { .. } => WrittenEdit::Optimise(split),
+            transformation @ (EditKind::Split { .. }
+            | EditKind::Devirtualise { .. }
+            | EditKind::Specialise { .. }) => WrittenEdit::Optimise(transformation),
         }
     }
 }
@@ -119,9 +121,9 @@ impl FragmentName {
 }
 
 impl WrittenEdit {
-    fn resolve(self, context: &PlanContext, methods: &SelectedMethods) -> ApiResult<EditKind> {
+    fn resolve(&self, context: &PlanContext, methods: &SelectedMethods) -> ApiResult<EditKind> {
         let number = |name: FragmentName| name.resolve(context, methods);
-        Ok(match self {
+        Ok(match *self {
             WrittenEdit::Redirect([from, to, target]) => EditKind::Redirect {
                 from: number(from)?,
                 to: number(to)?,
@@ -134,7 +136,7 @@ impl WrittenEdit {
                 fragment: number(fragment)?,
                 by: number(by)?,
             },
-            WrittenEdit::Optimise(edit) => edit,
+            WrittenEdit::Optimise(ref edit) => edit.clone(),
         })
     }
 }

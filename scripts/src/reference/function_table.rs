@@ -748,6 +748,18 @@ pub(super) const GROUPS: &[Group] = &[
                 description: "Splits the methods into parts that HotSpot compiles, since it compiles no method of more than 8,000 bytes. No result changes. `counts` is a counter of blocks, or its id: blocks that were passed often stay together. `bytes` is the size of a part in bytes of the method's own code. Error: too much code must stay together (`PartTooLarge`).",
             },
             Function {
+                name: "optimise",
+                usage: "methods(…).optimise(\"devirtualise\", #{ receivers: [\"a.B\", \"a.C\"], calls: \"a.I::m(..)\" })",
+                returns: "patch",
+                description: "Tests virtual calls for one to eight classes of their receivers, in this order, so that the JIT compiler can inline the method of each. No result changes. `calls` selects the calls by a pattern of the called method, or one call by its pc, as in `@17`; without it, all calls that may have such receivers are tested. Methods without such a call stay as they are. Error: no method has one (`NoVirtualCall`), or a class is not loaded, or the method cannot name it (`ReceiverRefused`).",
+            },
+            Function {
+                name: "optimise",
+                usage: "methods(…).optimise(\"specialise\", #{ parameter: 1, value: 8 })",
+                returns: "patch",
+                description: "Makes a parameter a constant in calls that have this value, so that the JIT compiler folds what depends on it. Other calls run the method as it is. No result changes. `parameter` is its number from 0; its type is int, boolean, byte, short or char. Error: there is no such parameter (`NoParameter`), or the method assigns it (`ParameterAssigned`).",
+            },
+            Function {
                 name: "virtual_speedup",
                 usage: "methods(…).virtual_speedup(share, seconds)",
                 returns: "virtual speed-up",

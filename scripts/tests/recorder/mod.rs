@@ -266,7 +266,7 @@ impl Runtime for Recorder {
             methods: 1,
             active: id > 1,
         };
-        vec![patch(1, vec![skip]), patch(2, vec![redirect, skip])]
+        vec![patch(1, vec![skip.clone()]), patch(2, vec![redirect, skip])]
     }
 
     fn undo(&self, id: PatchId) -> Result<(), AttachError> {

@@ -1,6 +1,7 @@
 //! Editing flow graphs, and undoing edits.
 
 use super::RuntimeHandle;
+use super::receiver_tests::{missing_test, receiver_tests};
 use crate::classes::method_analysis::analyse;
 use crate::classes::registry::Class;
 use crate::classes::selection::MethodSelection;
@@ -19,6 +20,7 @@ use veneer_fragmenter::endless::endless_fragment;
 use veneer_fragmenter::flowgraph::FragmentId;
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::patch::{self, Edit};
+use veneer_fragmenter::specialisation::parameter_slot;
 use veneer_instruments::{AttachError, EditKind, EditSpec, EditSummary, PatchId, PatchSummary};
 use veneer_names::MethodId;
 use veneer_protocol::data::Record;
@@ -78,7 +80,7 @@ impl RuntimeHandle {
         Err(AttachError::EditRefused {
             class: target.map_or_else(String::new, |t| t.class.dotted.to_string()),
             method: target.and_then(method_label).unwrap_or_default(),
-            edit: first.unwrap_or(NO_EDIT),
+            edit: Box::new(first.unwrap_or(NO_EDIT)),
             reason: format!("{} ({})", reason, reason.name()),
         })
     }
@@ -87,7 +89,8 @@ impl RuntimeHandle {
     /// of them.
     fn check_targets(&self, spec: &EditSpec) -> Result<Vec<Target>, AttachError> {
         let (agent, env) = (self.agent, self.env());
-        let mut targets = Vec::new();
+        let mut targets: Vec<Target> = Vec::new();
+        let mut last = None;
         for class in settled_classes(agent, env, &spec.patterns) {
             let Some(local) = class.local(env) else {
                 continue;
@@ -110,6 +113,10 @@ impl RuntimeHandle {
             for m in chosen {
                 let label = format!("{}{}", m.name, m.descriptor);
                 let (edits, endless) = self.check_method(spec, &class, &file, (m.id, &label))?;
+                last = Some((class.clone(), label.clone()));
+                if edits.is_empty() {
+                    continue;
+                }
                 let warning = endless.map(|fragment| {
                     format!(
                         "{}::{label} does not return from {fragment} any more, unless an exception ends it",
@@ -123,6 +130,12 @@ impl RuntimeHandle {
                     warning,
                 });
             }
+        }
+        let made: Vec<Edit> = targets.iter().flat_map(|t| t.edits.clone()).collect();
+        if let Some((class, method)) = last
+            && let Some((edit, reason)) = missing_test(&spec.edits, &made)
+        {
+            return Err(refused(&class, &method, &edit, &reason));
         }
         Ok(targets)
     }
@@ -138,14 +151,14 @@ impl RuntimeHandle {
         (id, label): (MethodId, &str),
     ) -> Result<(Vec<Edit>, Option<FragmentId>), AttachError> {
         let agent = self.agent;
-        let mut edits = edits_of(spec, class.dotted.as_str(), label);
         let analysed = analyse(&agent.policy, file, class, id)
             .map_err(|e| method_refused(class, label, &e))?;
         let (method, armed) = (&analysed.method, &analysed.armed);
+        let mut edits = self.edits_of(spec, class, (method, label))?;
         let kept = agent.methods.edit_points(id);
         let fitted = versions::fit_split(agent, self.env(), class, &analysed, &mut edits, &kept);
         let mut all = agent.methods.edits(id);
-        all.extend(edits.iter().copied());
+        all.extend(edits.iter().cloned());
         let applied =
             fitted.and_then(|()| patch::apply_keeping(method, &all, &armed.points, &kept));
         let checked = applied.and_then(|patched| {
@@ -155,13 +168,45 @@ impl RuntimeHandle {
             versions::check_osr_entry(agent, self.env(), class, &analysed, &points, &split)?;
             Ok(endless_fragment(method, &patched))
         });
-        let checked = checked.map_err(|reason| AttachError::EditRefused {
-            class: class.dotted.to_string(),
-            method: label.into(),
-            edit: failing_edit(spec, &edits, method, armed),
-            reason: format!("{} ({})", reason, reason.name()),
+        let checked = checked.map_err(|reason| {
+            let edit = failing_edit(spec, &edits, method, armed);
+            refused(class, label, &edit, &reason)
         });
         checked.map(|endless| (edits, endless))
+    }
+
+    /// The edits of a spec in a method, in the form of the rewriter.
+    fn edits_of(
+        &self,
+        spec: &EditSpec,
+        class: &Class,
+        (method, label): (&Method, &str),
+    ) -> Result<Vec<Edit>, AttachError> {
+        let mut edits = Vec::new();
+        for kind in &spec.edits {
+            edits.push(match *kind {
+                EditKind::Redirect { from, to, target } => Edit::Redirect { from, to, target },
+                EditKind::Skip { fragment } => Edit::Skip { fragment },
+                EditKind::Replace { fragment, by } => Edit::Replace { fragment, by },
+                EditKind::Split { budget } => Edit::Split { budget },
+                EditKind::Specialise { parameter, value } => {
+                    let slot = parameter_slot(method, parameter);
+                    let slot = slot.map_err(|reason| refused(class, label, kind, &reason))?;
+                    Edit::Constant { slot, value }
+                }
+                EditKind::Devirtualise {
+                    ref calls,
+                    ref receivers,
+                } => {
+                    let tested = (calls.as_str(), receivers.as_slice());
+                    let tests = receiver_tests(self.agent, self.env(), class, method, tested);
+                    edits.extend(tests.map_err(|reason| refused(class, label, kind, &reason))?);
+                    continue;
+                }
+            });
+        }
+        edits.extend(passes_of(spec, class.dotted.as_str(), label));
+        Ok(edits)
     }
 
     /// All patches, in order, including undone ones.
@@ -219,6 +264,15 @@ fn method_label(target: &Target) -> Option<String> {
     Some(format!("{}{}", method.name, method.descriptor))
 }
 
+fn refused(class: &Class, method: &str, edit: &EditKind, reason: &Refusal) -> AttachError {
+    AttachError::EditRefused {
+        class: class.dotted.to_string(),
+        method: method.into(),
+        edit: Box::new(edit.clone()),
+        reason: format!("{} ({})", reason, reason.name()),
+    }
+}
+
 fn method_refused(class: &Class, method: &str, reason: &Refusal) -> AttachError {
     AttachError::MethodRefused {
         class: class.dotted.to_string(),
@@ -239,22 +293,14 @@ fn failing_edit(spec: &EditSpec, edits: &[Edit], method: &Method, armed: &ArmedC
     edit.cloned().unwrap_or(NO_EDIT)
 }
 
-/// The edits of a spec in a method, in the form of the rewriter.
-fn edits_of(spec: &EditSpec, class: &str, method: &str) -> Vec<Edit> {
-    let passes = spec
-        .passes
+/// How often the blocks of a method were passed, in the form of the rewriter.
+fn passes_of(spec: &EditSpec, class: &str, method: &str) -> impl Iterator<Item = Edit> {
+    spec.passes
         .iter()
-        .filter(|passes| passes.class == class && passes.method == method)
+        .filter(move |passes| passes.class == class && passes.method == method)
         .flat_map(|passes| &passes.passes)
         .map(|(fragment, count)| Edit::Passes {
             fragment: *fragment,
             count: *count,
-        });
-    let edits = spec.edits.iter().map(|e| match *e {
-        EditKind::Redirect { from, to, target } => Edit::Redirect { from, to, target },
-        EditKind::Skip { fragment } => Edit::Skip { fragment },
-        EditKind::Replace { fragment, by } => Edit::Replace { fragment, by },
-        EditKind::Split { budget } => Edit::Split { budget },
-    });
-    edits.chain(passes).collect()
+        })
 }

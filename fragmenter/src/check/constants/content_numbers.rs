@@ -35,6 +35,11 @@ impl ContentNumbers {
         self.number(bytes(b'c', &[name.as_bytes()]))
     }
 
+    /// Returns the key of the effect of a test for the class with this name.
+    pub fn test_for(&mut self, name: &str) -> u32 {
+        self.class_named(name) << 2 | 3 | 1 << 30
+    }
+
     /// Returns the key of the effect of a cast to the class with this name.
     pub fn cast_to(&mut self, name: &str) -> u32 {
         self.class_named(name) << 2 | 2 | 1 << 30

@@ -45,6 +45,13 @@ impl<'x> Product<'x, '_> {
             r.emitted_at += 1;
             return Ok(true);
         }
+        if let (&IF_ICMPNE, Some(constant)) = (op, self.guarded_constant(r)) {
+            let places = (taken, r.emitted_at + 1);
+            return self.guard(from, r, constant, places);
+        }
+        if top == Some(Value::RECEIVER_TEST) {
+            return self.branch_on_receiver(from, r, *op, taken);
+        }
         if let Some(check @ (Value::CHECK | Value::VERSION_OR_NULL)) = top {
             self.pop(r)?;
             let entry = check == Value::VERSION_OR_NULL;

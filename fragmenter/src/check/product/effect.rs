@@ -60,6 +60,9 @@ impl<'x> Product<'x, '_> {
             return self.box_result(from, r, effect.pops as usize);
         }
         let original = self.original_effect(r, expected)?;
+        if let Some(original) = original {
+            self.restore_arguments(r, expected, original)?;
+        }
         let Some(original) = original.filter(|o| {
             o.key == effect.key
                 && o.pops == effect.pops
@@ -96,7 +99,11 @@ impl<'x> Product<'x, '_> {
 
     /// Returns the effect of an instruction of the original, or `None` if the instruction has no
     /// effect.
-    fn original_effect(&mut self, r: &Run, i: &Instruction) -> Result<Option<Effect>, Failure> {
+    pub(super) fn original_effect(
+        &mut self,
+        r: &Run,
+        i: &Instruction,
+    ) -> Result<Option<Effect>, Failure> {
         let silent = matches!(
             i,
             Instruction::Branch { .. }
@@ -235,7 +242,12 @@ impl<'x> Product<'x, '_> {
     /// the original's upper word is not known, and the emitted side's is lost when the operand is in
     /// a local for a moment. The JVM's verifier never separates the words of a value, so they are
     /// equal if the lower words are.
-    fn match_upper_words(&mut self, r: &mut Run, at: usize, typed: &str) -> Result<(), Failure> {
+    pub(super) fn match_upper_words(
+        &mut self,
+        r: &mut Run,
+        at: usize,
+        typed: &str,
+    ) -> Result<(), Failure> {
         self.next_visible(r)?;
         let Ok(parsed) = MethodDescriptor::parse(typed) else {
             return Ok(());

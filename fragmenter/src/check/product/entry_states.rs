@@ -80,6 +80,7 @@ impl<'x> Product<'x, '_> {
 
     /// Explores an `enter` body.
     pub fn enter(&mut self) -> Result<(), Failure> {
+        self.check_constants()?;
         let contract = self.contract(0)?;
         let entry = self.original.entry_position(contract.instruction);
         let at = entry.ok_or_else(|| Failure::Missing("the place of point 0".into()))?;

@@ -58,6 +58,7 @@ impl<'x> Product<'x, '_> {
                 }
             }
         }
+        self.know_constants(&mut r);
         if at == Position::OUT {
             r.thrown = r.emitted.stack.first().copied();
         }
@@ -100,6 +101,7 @@ impl<'x> Product<'x, '_> {
         key: Key,
         tags: Vec<u8>,
     ) -> Result<(), Failure> {
+        self.check_guards(r)?;
         let n = match self.index.get(&key) {
             Some(n) => {
                 let node = &mut self.nodes[*n as usize];

@@ -23,9 +23,12 @@ mod entry_states;
 mod handlers;
 mod merging;
 mod node;
+mod parameter_guard;
 mod progress;
+mod receiver_test;
 mod silent_steps;
 mod store;
+mod tested_receiver;
 
 use super::constants::{Constants, ContentNumbers, Meaning, RuntimeOperation, constant};
 use super::exit_state::OsrExit;
@@ -40,6 +43,8 @@ use crate::bytecode::Instruction;
 use crate::bytecode::opcode::*;
 use node::{Key, Node};
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use tested_receiver::TestedReceiver;
 use veneer_names::MethodId;
 
 /// Limit of symbolic runs per instruction of the emitted code, counting 64 extra instructions.
@@ -79,6 +84,10 @@ pub(super) struct Run {
     bound_result: Option<String>,
     /// Number of values that the open log event still takes.
     log: Option<i32>,
+    /// The test of a receiver that was executed last, or that the receiver has passed.
+    receiver: Option<TestedReceiver>,
+    /// The number of guards of constants that were passed.
+    guards: u8,
     /// The handler ranges of both sides for which exceptions were already followed. Reset when a
     /// local or the held monitors change.
     last_ranges: Option<(u32, u32)>,
@@ -102,6 +111,10 @@ pub(super) struct Product<'x, 'c> {
     pub limits: &'x [(i64, u64)],
     /// Whether a probe reads the address of the thread's counters.
     pub reads_shard: bool,
+    /// The calls of the original that are tested for receivers of these classes, by their pcs.
+    pub receivers: &'x [(u16, Arc<str>)],
+    /// The local variables that the plan makes constants, with their values.
+    pub constants: &'x [(u16, i32)],
     /// Frame contracts by point number. For a version, they are given; for an armed body, they are
     /// found.
     pub contracts: Vec<Option<FrameContract>>,
@@ -147,6 +160,8 @@ impl<'x, 'c> Product<'x, 'c> {
             counters: &[],
             limits: &[],
             reads_shard: false,
+            receivers: &[],
+            constants: &[],
             contracts: Vec::new(),
             live: None,
             values: Values::default(),
@@ -205,6 +220,8 @@ impl<'x, 'c> Product<'x, 'c> {
             fetched: None,
             bound_result: None,
             log: None,
+            receiver: None,
+            guards: 0,
             last_ranges: None,
             last_operation_range: None,
         }
@@ -307,6 +324,13 @@ impl<'x, 'c> Product<'x, 'c> {
         }
         let m = self.emitted_constants.meaning(self.contents, i);
         match m.map_err(|e| self.unknown(r, &e.to_string()))? {
+            Meaning::Effect(effect) if op == INSTANCEOF && self.is_receiver_test(r, effect)? => {
+                self.test_receiver(from, r, effect)
+            }
+            Meaning::Effect(effect) if op == CHECKCAST && self.is_receiver_cast(r, effect) => {
+                r.emitted_at += 1;
+                Ok(true)
+            }
             Meaning::Effect(effect) if op == CHECKCAST && r.leave.is_none() => {
                 // The handle already returns an instance of this class, so the cast is silent.
                 if returned.is_some_and(|class| self.contents.cast_to(&class) == effect.key) {
