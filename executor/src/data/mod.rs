@@ -3,6 +3,7 @@
 //! The files are in the data directory of the JVM. The command can read counters and events from
 //! there after the JVM has ended.
 
+pub mod access_form;
 pub mod aggregations;
 pub mod append_file;
 pub mod call_stacks;
@@ -13,7 +14,6 @@ pub mod complete_calls;
 pub mod context_file;
 pub mod data_directory;
 pub mod event_log;
-pub mod l1_form;
 pub mod lifetime_recorder;
 pub mod memory;
 pub mod metadata_journal;

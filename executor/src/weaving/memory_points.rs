@@ -13,7 +13,7 @@
 //! writes it. Each point calls `VeneerMemory` with the number of its site. [`planner`](crate::weaving::planner)
 //! calls [`plan`].
 
-use crate::data::l1_form::{AccessForm, L1Form};
+use crate::data::access_form::{AccessForm, L1Form};
 use crate::weaving::instruction_sites::{Field, instruction_site};
 use crate::weaving::planned_probe::{CompiledProbe, PlannedAction, PlannedProbe};
 use std::sync::Arc;

@@ -23,7 +23,7 @@
 //! * An error of code has priority over an error of a logged variable, and an error that waits for
 //!   a class has priority over other errors of code.
 
-use crate::data::l1_form::AccessForm;
+use crate::data::access_form::AccessForm;
 use crate::weaving::heap_points;
 use crate::weaving::instruction_sites::{InstructionSite, Operand, instruction_site};
 use crate::weaving::loop_exits;

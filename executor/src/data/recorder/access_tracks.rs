@@ -13,7 +13,7 @@
 //! its caches.
 
 use super::{Recorder, Recording, TRACK_WORDS};
-use crate::data::l1_form::AccessForm;
+use crate::data::access_form::AccessForm;
 use crate::data::memory::WordTable;
 use crate::data::recorder::access_track::AccessTrack;
 use crate::data::recorder::recorded_thread::RecordedThread;

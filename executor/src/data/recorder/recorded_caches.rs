@@ -1,6 +1,6 @@
 //! The caches of a recording of memory accesses.
 
-use crate::data::l1_form::{AccessForm, L1Form};
+use crate::data::access_form::{AccessForm, L1Form};
 use crate::data::memory::WordTable;
 use crate::jvm::runtime_table;
 use veneer_memory::accesses::{CacheRow, LayoutError, TableLayout};

@@ -1,4 +1,4 @@
-//! The first level of the caches of a recording, as a constant in the code of versions.
+//! How memory accesses are recorded, as far as the code of versions depends on it.
 
 /// The form of the first level of the recorded caches, as `VeneerMemory.isHit` reads it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
