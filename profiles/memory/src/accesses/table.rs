@@ -25,6 +25,9 @@ const VERSION: u32 = 2;
 const HEAD_WORDS: u32 = 6;
 /// The most words of an entry, which a reader accepts.
 const MAX_ENTRY_WORDS: u32 = 1 << 10;
+/// The most words of the counts of a cache, which a reader accepts. A sample without caches has entries that
+/// are shorter.
+const MAX_COUNT_WORDS: u64 = 64;
 /// The most entries of a table, which a reader accepts.
 const MAX_ENTRIES: u64 = 1 << 24;
 /// The end of the name of a file: `thread-7.accesses`.
@@ -217,7 +220,7 @@ impl AccessTable {
         }
         let [count_words, windows, collections, lost, count] = [(); 5].map(|()| word(&mut from));
         let (count_words, count) = (count_words?, count?);
-        if count > MAX_ENTRIES || count_words > u64::from(entry_words) {
+        if count > MAX_ENTRIES || count_words > MAX_COUNT_WORDS {
             return Err(TableError::Foreign);
         }
         let mut table = AccessTable {
@@ -327,6 +330,20 @@ mod tests {
             },
         };
         assert_eq!(table.entries[0].counts, [expected]);
+    }
+
+    #[test]
+    fn a_sample_without_caches_has_entries_without_counts() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join(accesses_file(1));
+        let words = [1, 0, 0, 40, 0, 0, 0, 0];
+        let words = std::iter::once(&words[..]);
+        AccessTable::write(&path, TableTotals::default(), &layout(8, 9), words).expect("a file");
+        let table = AccessTable::read(&path).expect("a table");
+        assert_eq!(
+            (table.entries[0].accesses, table.entries[0].counts.len()),
+            (40, 0)
+        );
     }
 
     #[test]
