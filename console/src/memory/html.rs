@@ -16,7 +16,7 @@ use std::path::Path;
 use veneer_memory::profile::{Dimension, MemoryProfile, ViewRow};
 
 use super::annotate::read_source;
-use super::render::{bytes_text, columns, estimated, misses, names};
+use super::render::{allocation_cells, columns, misses, names};
 
 /// The most rows of a table, so that a browser can show the file.
 const MAX_ROWS: usize = 200;
@@ -154,17 +154,10 @@ fn allocations(html: &mut String, profile: &MemoryProfile) {
     }
     let mut rows: Vec<_> = profile.allocations.iter().collect();
     rows.sort_by_key(|row| std::cmp::Reverse(row.bytes.max(row.heap_bytes.unwrap_or(0))));
-    let cells = rows.iter().take(MAX_ROWS).map(|row| {
-        let cells = vec![
-            profile.line_name(row.site),
-            profile.type_name(row.type_id),
-            row.objects.to_string(),
-            estimated(row.heap_objects, row.heap_objects_margin),
-            bytes_text(row),
-            estimated(row.heap_bytes, row.heap_bytes_margin),
-        ];
-        (false, cells)
-    });
+    let cells = rows
+        .iter()
+        .take(MAX_ROWS)
+        .map(|row| (false, allocation_cells(profile, row).to_vec()));
     let titles = [
         ("allocated at", false),
         ("type", false),

@@ -217,16 +217,7 @@ fn heap_allocations(
     limit: usize,
     style: Style,
 ) -> io::Result<()> {
-    let row = |row: &&AllocationRow| {
-        [
-            profile.line_name(row.site),
-            profile.type_name(row.type_id),
-            row.objects.to_string(),
-            estimated(row.heap_objects, row.heap_objects_margin),
-            bytes_text(row),
-            estimated(row.heap_bytes, row.heap_bytes_margin),
-        ]
-    };
+    let row = |row: &&AllocationRow| allocation_cells(profile, row);
     let cells: Vec<[String; 6]> = rows.iter().take(limit).map(row).collect();
     let titles = [
         "allocated at",
@@ -244,13 +235,13 @@ fn heap_allocations(
 }
 
 /// Writes the bytes that the bytecode allocated.
-pub(super) fn bytes_text(row: &AllocationRow) -> String {
+fn bytes_text(row: &AllocationRow) -> String {
     let bytes = row.known_bytes();
     bytes.map_or_else(|| "?".into(), |bytes| bytes.to_string())
 }
 
 /// Writes an estimate with its error.
-pub(super) fn estimated(number: Option<u64>, margin: Option<u64>) -> String {
+fn estimated(number: Option<u64>, margin: Option<u64>) -> String {
     match (number, margin) {
         (Some(number), Some(0)) => number.to_string(),
         (Some(number), Some(margin)) => format!("{number} ± {margin}"),
@@ -311,6 +302,18 @@ pub(super) fn sharing(
     writeln!(to)?;
     let titles = ["written at", "invalid at", "true sharing", "false sharing"];
     table::write(to, titles, &cells, style)
+}
+
+/// The cells of an allocation: site, type, objects in the bytecode and on the heap, bytes in both.
+pub(super) fn allocation_cells(profile: &MemoryProfile, row: &AllocationRow) -> [String; 6] {
+    [
+        profile.line_name(row.site),
+        profile.type_name(row.type_id),
+        row.objects.to_string(),
+        estimated(row.heap_objects, row.heap_objects_margin),
+        bytes_text(row),
+        estimated(row.heap_bytes, row.heap_bytes_margin),
+    ]
 }
 
 #[cfg(test)]
