@@ -89,7 +89,9 @@ fn tests_of_receivers_that_come_and_go_change_nothing() -> Outcome {
         for (policy, seed) in [("loop", 1), ("block", 2)] {
             // Each version is checked against the method, as `--check` does.
             let java = receivers(&programs, 0);
-            let live = Live::start(&run(&["--policy", policy, "--check"], &java))?;
+            let mut live = Live::start(&run(&["--policy", policy, "--check"], &java))?;
+            // From then on, all classes of receivers are loaded.
+            live.line("round 0")?;
             storm(&live, seed)?;
             let output = live.stop()?;
             assert_eq!(output.err, "", "{policy}");

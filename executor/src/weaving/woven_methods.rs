@@ -600,6 +600,7 @@ mod tests {
             fragment: FragmentId(5),
         };
         methods.add_edits(METHOD, PatchId(2), skip());
+        methods.add_edits(METHOD, PatchId(1), vec![redirect.clone()]);
         assert_eq!(
             methods.edits(METHOD),
             [skip(), vec![redirect.clone()]].concat()
