@@ -43,16 +43,12 @@ final class VeneerFrequentKeys {
      */
     static boolean joined(long group, long size, long hash, long tags, long a, long b, long c, long d) {
         long busy = group + VALUES + 16;
-        int turn = 0;
-        while (U.getLongAcquire(null, busy) != 0 || !U.compareAndSetLong(null, busy, 0, 1)) {
-            if (++turn == VeneerPlaces.SPINS) {
-                return false;
-            }
-            Thread.onSpinWait();
+        if (!VeneerPlaces.lock(busy)) {
+            return false;
         }
         // Another thread may have added the keys.
         boolean done = counted(group, size, hash, tags, a, b, c, d) || taken(group, size, hash, tags, a, b, c, d);
-        U.putLongRelease(null, busy, 0);
+        VeneerPlaces.unlock(busy);
         return done;
     }
 

@@ -20,7 +20,11 @@ final class VeneerPlaces {
     private static final Unsafe U = Unsafe.getUnsafe();
     /** Turns that a thread waits for another one. */
     static final int SPINS = 1_000;
-    /** Nanoseconds that a thread waits for reservations of others. A time slice is a few milliseconds. */
+    /** A lock with an owner. */
+    private static final long HELD = 1;
+    /** A lock with an owner for whom a thread has waited in vain. */
+    private static final long GIVEN_UP = 2;
+    /** Nanoseconds that a thread waits for reservations and locks of others. A time slice is a few milliseconds. */
     private static final long WAIT_NS = 20_000_000;
     /** One claim that is not complete, in the word after a limit. */
     private static final long PENDING = 1L << 32;
@@ -74,6 +78,36 @@ final class VeneerPlaces {
                 return false;
             }
         }
+    }
+
+    /**
+     * Takes a lock, which is 0 when it is free; false if another thread holds it for too long. {@link
+     * #unlock} must follow. Once a thread has waited in vain, the lock is {@link #GIVEN_UP} until its owner
+     * continues, and nobody else waits for it: a debugger may have suspended the owner.
+     */
+    static boolean lock(long lock) {
+        long end = 0;
+        for (int turn = 0; ; turn++) {
+            long state = U.getLongAcquire(null, lock);
+            if (state == 0 && U.compareAndSetLong(null, lock, 0, HELD)) {
+                return true;
+            } else if (state == GIVEN_UP) {
+                return false;
+            } else if (turn < SPINS) {
+                Thread.onSpinWait();
+            } else if (end == 0) {
+                // The owner is likely to wait for a processor.
+                end = System.nanoTime() + WAIT_NS;
+            } else if (System.nanoTime() - end < 0) {
+                pause();
+            } else {
+                U.compareAndSetLong(null, lock, HELD, GIVEN_UP);
+            }
+        }
+    }
+
+    static void unlock(long lock) {
+        U.putLongRelease(null, lock, 0);
     }
 
     /** Lets another thread continue, which may wait for this processor. */
