@@ -71,6 +71,7 @@ pub fn run(arguments: RunArguments) -> Result<u8> {
     let mut config = AgentConfig {
         plans,
         arm: arguments.arm,
+        arm_all: arguments.arm_all,
         skip: arguments.skip,
         policy: arguments.policy,
         calls: arguments.calls,
@@ -208,6 +209,7 @@ fn needs_agent(arguments: &RunArguments) -> bool {
         || arguments.listen.is_some()
         || arguments.children
         || arguments.strict
+        || arguments.arm_all
         || arguments.check
 }
 

@@ -286,6 +286,12 @@ impl Agent {
         *self.jobs.lock() = disconnected;
     }
 
+    /// Whether classes without loops are armed when a plan names them, not when they are loaded.
+    pub fn arms_only_loops(&self) -> bool {
+        let is_selected = self.config.arm_all || !self.filter.arm.is_empty();
+        matches!(self.policy, Policy::Loop) && !is_selected
+    }
+
     /// Returns the patterns of all attached instruments and patches.
     pub fn plan_patterns(&self) -> Arc<Vec<PlanPattern>> {
         self.patterns.read().clone()

@@ -149,6 +149,7 @@ impl Totals {
             wanted: &|_, _| true,
             forced: &|_, _| options.named,
             points: false,
+            only_loops: false,
             earlier: None,
         };
         let armed = match arming::arm(&bytes, &request) {

@@ -111,6 +111,7 @@ fn arm(totals: &mut Totals, path: &Path, bytes: &[u8], policy: &Policy, forced: 
         wanted: &|_, _| true,
         forced: &|_, _| forced,
         points: false,
+        only_loops: false,
         earlier: None,
     };
     match arming::arm(bytes, &request) {

@@ -139,6 +139,7 @@ fn both(label: &str, include: &str, sparse: usize) {
                     wanted: &|_, _| true,
                     forced: &|_, _| forced,
                     points: false,
+                    only_loops: false,
                     earlier: None,
                 };
                 match (arm(bytes, &request), arm_analysed(bytes, &request)) {

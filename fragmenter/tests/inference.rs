@@ -118,6 +118,7 @@ fn arm(bytes: &[u8]) -> arming::Armed {
         wanted: &|_, _| true,
         forced: &|_, _| true,
         points: false,
+        only_loops: false,
         earlier: None,
     };
     arming::arm(bytes, &request).unwrap()
@@ -362,6 +363,7 @@ fn malformed_class_files_cause_no_panic() {
                         wanted: &|_, _| true,
                         forced: &|_, _| true,
                         points: false,
+                        only_loops: false,
                         earlier: None,
                     };
                     let _ = arming::arm(&modern, &request);

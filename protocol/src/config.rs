@@ -24,9 +24,13 @@ pub struct AgentConfig {
     #[serde(default)]
     pub plans: Vec<PlanSource>,
     /// Patterns of the classes or methods that the agent arms when their class is loaded. If the
-    /// list is empty, the agent arms everything outside the JDK.
+    /// list is empty, the agent arms everything outside the JDK (see `arm_all`).
     #[serde(default)]
     pub arm: Vec<String>,
+    /// Whether the agent also arms classes without loops when they are loaded. Otherwise it arms them when a
+    /// plan names them, unless `arm` or the policy selects what is armed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub arm_all: bool,
     /// Patterns of classes or methods that the agent never arms. `skip` has precedence over `arm`.
     #[serde(default)]
     pub skip: Vec<String>,
@@ -105,6 +109,7 @@ impl AgentConfig {
             children: false,
             data_dir: data_dir.into(),
             strict: false,
+            arm_all: false,
             check: false,
             keep_data: false,
             cache: None,

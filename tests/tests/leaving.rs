@@ -126,28 +126,35 @@ const EVERY_INSTRUMENT: &str = "
 fn unloading_restores_each_class_and_removes_the_agent() -> Outcome {
     on_a_jdk_with("control", |programs| {
         let jar = dump_agent_jar(programs)?;
-        for armed_at_load in [false, true] {
+        // The classes that are armed when they are loaded. `Desk` has a loop, `Desk$Order` has none.
+        let (none, looping, all): (&[&str], _, _) = (
+            &[],
+            &["Desk.class"][..],
+            &["Desk.class", "Desk$Order.class"][..],
+        );
+        for armed_at_load in [none, looping, all] {
             let java = programs.java("Desk");
-            let java = match armed_at_load {
-                true => run(&[], &java),
-                false => java,
+            let java = match armed_at_load.len() {
+                0 => java,
+                1 => run(&[], &java),
+                _ => run(&["--arm-all"], &java),
             };
             let mut live = Live::start(&java)?;
             let pid = live.pid().to_string();
             handle_orders(&mut live, 1000)?;
-            let originals = match armed_at_load {
-                // The original is the file on the disk, because the JVM received an armed form.
-                true => {
-                    let mut all = BTreeMap::new();
-                    for name in ["Desk.class", "Desk$Order.class"] {
-                        all.insert(name.to_owned(), fs::read(programs.classes().join(name))?);
-                    }
-                    all
-                }
-                // The original is the JVM's own reconstruction, which differs slightly from the
-                // file on the disk.
-                false => dump_classes(programs, &live, &jar)?,
-            };
+            // The original of a class that was armed later is the JVM's own reconstruction, which differs
+            // slightly from the file on the disk.
+            let mut originals = dump_classes(programs, &live, &jar)?;
+            for name in armed_at_load {
+                // The JVM received an armed form, and has kept the file on the disk.
+                let file = fs::read(programs.classes().join(name))?;
+                let in_jvm = originals.insert((*name).to_owned(), file);
+                assert_ne!(
+                    in_jvm.as_ref(),
+                    originals.get(*name),
+                    "{name} was not armed"
+                );
+            }
             for _ in 0..3 {
                 live.value(EVERY_INSTRUMENT)?;
                 handle_orders(&mut live, 2000)?;
@@ -176,7 +183,7 @@ fn unloading_restores_each_class_and_removes_the_agent() -> Outcome {
                     Vec::is_empty,
                 )?;
                 handle_orders(&mut live, 2000)?;
-                if armed_at_load {
+                if !armed_at_load.is_empty() {
                     // The JVM now has only the classes that a plan names.
                     break;
                 }

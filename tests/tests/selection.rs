@@ -393,6 +393,42 @@ fn a_class_is_armed_at_load_where_arm_and_skip_say_so() -> Outcome {
     })
 }
 
+/// The number of armed classes in a running program.
+fn classes_armed(live: &Live) -> Result<u64, Box<dyn std::error::Error>> {
+    let status = veneer().args(["ps", "--json"]).run()?.succeeded("ps")?;
+    let status: serde_json::Value = serde_json::from_str(&status.out)?;
+    let mut all = status.as_array().ok_or("no array")?.iter();
+    let mine = all.find(|one| one["pid"] == live.pid());
+    let armed = mine.and_then(|one| one["veneer"]["classes_armed"].as_u64());
+    Ok(armed.ok_or_else(|| format!("not shown: {status}"))?)
+}
+
+/// `Desk` has a loop and `Desk$Order` has none.
+#[test]
+fn a_class_without_loops_is_armed_when_a_plan_names_it() -> Outcome {
+    on_a_jdk_with("control", |programs| {
+        let options: [(&[&str], u64); 4] = [
+            (&[], 1),
+            (&["--arm-all"], 2),
+            (&["--arm", "Desk*"], 2),
+            (&["--policy", "block"], 2),
+        ];
+        for (options, at_load) in options {
+            let mut live = Live::start(&run(options, &programs.java("Desk")))?;
+            live.say("run 3")?;
+            live.line("sum ")?;
+            assert_eq!(classes_armed(&live)?, at_load, "{options:?}");
+            let id = live.value("methods(\"Desk$Order::*(..)\").before(counter()).id()")?;
+            assert_eq!(classes_armed(&live)?, 2, "{options:?}");
+            live.say("run 7")?;
+            live.line("sum ")?;
+            assert_eq!(live.sum(&id)?, 7, "{options:?}");
+            live.stop()?;
+        }
+        Ok(())
+    })
+}
+
 /// `*..*` selects all classes for their calls of a method, but only those that name such a method
 /// are armed.
 #[test]
@@ -403,15 +439,7 @@ fn only_classes_that_name_the_called_method_are_armed() -> Outcome {
         live.line("sum ")?;
         let called = "let c = methods(\"*..*\").calls(\"jobs.*::make() -> jobs.Task\").before(counter()); every(60.0, || ()); c";
         live.exec(called)?.succeeded("exec")?;
-        let status = veneer().args(["ps", "--json"]).run()?.succeeded("ps")?;
-        let status: serde_json::Value = serde_json::from_str(&status.out)?;
-        let mine = status.as_array().ok_or("no array")?.iter();
-        let mine = mine.clone().find(|one| one["pid"] == live.pid());
-        assert_eq!(
-            mine.ok_or("not shown")?["veneer"]["classes_armed"],
-            1,
-            "{status}"
-        );
+        assert_eq!(classes_armed(&live)?, 1);
         for round in 0..2 {
             live.say("early 3")?;
             live.line("sum ")?;

@@ -248,6 +248,7 @@ impl ClassCheck {
             wanted: &|_, _| true,
             forced: &|_, _| named,
             points: true,
+            only_loops: false,
             earlier: None,
         };
         let armed = match arming::arm(bytes, &request) {

@@ -31,6 +31,7 @@ fn can_count_in_methods(arguments: &RunArguments) -> bool {
     let names_methods = arguments.arm.iter().any(|pattern| pattern.contains("::"));
     let has_others = arguments.contexts
         || arguments.check
+        || arguments.arm_all
         || arguments.trace.is_some()
         || arguments.memory.is_some()
         || arguments.lifetimes.is_some()
@@ -44,6 +45,7 @@ fn can_count_in_methods(arguments: &RunArguments) -> bool {
 /// Whether only classes that name the followed class need to be armed.
 fn arms_followed_class_only(arguments: &RunArguments) -> bool {
     let has_others = arguments.check
+        || arguments.arm_all
         || arguments.trace.is_some()
         || arguments.call_graph.is_some()
         || arguments.search.is_some()

@@ -39,6 +39,7 @@ pub fn armed_file(agent: &Agent, class: &Class) -> Result<ArmedFile, Refusal> {
         wanted: &has_cell,
         forced: &has_cell,
         points: false,
+        only_loops: false,
         earlier: Some(arming::Earlier {
             anchor: &anchor,
             methods: &earlier,

@@ -129,7 +129,10 @@ impl ClassFiles {
 /// The settings that decide how classes are armed, beside the selection of methods and the build.
 /// Arming asks the JVM nothing, so no feature of the JVM is among them.
 fn settings_hash(config: &AgentConfig) -> u64 {
-    ClassKey::settings(&format!("{} {:?}", config.policy, config.calls))
+    ClassKey::settings(&format!(
+        "{} {:?} {}",
+        config.policy, config.calls, config.arm_all
+    ))
 }
 
 /// Creates a file and removes its name.

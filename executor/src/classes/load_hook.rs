@@ -437,6 +437,7 @@ fn emit(
         wanted: &is_wanted,
         forced: &is_forced,
         points: agent.config.check,
+        only_loops: agent.arms_only_loops(),
         earlier: (!target.methods.is_empty()).then_some(arming::Earlier {
             anchor: &target.anchor,
             methods: &earlier,
@@ -498,6 +499,7 @@ mod tests {
             wanted: &|_, _| true,
             forced: &|_, _| false,
             points: check,
+            only_loops: false,
             earlier: None,
         };
         let armed = modern.arm(&request, check).expect("armed");

@@ -1,7 +1,8 @@
 //! Activations of obsolete code: they began before their class was armed, so no instrument reaches
 //! them until they return.
 //!
-//! Such activations exist only if the agent was attached to a running JVM. After the agent has
+//! Such activations exist if the agent was attached to a running JVM, or if the class has no loop and was
+//! therefore not armed when it was loaded. After the agent has
 //! armed loaded classes, it looks once at all stacks for methods whose class has other code by now,
 //! and keeps their names. Only the plan thread looks and warns.
 //!
@@ -132,7 +133,7 @@ fn warning(methods: &[(ObsoleteMethod, usize)]) -> String {
         false => "",
     };
     format!(
-        "{activations} of {}{more} began before the class was armed: {they} not seen until the return (under `veneer run` each is)",
+        "{activations} of {}{more} began before the class was armed: {they} not seen until the return (under `veneer run --arm-all` each is)",
         names.join(", ")
     )
 }

@@ -36,6 +36,7 @@ pub fn arm(bytes: &[u8], policy: &Policy) -> usize {
         wanted: &|name, _| name != "<clinit>",
         forced: &|_, _| false,
         points: false,
+        only_loops: false,
         earlier: None,
     };
     arming::arm(bytes, &request).map_or(0, |armed| armed.bytes.len() + armed.anchor_bytes.len())

@@ -3,7 +3,7 @@
 
 use super::abstract_state::u2;
 use crate::bytecode::opcode::*;
-use crate::classfile::ExceptionRange;
+use crate::classfile::{Code, ExceptionRange};
 
 /// Marks of a pc in [`CodeScan::marks`].
 pub(super) const START: u8 = 1;
@@ -166,6 +166,16 @@ impl CodeScan {
         let is_inside = |mark: &u8| mark & (START | LEADER) == LEADER;
         let marks = self.marks[..bytes.len()].iter();
         (!marks.fold(false, |found, mark| found | is_inside(mark))).then_some(())
+    }
+
+    /// Whether the content of a `Code` attribute may have a loop: control can pass to the same or an earlier
+    /// pc, or the scan does not know the code.
+    pub fn may_loop(&mut self, info: &[u8]) -> bool {
+        let Ok(code) = Code::parse(info) else {
+            return true;
+        };
+        let read = self.read(&code.code, &code.exceptions, None);
+        read.is_none() || self.goes_back
     }
 
     fn mark_target(&mut self, pc: usize, offset: i32) -> Option<()> {

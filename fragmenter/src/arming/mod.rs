@@ -49,6 +49,7 @@ pub use code_digest::{CodeDigest, DigestScope};
 pub use layout::{ArmedCode, layout};
 pub(crate) use stackmap_relocation::StackMap;
 
+use self::code_scan::CodeScan;
 use self::fast_path::{Declined, FastPath, FastRequest};
 use self::layout::{AssembledBody, BodyConstants};
 use self::line_table::append_lines;
@@ -80,6 +81,11 @@ pub struct Request<'r> {
     pub forced: &'r dyn Fn(&str, &str) -> bool,
     /// Whether to compute [`ArmedMethod::points`].
     pub points: bool,
+    /// Whether a class is armed only if a wanted method has a branch to an earlier place, or is `forced`. An
+    /// activation of any other method does not run for long by itself, so its class can be armed when a plan
+    /// names it. The methods of a class are armed together: the JVM compiles no activation that runs when its
+    /// class is armed, so a loop should not be among them.
+    pub only_loops: bool,
     /// The anchors and methods of an earlier arming of the same class file, if there was one.
     pub earlier: Option<Earlier<'r>>,
 }
@@ -175,6 +181,9 @@ fn arm_with(file: &ClassFile, request: &Request, use_fast_path: bool) -> Result<
         // A class file of this age has no method with code, or has not been converted.
         return Ok(armed);
     }
+    if request.only_loops && !is_armed_early(file, request)? {
+        return Ok(armed);
+    }
     let mut bodies = ArmedBodies {
         pool: file.pool.clone(),
         changes: Vec::with_capacity(file.methods.len()),
@@ -185,6 +194,35 @@ fn arm_with(file: &ClassFile, request: &Request, use_fast_path: bool) -> Result<
         armed.bytes = file.to_bytes_with(&bodies.pool, &bodies.changes, &bodies.contents)?;
     }
     Ok(armed)
+}
+
+/// The most methods of a class that is armed when a plan names it. When the JVM exchanges the code of a class, it
+/// compares each new constant with all old ones, which takes some 30 ms for so many methods.
+const MAX_LATE_METHODS: usize = 100;
+
+/// Whether a class is armed now under [`Request::only_loops`]: it has a wanted method that may run for long, or
+/// that a plan names, or too many methods for a later arming.
+fn is_armed_early(file: &ClassFile, request: &Request) -> Result<bool, Refusal> {
+    if file.methods.len() > MAX_LATE_METHODS {
+        return Ok(true);
+    }
+    let mut scan = CodeScan::default();
+    for member in &file.methods {
+        let is_code = |a: &&Attribute| a.is(&file.pool, "Code");
+        let Some(code) = member.attributes.iter().find(is_code) else {
+            continue;
+        };
+        let (name, descriptor) = (
+            file.pool.text(member.name)?,
+            file.pool.text(member.descriptor)?,
+        );
+        if (request.wanted)(&name, &descriptor)
+            && (scan.may_loop(&code.info) || (request.forced)(&name, &descriptor))
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The new `Code` attributes of a class, and its pool.
@@ -600,4 +638,47 @@ fn long_branch_states(
         },
     )?;
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const POINTS: &[u8] = include_bytes!("../../../executor/src/classes/fixtures/Points.classfile");
+
+    /// The names of the armed methods, if these ones are wanted.
+    fn armed(wanted: &[&str], forced: &[&str], only_loops: bool) -> Vec<String> {
+        let request = Request {
+            policy: &Policy::Loop,
+            first_id: MethodId(0),
+            generation: 0,
+            wanted: &|name, _| wanted.contains(&name),
+            forced: &|name, _| forced.contains(&name),
+            points: false,
+            only_loops,
+            earlier: None,
+        };
+        let armed = arm(POINTS, &request).expect("the class can be armed");
+        assert_eq!(armed.bytes.is_empty(), armed.methods.is_empty());
+        armed.methods.into_iter().map(|m| m.name).collect()
+    }
+
+    #[test]
+    fn a_class_waits_for_a_plan_if_no_wanted_method_has_a_loop() {
+        assert!(armed(&["larger", "straight"], &[], true).is_empty());
+        assert_eq!(
+            armed(&["larger", "straight"], &[], false),
+            ["larger", "straight"]
+        );
+    }
+
+    #[test]
+    fn the_methods_of_a_class_with_a_loop_or_with_a_named_method_are_armed_together() {
+        let together = ["loop", "larger"];
+        assert_eq!(armed(&together, &[], true), together);
+        let together = ["larger", "straight"];
+        assert_eq!(armed(&together, &["straight"], true), together);
+        // A name counts only for a method that is wanted.
+        assert!(armed(&["larger"], &["straight"], true).is_empty());
+    }
 }

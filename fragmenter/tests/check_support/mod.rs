@@ -437,6 +437,7 @@ pub fn armed(bytes: &[u8], policy: &Policy) -> Option<Armed> {
         wanted: &|_, _| true,
         forced: &|_, _| true,
         points: true,
+        only_loops: false,
         earlier: None,
     };
     let armed = arming::arm(bytes, &request).ok()?;

@@ -145,6 +145,7 @@ fn raise(bytes: &[u8], verifies: bool) {
         wanted: &|_, _| true,
         forced: &|_, _| true,
         points: false,
+        only_loops: false,
         earlier: None,
     };
     if let Err(refusal @ (Refusal::Unverifiable(_) | Refusal::Internal(_))) =

@@ -123,6 +123,7 @@ fn arm(class: &[u8], policy: &Policy, forced: bool, verifies: bool) {
         wanted: &|_, _| true,
         forced: &|_, _| forced,
         points: true,
+        only_loops: false,
         earlier: None,
     };
     match arming::arm(class, &request) {

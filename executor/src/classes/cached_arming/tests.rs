@@ -91,6 +91,7 @@ impl<'r> Run<'r> {
             wanted: &|n, d| select(n, d).0,
             forced: &|n, d| select(n, d).1,
             points,
+            only_loops: false,
             earlier: None,
         };
         arm_class_file(&ClassFile::parse(modern)?, &request)

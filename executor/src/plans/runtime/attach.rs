@@ -207,7 +207,7 @@ impl RuntimeHandle {
     ) {
         let (agent, env) = (self.agent, self.env());
         let is_late = agent.filter.only_plans.load(Ordering::Relaxed);
-        if is_late {
+        if is_late || agent.arms_only_loops() {
             let obsolete = agent.obsolete_frames.warning(
                 agent.tool,
                 env,

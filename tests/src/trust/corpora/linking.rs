@@ -286,8 +286,9 @@ fn run_mode(
     ));
     let (file, blocks) = (report.to_string_lossy(), programs.blocks.to_string_lossy());
     let mut options = vec!["--report", &file];
-    if corpus.is_jdk() {
-        options.extend(["--arm", "*..*"]);
+    match corpus.is_jdk() {
+        true => options.extend(["--arm", "*..*"]),
+        false => options.push("--arm-all"),
     }
     match mode {
         // With this option, every call ends a fragment.

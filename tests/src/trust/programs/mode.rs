@@ -101,8 +101,10 @@ impl Mode {
             options.extend(["--arm".into(), (*pattern).into()]);
         }
         options.extend(["--report".into(), report.display().to_string()]);
-        if !matches!(self, Mode::Armed(_)) {
-            options.extend(["--plan".into(), plan.display().to_string()]);
+        match self {
+            Mode::Armed(_) if program.arm.is_empty() => options.push("--arm-all".into()),
+            Mode::Armed(_) => {}
+            _ => options.extend(["--plan".into(), plan.display().to_string()]),
         }
         options
     }
