@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::loading::Loading;
 use super::mass_attach::{METHODS, call_all_methods, compiled};
 use super::record::{Goal, Record};
-use super::slope::fit;
+use super::slope::{FittedLine, fit};
 use crate::command;
 use crate::jdk::Jdk;
 use crate::live::Live;
@@ -55,13 +55,18 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
         "In KiB after garbage collections, from the JVM's native memory tracking and the kernel: \
          Metaspace, the JVM's own native memory, and memory outside tracking (the agent, and \
          `malloc`). The heap has the same size in all runs. *Armed*: a program that loads classes \
-         of H2 and waits. *Counted*: generated classes of {METHODS} small methods that run, \
+         of H2 and waits, with `--arm-all`. *Under Veneer*: the same without options, which arms \
+         classes with a loop. *Counted*: generated classes of {METHODS} small methods that run, \
          armed, and with a counter on every block. The cost of a class is the slope over the \
          number of classes, armed minus plain. The cost of a counter is the slope over the number \
          of counters, counted minus armed."
     )];
     let jdk = scope.jdks.first().ok_or(TrustError::NoJdk)?;
-    let class = classes(&mut record, jdk, scope.quick)?;
+    let (class, loaded) = classes(&mut record, jdk, scope.quick)?;
+    if let Some(loaded) = loaded {
+        let what = "memory of a loaded class under `veneer run`";
+        record.figure("memory", "", what, "bytes", &[loaded]);
+    }
     let counter = counters(&mut record, jdk, scope.quick)?;
     for (what, most, value) in [
         ("memory of a class armed", 3072.0, class),
@@ -82,27 +87,36 @@ pub fn run(scope: &Scope) -> Result<Record, TrustError> {
 
 const COLUMNS: [&str; 4] = ["Metaspace", "JVM native", "agent and malloc", "all"];
 
-/// Returns the bytes that arming costs per class.
-fn classes(record: &mut Record, jdk: &Jdk, quick: bool) -> Result<Option<f64>, TrustError> {
+/// How the classes of H2 are loaded: the words for it, and the options of `veneer run`.
+const HOW: [(&str, Option<&[&str]>); 3] = [
+    ("plain", None),
+    ("armed", Some(&["--arm-all"])),
+    ("under Veneer", Some(&[])),
+];
+
+/// Returns the bytes that a class costs more than plain: armed, and loaded under Veneer without options.
+fn classes(
+    record: &mut Record,
+    jdk: &Jdk,
+    quick: bool,
+) -> Result<(Option<f64>, Option<f64>), TrustError> {
     let sizes: &[usize] = if quick { &LOADED_QUICK } else { &LOADED };
     let program = Loading::new(jdk)?;
     let mut table = Table::new("Classes of H2", &["classes", "how"]);
     table.columns.extend(COLUMNS.map(ToString::to_string));
     let mut lines = Vec::new();
-    for armed in [false, true] {
+    for (how, options) in HOW {
         let mut line = Vec::new();
         for classes in sizes {
             let java = program.java(jdk, &OPTIONS, *classes);
-            let live = Live::start(&if armed {
-                command::run(&[], &java)
-            } else {
-                java
+            let live = Live::start(&match options {
+                Some(options) => command::run(options, &java),
+                None => java,
             })?;
             let held = measure_memory(jdk, &live)?;
             live.stop()?;
-            eprintln!("bench: memory, {classes} classes, armed {armed}: {held:?}");
+            eprintln!("bench: memory, {classes} classes, {how}: {held:?}");
             line.push((*classes as f64, held.all()));
-            let how = if armed { "armed" } else { "plain" };
             let mut row = vec![classes.to_string(), how.to_string()];
             row.extend(held.cells());
             table.rows.push(row);
@@ -110,14 +124,15 @@ fn classes(record: &mut Record, jdk: &Jdk, quick: bool) -> Result<Option<f64>, T
         lines.push(fit(&line));
     }
     record.part.tables.push(table);
-    let [Some(plain), Some(armed)] = lines[..] else {
-        return Ok(None);
+    let [Some(plain), Some(armed), Some(loaded)] = &lines[..] else {
+        return Ok((None, None));
     };
     record.part.words.push(format!(
-        "A class of H2: {:.0} bytes plain, {:.0} armed (fit {:.3} and {:.3}).",
-        plain.slope, armed.slope, plain.fit, armed.fit
+        "A class of H2: {:.0} bytes plain, {:.0} armed, {:.0} under Veneer without options (fit {:.3}, {:.3} and {:.3}).",
+        plain.slope, armed.slope, loaded.slope, plain.fit, armed.fit, loaded.fit
     ));
-    Ok(Some(armed.slope - plain.slope))
+    let more = |line: &FittedLine| Some(line.slope - plain.slope);
+    Ok((more(armed), more(loaded)))
 }
 
 /// Returns the bytes that a counter costs.
