@@ -33,7 +33,7 @@ pub fn endless_fragment(method: &Method, patched: &Patched) -> Option<FragmentId
     let ended_before = reaches_an_end(&original);
     let ends = reaches_an_end(&edited);
     let reached = reachable(&edited, patched.entry);
-    (0..edited.len())
+    (0..original.len())
         .find(|i| reached[*i] && ended_before[*i] && !ends[*i])
         .map(|i| FragmentId(i as u32))
 }

@@ -17,15 +17,19 @@
 //! The JVM's verifier checks the emitted class once more.
 
 use crate::devirtualisation;
+use crate::duplication::{copy_path, path_text};
+use crate::edit_conditions::{before_super, refuse_handler};
 use crate::edit_points::{self, EditPoints};
 use crate::flowgraph::{Fragment, FragmentId, FragmentNode};
 use crate::method::Method;
+use crate::node_copies::NodeCopies;
 use crate::patched_node::PatchedNode;
 use crate::points::{Point, PointKind};
 use crate::refusal::Refusal;
 use crate::specialisation;
 use crate::split::{self, Parts, SplitGraph};
 use crate::types::{self, State, Type};
+use crate::unswitching::unswitch_loop;
 use crate::use_def;
 use petgraph::graph::DiGraph;
 use petgraph::visit::EdgeRef;
@@ -87,6 +91,18 @@ pub enum Edit {
         /// The value that the parameter then has.
         value: i32,
     },
+    /// Copies the fragments of a path from its first merge on, so that the path has no side entries; see
+    /// [`crate::duplication`]. Applies to the graph that the other edits make.
+    Duplicate {
+        /// The fragments of the path, in the order in which control passes them.
+        path: Arc<[FragmentId]>,
+    },
+    /// Copies the innermost loop around a fragment, and chooses a copy at the loop's entry by the condition of the
+    /// fragment's branch; see [`crate::unswitching`]. Applies to the graph that the other edits make.
+    Unswitch {
+        /// The fragment that ends with the branch.
+        fragment: FragmentId,
+    },
 }
 
 impl fmt::Display for Edit {
@@ -99,11 +115,14 @@ impl fmt::Display for Edit {
             Edit::Passes { fragment, count } => write!(f, "{fragment} was executed {count} times"),
             Edit::Receiver { pc, class } => write!(f, "test the call at pc {pc} for {class}"),
             Edit::Constant { slot, value } => write!(f, "local {slot} is {value}"),
+            Edit::Duplicate { path } => write!(f, "duplicate {}", path_text(path)),
+            Edit::Unswitch { fragment } => write!(f, "unswitch {fragment}"),
         }
     }
 }
 
-/// The edited graph. Each node has the number of the fragment that it replaces.
+/// The edited graph. Each node has the number of the fragment that it replaces. The numbers of copies are
+/// above those of all fragments.
 pub struct Patched {
     /// All nodes, reachable or not.
     pub nodes: Vec<PatchedNode>,
@@ -127,7 +146,7 @@ pub struct Patched {
 impl Patched {
     /// Verification types at the start of a node, restricted to live variables.
     pub fn state(&self, method: &Method, node: FragmentId) -> State {
-        let full = &method.states[node.index()];
+        let full = &method.states[self.origin(node).index()];
         let keep = |(slot, t): (usize, &Type)| {
             if self.live_in[node.index()].get(slot).is_some_and(|b| *b) {
                 t.clone()
@@ -139,6 +158,11 @@ impl Patched {
             locals: full.locals.iter().enumerate().map(keep).collect(),
             stack: full.stack.clone(),
         }
+    }
+
+    /// The fragment in whose place a node is: for a copy, the fragment that was copied.
+    pub fn origin(&self, node: FragmentId) -> FragmentId {
+        self.nodes.get(node.index()).map_or(node, |n| n.origin)
     }
 
     /// Whether an activation at this point only has to return. This does not depend on the edges
@@ -154,7 +178,8 @@ impl Patched {
 
     /// The part in which new activations begin, if the method is split.
     pub fn entry_part(&self) -> Option<u16> {
-        self.parts.as_ref().map(|parts| parts.part(self.entry))
+        let entry = self.origin(self.entry);
+        self.parts.as_ref().map(|parts| parts.part(entry))
     }
 }
 
@@ -230,7 +255,7 @@ pub fn apply_keeping(
     } else {
         edited.live_in(&graph, &at_fragments)
     };
-    let patched = Patched {
+    let mut patched = Patched {
         nodes: edited.nodes,
         entry: edited.entry,
         live_in,
@@ -257,7 +282,28 @@ pub fn apply_keeping(
     for p in at_fragments {
         check_point(method, &patched, p)?;
     }
+    copy_nodes(method, edits, &mut patched)?;
     Ok(patched)
+}
+
+/// Copies nodes of the edited graph, as the edits of paths and loops want it. Copies change neither the values that are
+/// live nor the capture points: a copy has those of its origin.
+fn copy_nodes(method: &Method, edits: &[Edit], patched: &mut Patched) -> Result<(), Refusal> {
+    let mut copies = NodeCopies {
+        method,
+        nodes: &mut patched.nodes,
+        live_in: &mut patched.live_in,
+        entry: &mut patched.entry,
+        loops: &patched.loops,
+    };
+    for edit in edits {
+        match edit {
+            Edit::Duplicate { path } => copy_path(&mut copies, path)?,
+            Edit::Unswitch { fragment } => unswitch_loop(&mut copies, *fragment)?,
+            _ => {}
+        }
+    }
+    copies.refuse_open_objects()
 }
 
 /// The most bytes of a part, if the method is to be split.
@@ -304,8 +350,10 @@ impl<'m, 'f> EditedGraph<'m, 'f> {
         let own_node = |f: &Fragment| {
             let successors = method.flow.successors(f.id).into_iter();
             PatchedNode {
+                origin: f.id,
                 code: f.id,
                 out: successors.map(|s| (s, s)).collect(),
+                choice: None,
             }
         };
         EditedGraph {
@@ -325,10 +373,16 @@ impl<'m, 'f> EditedGraph<'m, 'f> {
             Edit::Skip { fragment } => self.skip(self.known(fragment)?),
             Edit::Replace { fragment, by } => self.replace(self.known(fragment)?, self.known(by)?),
             Edit::Split { .. } => Ok(()),
-            Edit::Passes { fragment, .. } => self.known(fragment).map(|_| ()),
+            Edit::Passes { fragment, .. } | Edit::Unswitch { fragment } => {
+                self.known(fragment).map(|_| ())
+            }
             Edit::Receiver { pc, .. } => devirtualisation::check_call(self.method, pc),
             // `apply_keeping` checks it, because that depends on the points.
             Edit::Constant { .. } => Ok(()),
+            // The path is one of the graph that all other edits make.
+            Edit::Duplicate { ref path } => {
+                path.iter().try_for_each(|f| self.known(*f).map(|_| ()))
+            }
         }
     }
 
@@ -422,8 +476,10 @@ impl<'m, 'f> EditedGraph<'m, 'f> {
             return Err(Refusal::MonitorMismatch(f.0, by.0));
         }
         self.nodes[f.index()] = PatchedNode {
+            origin: f,
             code: by,
             out: theirs.into_iter().zip(ours).collect(),
+            choice: None,
         };
         Ok(())
     }
@@ -511,27 +567,6 @@ fn monitors_at_start(method: &Method, f: FragmentId) -> u8 {
         .flow
         .get(f)
         .map_or(0, |f| method.held_before(f.instructions.start))
-}
-
-/// Whether a position in a fragment lies before the end of `super(…)` or `this(…)`. `position`
-/// returns an instruction index. Versions contain no code from before this call.
-fn before_super(method: &Method, f: FragmentId, position: impl Fn(&Fragment) -> usize) -> bool {
-    let begins = method.after_super.unwrap_or(0);
-    method.flow.get(f).is_some_and(|f| position(f) <= begins)
-}
-
-fn refuse_handler(method: &Method, f: FragmentId) -> Result<(), Refusal> {
-    let start = method.flow.get(f).map(|f| f.start);
-    if method
-        .code
-        .exceptions
-        .iter()
-        .any(|e| Some(e.handler) == start)
-    {
-        Err(Refusal::HandlerEdited(f.0))
-    } else {
-        Ok(())
-    }
 }
 
 fn require_same_handlers(method: &Method, a: FragmentId, b: FragmentId) -> Result<(), Refusal> {

@@ -150,6 +150,21 @@ pub enum Refusal {
         "the method assigns the parameter in local {0}, so no guard at its entry holds for all of it"
     )]
     ParameterAssigned(u16),
+    /// The path. Each fragment behind its first one has one predecessor, or control comes along the path only.
+    #[error(
+        "the path {0} has no side entry behind its first fragment, so there is nothing to duplicate"
+    )]
+    NoSideEntry(String),
+    /// A copy of a loop's header would be a second entry of the loop.
+    #[error("f{0} is the header of a loop; a duplicated path may begin there, but not pass it")]
+    PathEntersLoop(u32),
+    /// The fragment with the branch, and the reason.
+    #[error("the branch at the end of f{0} cannot choose a copy of its loop: {1}")]
+    NotInvariant(u32, String),
+    /// The header of the loop, and the handler. Each handler exists once, so an exception in a copy would come
+    /// into the middle of the other one.
+    #[error("the loop at f{0} catches exceptions inside, at f{1}, so it cannot be copied")]
+    LoopWithHandler(u32, u32),
     /// The numbers of the two fragments.
     #[error("f{0} and f{1} hold different monitors")]
     MonitorMismatch(u32, u32),
@@ -215,7 +230,7 @@ mod tests {
 
     /// The codes that reports have used since the first version. A code may be added, and no code
     /// may change or go.
-    const CODES: [&str; 44] = [
+    const CODES: [&str; 48] = [
         "NoCode",
         "KnownByFrame",
         "Intrinsic",
@@ -254,6 +269,10 @@ mod tests {
         "ReceiverRefused",
         "NoParameter",
         "ParameterAssigned",
+        "NoSideEntry",
+        "PathEntersLoop",
+        "NotInvariant",
+        "LoopWithHandler",
         "MonitorMismatch",
         "HandlerMismatch",
         "NotArmed",

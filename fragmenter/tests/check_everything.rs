@@ -26,6 +26,7 @@ fn everything(label: &str, include: &str, sparse: usize) {
                 ProbeSet::Parts,
                 ProbeSet::Receivers,
                 ProbeSet::Constants,
+                ProbeSet::Copies,
             ] {
                 check_all(&mut totals, &at, bytes, policy, probe_set, (n + k) as u64);
             }

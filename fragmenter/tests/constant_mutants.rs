@@ -2,21 +2,16 @@
 
 mod classfile_support;
 mod javac_support;
+mod mutant_support;
 
-use std::collections::HashSet;
-
+use mutant_support::Subject;
 use veneer_fragmenter::Refusal;
-use veneer_fragmenter::arming::{self, ArmedCode};
+use veneer_fragmenter::bytecode::Instruction;
 use veneer_fragmenter::bytecode::opcode::*;
-use veneer_fragmenter::bytecode::{Instruction, decode};
-use veneer_fragmenter::check::{self, Expected};
-use veneer_fragmenter::classfile::{ClassFile, Code, Member};
-use veneer_fragmenter::method::Method;
+use veneer_fragmenter::classfile::Code;
 use veneer_fragmenter::patch::{self, Edit};
-use veneer_fragmenter::policy::Policy;
 use veneer_fragmenter::specialisation::parameter_slot;
-use veneer_fragmenter::version::{self, Bodies, VersionPlan};
-use veneer_names::MethodId;
+use veneer_fragmenter::version::Bodies;
 
 const SOURCE: &str = r#"
 class Constant {
@@ -37,17 +32,12 @@ class Constant {
 }
 "#;
 
-/// Calls `f` with a method of the class.
-fn with<T>(name: &str, f: impl FnOnce(&Method, &ArmedCode) -> T) -> Result<T, Refusal> {
-    let classes = javac_support::compile(&[("Constant".into(), SOURCE.into())]);
-    let bytes = classes["Constant"].last().cloned().unwrap_or_default();
-    let file = ClassFile::parse(&bytes)?;
-    let is_wanted = |m: &Member| file.pool.text(m.name).is_ok_and(|found| found == name);
-    let index = file.methods.iter().position(is_wanted).unwrap_or(0);
-    let policy = Policy::Loop;
-    let method = Method::analyse(&file, index, &|i, p| policy.cuts(i, p))?;
-    let armed = arming::layout(&method, &policy, true)?;
-    Ok(f(&method, &armed))
+const fn subject(method: &'static str) -> Subject {
+    Subject {
+        class: "Constant",
+        source: SOURCE,
+        method,
+    }
 }
 
 /// The name of the checker's failure for the changed body `enter` of a version in which `step` is 8.
@@ -55,43 +45,14 @@ fn failure(
     edits: &[Edit],
     change: impl Fn(&[(u16, Instruction)], &mut Vec<u8>),
 ) -> Result<Option<&'static str>, Refusal> {
-    with("run", |method, armed| {
+    subject("run").with(|method, armed| {
         let slot = parameter_slot(method, 1)?;
         assert_eq!(slot, 2);
-        let wanted = [Edit::Constant { slot, value: 8 }];
-        let plan = |edits| VersionPlan {
-            method,
-            id: MethodId(7),
-            armed,
-            edits,
-            kept: &[],
-            probes: &[],
-            clean: false,
+        let made = [Edit::Constant { slot, value: 8 }];
+        let change = |list: &[(u16, Instruction)], bytes: &mut Vec<u8>, _: &mut Code| {
+            change(list, bytes);
         };
-        let expected = Expected::version_contents(&plan(edits));
-        let protected = HashSet::new();
-        let plans = [plan(&wanted)];
-        let class = version::emit(
-            method.file,
-            "Constant$Veneer",
-            &plans,
-            Bodies::Enter,
-            &protected,
-        )?;
-        let mut version = ClassFile::parse(&class.bytes)?;
-        let pool = version.pool.clone();
-        for member in &mut version.methods {
-            for attribute in member.attributes.iter_mut().filter(|a| a.is(&pool, "Code")) {
-                let info = attribute.info.to_vec();
-                let mut code = Code::parse(&info)?;
-                let mut bytes = code.code.to_vec();
-                change(&decode(&code.code)?, &mut bytes);
-                code.code = bytes.into();
-                attribute.info = code.to_bytes()?.into();
-            }
-        }
-        let checked = check::version_class(method.file, &version, "Constant$Veneer", &[expected]);
-        Ok(checked.failures.first().map(|(_, failure)| failure.name()))
+        mutant_support::failure((method, armed), (&made, edits), Bodies::Enter, change)
     })?
 }
 
@@ -155,7 +116,7 @@ fn falsified_guards_are_refused_by_name() -> Result<(), Refusal> {
 
 #[test]
 fn a_parameter_that_is_assigned_is_refused() -> Result<(), Refusal> {
-    let refused = with("assigned", |method, armed| {
+    let refused = subject("assigned").with(|method, armed| {
         let constant = Edit::Constant { slot: 0, value: 8 };
         patch::apply(method, &[constant], &armed.points).err()
     })?;

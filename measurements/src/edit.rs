@@ -48,6 +48,18 @@ pub enum EditKind {
         /// The value that the parameter then has.
         value: i32,
     },
+    /// Copies the fragments of a path from its first merge on. Changes no result.
+    Duplicate {
+        /// The fragments of the path, in the order in which control passes them. If there are none, the path
+        /// that was passed most often is copied.
+        path: Vec<FragmentId>,
+    },
+    /// Copies the innermost loop around a fragment, one copy for each outcome of the fragment's branch. Changes no
+    /// result.
+    Unswitch {
+        /// The fragment that ends with the branch.
+        fragment: FragmentId,
+    },
 }
 
 impl fmt::Display for EditKind {
@@ -64,6 +76,15 @@ impl fmt::Display for EditKind {
             }
             EditKind::Specialise { parameter, value } => {
                 write!(f, "specialise parameter {parameter} for {value}")
+            }
+            EditKind::Unswitch { fragment } => write!(f, "unswitch {fragment}"),
+            EditKind::Duplicate { path } if path.is_empty() => {
+                write!(f, "duplicate the path that was passed most often")
+            }
+            EditKind::Duplicate { path } => {
+                write!(f, "duplicate")?;
+                path.iter()
+                    .try_for_each(|fragment| write!(f, " {fragment}"))
             }
         }
     }
@@ -111,6 +132,18 @@ mod tests {
                 },
                 r#"{"edit":"specialise","parameter":1,"value":-8}"#,
             ),
+            (
+                EditKind::Duplicate {
+                    path: [1, 3].map(FragmentId).to_vec(),
+                },
+                r#"{"edit":"duplicate","path":[1,3]}"#,
+            ),
+            (
+                EditKind::Unswitch {
+                    fragment: FragmentId(5),
+                },
+                r#"{"edit":"unswitch","fragment":5}"#,
+            ),
         ] {
             assert_eq!(serde_json::to_string(&edit).unwrap(), text);
             assert_eq!(serde_json::from_str::<EditKind>(text).unwrap(), edit);
@@ -133,5 +166,10 @@ mod tests {
             receivers: vec!["a.B".into()],
         };
         assert_eq!(devirtualise.to_string(), "test calls @17 for a.B");
+        let duplicate = |path: &[u32]| EditKind::Duplicate {
+            path: path.iter().copied().map(FragmentId).collect(),
+        };
+        assert_eq!(duplicate(&[1, 3]).to_string(), "duplicate f1 f3");
+        assert!(duplicate(&[]).to_string().contains("passed most often"));
     }
 }

@@ -166,6 +166,12 @@ fn sample() -> Report {
                 by: FragmentId(6),
             },
             EditKind::Split { budget: 5_000 },
+            EditKind::Duplicate {
+                path: vec![FragmentId(1), FragmentId(3)],
+            },
+            EditKind::Unswitch {
+                fragment: FragmentId(5),
+            },
             EditKind::Specialise {
                 parameter: 1,
                 value: 8,

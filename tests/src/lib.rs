@@ -40,6 +40,7 @@ pub mod mcp_client;
 pub mod observing_cost;
 pub mod output;
 pub mod page_server;
+pub mod phases;
 pub mod process;
 pub mod program;
 pub mod random;

@@ -8,6 +8,7 @@ use veneer_tests::huge_method::{sums, times};
 use veneer_tests::java_programs::{Outcome, Programs};
 use veneer_tests::jdk;
 use veneer_tests::live::Live;
+use veneer_tests::phases::quartiles;
 use veneer_tests::process::Process;
 use veneer_tests::random::Draw;
 
@@ -189,13 +190,6 @@ fn receivers_that_cannot_be_tested_are_refused_by_name() -> Outcome {
         check_rounds(&programs, &output.out, "refused")?;
     }
     Ok(())
-}
-
-/// The median of the times of some rounds, with the quartiles around it.
-fn quartiles(mut times: Vec<u64>) -> [u64; 3] {
-    times.sort_unstable();
-    let at = |part: usize| times.get(times.len() * part / 4).copied().unwrap_or(0);
-    [at(1), at(2), at(3)]
 }
 
 /// Prints the times of alternating phases of one JVM. How much faster the calls are is a benchmark; here they must

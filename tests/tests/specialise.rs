@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use veneer_tests::command::run;
 use veneer_tests::folder::Folder;
-use veneer_tests::huge_method::{sums, times};
+use veneer_tests::huge_method::sums;
 use veneer_tests::java_programs::{Outcome, Programs};
 use veneer_tests::jdk;
 use veneer_tests::live::Live;
+use veneer_tests::phases::alternate;
 use veneer_tests::process::Process;
 use veneer_tests::random::Draw;
 
@@ -154,19 +155,11 @@ fn parameters_that_cannot_be_constants_are_refused_by_name() -> Outcome {
 fn a_parameter_that_hardly_ever_changes_becomes_a_constant() -> Outcome {
     for jdk in jdk::for_this_test() {
         let programs = Programs::compile_folder(jdk.clone(), "tune")?;
-        let live = Live::start(&run(&[], &constants(&programs, 0, "20")))?;
-        std::thread::sleep(Duration::from_secs(3));
-        live.value(&specialise("blend", 1, "8"))?;
-        std::thread::sleep(Duration::from_secs(4));
+        let mut live = Live::start(&run(&[], &constants(&programs, 0, "20")))?;
+        let change = specialise("blend", 1, "8");
+        let phases = alternate(&mut live, &change, (1, Duration::from_secs(2)))?;
+        println!("{jdk}: microseconds a round: {phases:?}");
         let output = live.stop()?;
-        let times = times(&output.out);
-        let median = |mut times: Vec<u64>| {
-            times.sort_unstable();
-            times.get(times.len() / 2).copied().unwrap_or(0)
-        };
-        let plain = median(times.iter().copied().skip(20).take(40).collect());
-        let constant = median(times.iter().copied().rev().take(40).collect());
-        println!("{jdk}: microseconds a round: plain {plain}, constant {constant}");
         check_rounds(&programs, &output.out, "20", "constant")?;
     }
     Ok(())

@@ -297,6 +297,7 @@ pub(super) fn version(
             let mut runs = 0;
             let receivers = receivers(&x.edits);
             let constants = constants(&x.edits);
+            let chooses_loops = x.edits.iter().any(|e| matches!(e, Edit::Unswitch { .. }));
             for (code, points) in &bodies {
                 let read = match mode {
                     Mode::Enter => Program::read_instance,
@@ -321,6 +322,7 @@ pub(super) fn version(
                 product.reads_shard = x.reads_shard;
                 product.receivers = &receivers;
                 product.constants = &constants;
+                product.chooses_loops = chooses_loops;
                 product.contracts = contracts.clone();
                 match mode {
                     Mode::Enter => product.enter(),

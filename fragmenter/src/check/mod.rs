@@ -56,6 +56,11 @@
 //! (`guard.rs`). Under edits, "the original" is the method with the edits applied to the edges of
 //! its flow graph (`reference.rs`).
 //!
+//! **Copies.** A version may have a fragment several times: for paths that are duplicated, and for loops
+//! that are unswitched. Nodes are pairs of positions, so several positions of the emitted side may have the
+//! same position of the original, and each copy is compared on its own. Copies therefore need no rule. Only
+//! the test that chooses between copies of a loop has one (`product/loop_choice.rs`).
+//!
 //! **Null-pointer messages.** HotSpot analyses the code of a method when the message of a
 //! `NullPointerException` is read, and crashes for some valid code
 //! ([`crate::hotspot::null_message`]). This analysis must be sound for emitted code if it is sound for

@@ -175,11 +175,13 @@ impl ReferenceProgram {
                         overlay.entry = n;
                     }
                 }
-                // These concern the placement of code, the tests before calls, and guards.
+                // These concern the placement of code, copies of code, the tests before calls, and guards.
                 Edit::Split { .. }
                 | Edit::Passes { .. }
                 | Edit::Receiver { .. }
-                | Edit::Constant { .. } => {}
+                | Edit::Constant { .. }
+                | Edit::Duplicate { .. }
+                | Edit::Unswitch { .. } => {}
                 Edit::Replace { fragment, by } => {
                     let (f, by) = (known(fragment)?, known(by)?);
                     let ours: Vec<usize> = overlay.blocks[f].out.iter().map(|o| o.1).collect();

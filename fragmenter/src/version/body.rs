@@ -18,6 +18,7 @@
 
 mod code_attribute;
 mod external_counts;
+mod loop_choice;
 mod out_of_line;
 mod parameter_guard;
 mod part;
@@ -417,9 +418,14 @@ impl BodyEmitter<'_, '_> {
 
     fn emit_node(&mut self, id: FragmentId) -> Result<(), Refusal> {
         let label = self.nodes[id.index()];
+        // A copy has the checks and the advice of the fragment that was copied.
+        let origin = self.patched.origin(id);
         self.a.place(label);
         let state = self.state(id);
         self.frame_at(label, state.clone());
+        if let Some(choice) = self.patched.nodes[id.index()].choice.clone() {
+            return self.emit_loop_choice(id, choice);
+        }
         if let (Some(frame), Some(guard)) = (self.slots.frame, self.guards.get(&id).copied()) {
             self.a.local(ALOAD, frame);
             self.a.branch(IFNONNULL, guard);
@@ -429,21 +435,21 @@ impl BodyEmitter<'_, '_> {
         let point = self
             .points
             .iter()
-            .position(|p| p.kind == PointKind::Fragment && p.fragment == id);
+            .position(|p| p.kind == PointKind::Fragment && p.fragment == origin);
         if let Some(point) = point.filter(|point| self.is_checked(*point)) {
             self.emit_check(point)?;
         }
         let code = self.patched.nodes[id.index()].code;
         let first = self.first_instruction(code);
         let own = self.here();
-        if self.slots.looked_at.contains(&id) {
+        if self.slots.looked_at.contains(&origin) {
             self.look_at_window()?;
         }
         for probe in self
             .plan
             .probes
             .iter()
-            .filter(|p| p.site == Site::Before(id))
+            .filter(|p| p.site == Site::Before(origin))
         {
             self.e.weave(&mut self.a, &self.slots, &probe.action)?;
         }
@@ -685,7 +691,8 @@ impl BodyEmitter<'_, '_> {
         Ok(())
     }
 
-    fn advice_after(&mut self, id: FragmentId, op: u8) -> Result<(), Refusal> {
+    fn advice_after(&mut self, node: FragmentId, op: u8) -> Result<(), Refusal> {
+        let id = self.patched.origin(node);
         for probe in self
             .plan
             .probes
@@ -744,17 +751,20 @@ impl BodyEmitter<'_, '_> {
 
     fn has_edge_advice(&self, from: FragmentId, to: FragmentId) -> bool {
         let probes = &self.plan.probes;
-        self.loop_edge(from, to).is_some() || probes.iter().any(|p| p.site == Site::Edge(from, to))
+        let edge = self.edge_site(from, to);
+        self.loop_edge(from, to).is_some() || probes.iter().any(|p| p.site == edge)
+    }
+
+    /// The edge between two nodes as the site of advice. An edge of a copy has the advice of the edge that was
+    /// copied.
+    fn edge_site(&self, from: FragmentId, to: FragmentId) -> Site {
+        Site::Edge(self.patched.origin(from), self.patched.origin(to))
     }
 
     fn emit_fall_through(&mut self, from: FragmentId, to: Label) -> Result<(), Refusal> {
         let node = self.target_node(from, to)?;
-        for probe in self
-            .plan
-            .probes
-            .iter()
-            .filter(|p| p.site == Site::Edge(from, node))
-        {
+        let edge = self.edge_site(from, node);
+        for probe in self.plan.probes.iter().filter(|p| p.site == edge) {
             self.e.weave(&mut self.a, &self.slots, &probe.action)?;
         }
         if let Some(loop_edge) = self.loop_edge(from, node) {

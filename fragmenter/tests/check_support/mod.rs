@@ -103,6 +103,17 @@ pub enum ProbeSet {
     /// The probes of `Everything` without derived counters, random edits of some methods, and constants for
     /// all parameters that may be constants.
     Constants,
+    /// The probes of `Everything` without derived counters, random edits of some methods, and copies of random
+    /// paths and loops. A mutant that leads to another copy changes nothing, so `path_mutants.rs` and `loop_mutants.rs`
+    /// have the mutants of copies.
+    Copies,
+}
+
+impl ProbeSet {
+    fn has_edits(self) -> bool {
+        use ProbeSet::*;
+        matches!(self, Edits | Parts | Receivers | Constants | Copies)
+    }
 }
 
 /// The live local variables of a fragment, as the values of a log.
@@ -129,7 +140,11 @@ pub fn probes(method: &Method, probe_set: ProbeSet, slots: &mut u32) -> Vec<Prob
                 add(Site::Before(f), &|slot| ProbeAction::Count { slot });
             }
         }
-        ProbeSet::Everything | ProbeSet::Parts | ProbeSet::Receivers | ProbeSet::Constants => {
+        ProbeSet::Everything
+        | ProbeSet::Parts
+        | ProbeSet::Receivers
+        | ProbeSet::Constants
+        | ProbeSet::Copies => {
             add(Site::Entry, &|_| ProbeAction::Start {
                 slot: CounterSlot(0),
             });
@@ -283,6 +298,41 @@ fn constants(method: &Method, armed: &ArmedCode, edits: &mut Vec<Edit>, random: 
     }
 }
 
+/// Copies up to four random paths and loops, after the edits. Some of the methods are split too.
+fn copies(method: &Method, armed: &ArmedCode, edits: &mut Vec<Edit>, random: &mut SplitMix) {
+    match random.below(3) {
+        0 => edits.clear(),
+        1 => split(method, armed, edits, random),
+        _ => {}
+    }
+    let before = edits.len();
+    for _ in 0..12 {
+        let mut at = FragmentId(random.below(method.flow.len()) as u32);
+        let mut path = vec![at];
+        for _ in 0..1 + random.below(6) {
+            let next = method.flow.successors(at);
+            if next.is_empty() {
+                break;
+            }
+            at = next[random.below(next.len())];
+            path.push(at);
+        }
+        edits.push(match random.below(2) {
+            0 => Edit::Duplicate { path: path.into() },
+            _ => Edit::Unswitch { fragment: path[0] },
+        });
+        if patch::apply(method, edits, &armed.points).is_err() {
+            edits.pop();
+        }
+        if edits.len() == before + 4 {
+            break;
+        }
+    }
+    if edits.len() == before {
+        edits.clear();
+    }
+}
+
 /// Returns up to three fragments that may have an edit point because of earlier edits.
 fn edit_points(
     method: &Method,
@@ -333,10 +383,7 @@ pub fn versions(
         let Ok(armed) = arming::layout(&method, policy, true) else {
             continue;
         };
-        let is_edited = matches!(
-            probe_set,
-            ProbeSet::Edits | ProbeSet::Parts | ProbeSet::Receivers | ProbeSet::Constants
-        );
+        let is_edited = probe_set.has_edits();
         let mut edits = if is_edited {
             edits(&method, &armed, &mut random)
         } else {
@@ -350,6 +397,9 @@ pub fn versions(
         }
         if probe_set == ProbeSet::Constants {
             constants(&method, &armed, &mut edits, &mut random);
+        }
+        if probe_set == ProbeSet::Copies {
+            copies(&method, &armed, &mut edits, &mut random);
         }
         if probe_set == ProbeSet::Receivers {
             receivers(&method, &armed, &mut edits, &mut random);
@@ -470,10 +520,7 @@ pub fn check_all(
     }
     for version in versions(&file, &anchor, policy, probe_set, seed) {
         let emitted = ClassFile::parse(&version.bytes).unwrap();
-        if matches!(
-            probe_set,
-            ProbeSet::Edits | ProbeSet::Parts | ProbeSet::Receivers | ProbeSet::Constants
-        ) {
+        if probe_set.has_edits() {
             totals.edited += version.expected.len();
         }
         let start = Instant::now();

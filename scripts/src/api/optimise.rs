@@ -3,10 +3,10 @@
 
 use super::convert::{ApiResult, api_error, number};
 use super::handle::InstrumentHandle;
-use super::patch::{Patch, apply};
+use super::patch::{Patch, apply, duplicate_path, unswitch_loop};
 use super::selection::SelectedMethods;
 use crate::context::PlanContext;
-use rhai::{Dynamic, Engine, INT, Map};
+use rhai::{Array, Dynamic, Engine, INT, Map};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use veneer_instruments::{EditKind, InstrumentId, MethodPasses, MethodPattern, PointRow};
@@ -103,6 +103,54 @@ fn specialise_options(options: &Map) -> ApiResult<EditKind> {
         (Some(parameter), Some(value)) => Ok(EditKind::Specialise { parameter, value }),
         _ => api_error("\"specialise\" needs both: write #{ parameter: 0, value: 8 }"),
     }
+}
+
+/// The names of the transformations, for the error that refuses another name.
+const TRANSFORMATIONS: &str =
+    "\"huge\", \"devirtualise\", \"specialise\", \"superblock\" and \"unswitch\"";
+
+/// The options of `optimise("superblock", …)`: either a path, or the counter of blocks that chooses it.
+enum SuperblockOptions {
+    Path(Array),
+    Counts(InstrumentId),
+}
+
+impl SuperblockOptions {
+    fn read(options: &Map) -> ApiResult<SuperblockOptions> {
+        let mut read = Vec::new();
+        for (name, value) in options {
+            read.push(match name.as_str() {
+                "path" => SuperblockOptions::Path(value.clone().into_array().or_else(|found| {
+                    api_error::<Array>(format!(
+                        "path: an array of fragments is needed, not a value of type {found}"
+                    ))
+                })?),
+                "counts" => SuperblockOptions::Counts(counter(value)?),
+                other => {
+                    return api_error(format!(
+                        "`{other}` is no option of \"superblock\"; it has path and counts"
+                    ));
+                }
+            });
+        }
+        match (read.pop(), read.pop()) {
+            (Some(one), None) => Ok(one),
+            _ => api_error(
+                "\"superblock\" needs either: write #{ path: [2, 5, 6] }, or #{ counts: m.blocks().before(counter()) }",
+            ),
+        }
+    }
+}
+
+/// The option of `optimise("unswitch", …)`: the fragment that ends with the branch.
+fn branch(options: &Map) -> ApiResult<&Dynamic> {
+    if let Some(other) = options.keys().find(|name| *name != "branch") {
+        return api_error(format!(
+            "`{other}` is no option of \"unswitch\"; it has branch"
+        ));
+    }
+    let found = options.get("branch").map(Ok);
+    found.unwrap_or_else(|| api_error("\"unswitch\" needs a fragment: write #{ branch: 5 }"))
 }
 
 /// The value of a parameter, as the JVM keeps it.
@@ -209,16 +257,26 @@ fn optimise(
         let constant = specialise_options(options)?;
         return apply(context, methods, vec![constant], Vec::new());
     }
+    let counted = |id| passes(context.with_runtime(|runtime| runtime.rows(id)));
+    if transformation == "superblock" {
+        return match SuperblockOptions::read(options)? {
+            SuperblockOptions::Path(path) => duplicate_path(context, methods, path),
+            SuperblockOptions::Counts(id) => {
+                let frequent = EditKind::Duplicate { path: Vec::new() };
+                apply(context, methods, vec![frequent], counted(id))
+            }
+        };
+    }
+    if transformation == "unswitch" {
+        return unswitch_loop(context, methods, branch(options)?);
+    }
     if transformation != "huge" {
         return api_error(format!(
-            "`{transformation}` is no transformation; there are \"huge\", \"devirtualise\" and \"specialise\""
+            "`{transformation}` is no transformation; there are {TRANSFORMATIONS}"
         ));
     }
     let options = HugeOptions::read(options)?;
-    let counted = options.counts.map(|id| {
-        let rows = context.with_runtime(|runtime| runtime.rows(id));
-        passes(rows)
-    });
+    let counted = options.counts.map(counted);
     let budget = options.bytes.unwrap_or(PART_BYTES);
     let split = EditKind::Split { budget };
     apply(context, methods, vec![split], counted.unwrap_or_default())
@@ -327,6 +385,40 @@ mod tests {
             let error = read(text).err().map(|e| e.to_string()).unwrap_or_default();
             assert!(error.contains(part), "{text}: {error}");
         }
+    }
+
+    #[test]
+    fn a_superblock_has_a_path_or_counts() {
+        let read = |text: &str| {
+            let options: Map = Engine::new().eval(text).expect("a map");
+            SuperblockOptions::read(&options)
+        };
+        let path = read("#{ path: [2, 5] }");
+        assert!(matches!(path, Ok(SuperblockOptions::Path(path)) if path.len() == 2));
+        let counts = read("#{ counts: \"i3\" }");
+        assert!(matches!(counts, Ok(SuperblockOptions::Counts(_))));
+        for (text, part) in [
+            ("#{}", "needs either"),
+            ("#{ path: [2, 5], counts: \"i3\" }", "needs either"),
+            ("#{ path: 5 }", "an array of fragments"),
+            ("#{ counts: 5 }", "is no counter"),
+            ("#{ trace: [2] }", "path and counts"),
+        ] {
+            let error = read(text).err().map(|e| e.to_string()).unwrap_or_default();
+            assert!(error.contains(part), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn an_unswitched_loop_has_a_branch() {
+        let read = |text: &str| {
+            let options: Map = Engine::new().eval(text).expect("a map");
+            let found = branch(&options).map(|b| b.as_int().ok());
+            found.map_err(|e| e.to_string())
+        };
+        assert_eq!(read("#{ branch: 5 }"), Ok(Some(5)));
+        assert!(read("#{}").is_err_and(|e| e.contains("needs a fragment")));
+        assert!(read("#{ branch: 5, at: 3 }").is_err_and(|e| e.contains("it has branch")));
     }
 
     #[test]

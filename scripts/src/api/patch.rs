@@ -37,6 +37,8 @@ enum WrittenEdit {
     Redirect([FragmentName; 3]),
     Skip(FragmentName),
     Replace([FragmentName; 2]),
+    Duplicate(Vec<FragmentName>),
+    Unswitch(FragmentName),
     /// A transformation, which only `optimise` makes.
     Optimise(EditKind),
 }
@@ -64,6 +66,11 @@ impl fmt::Display for WrittenEdit {
             }
             WrittenEdit::Skip(fragment) => write!(f, "skip {fragment}"),
             WrittenEdit::Replace([fragment, by]) => write!(f, "replace {fragment} by {by}"),
+            WrittenEdit::Duplicate(path) => {
+                write!(f, "duplicate")?;
+                path.iter().try_for_each(|name| write!(f, " {name}"))
+            }
+            WrittenEdit::Unswitch(fragment) => write!(f, "unswitch {fragment}"),
             WrittenEdit::Optimise(edit) => write!(f, "{edit}"),
         }
     }
@@ -79,7 +86,14 @@ impl From<EditKind> for WrittenEdit {
             EditKind::Replace { fragment, by } => {
                 WrittenEdit::Replace([fragment, by].map(FragmentName::Number))
             }
+            EditKind::Unswitch { fragment } => {
+                WrittenEdit::Unswitch(FragmentName::Number(fragment))
+            }
+            EditKind::Duplicate { path } if !path.is_empty() => {
+                WrittenEdit::Duplicate(path.into_iter().map(FragmentName::Number).collect())
+            }
             transformation @ (EditKind::Split { .. }
+            | EditKind::Duplicate { .. }
             | EditKind::Devirtualise { .. }
             | EditKind::Specialise { .. }) => WrittenEdit::Optimise(transformation),
         }
@@ -136,6 +150,15 @@ impl WrittenEdit {
                 fragment: number(fragment)?,
                 by: number(by)?,
             },
+            WrittenEdit::Duplicate(ref path) => EditKind::Duplicate {
+                path: path
+                    .iter()
+                    .map(|name| number(*name))
+                    .collect::<ApiResult<_>>()?,
+            },
+            WrittenEdit::Unswitch(fragment) => EditKind::Unswitch {
+                fragment: number(fragment)?,
+            },
             WrittenEdit::Optimise(ref edit) => edit.clone(),
         })
     }
@@ -151,6 +174,40 @@ fn skip(fragment: Dynamic) -> ApiResult<WrittenEdit> {
 
 fn replace(fragment: Dynamic, by: Dynamic) -> ApiResult<WrittenEdit> {
     FragmentName::of_each([fragment, by]).map(WrittenEdit::Replace)
+}
+
+/// The path of `duplicate`, which has two fragments or more.
+fn path_of(path: &Array) -> ApiResult<Vec<FragmentName>> {
+    match path.len() {
+        0 | 1 => api_error(format!(
+            "a path of {} fragments has no edge: write duplicate([2, 5, 6])",
+            path.len()
+        )),
+        _ => path.iter().map(FragmentName::from_value).collect(),
+    }
+}
+
+fn duplicate(path: Array) -> ApiResult<WrittenEdit> {
+    path_of(&path).map(WrittenEdit::Duplicate)
+}
+
+/// Copies a path of the selected methods; see [`super::optimise`].
+pub(super) fn duplicate_path(
+    context: &PlanContext,
+    methods: &SelectedMethods,
+    path: Array,
+) -> ApiResult<Patch> {
+    edit(context, methods, &[duplicate(path)?])
+}
+
+/// Copies a loop of the selected methods; see [`super::optimise`].
+pub(super) fn unswitch_loop(
+    context: &PlanContext,
+    methods: &SelectedMethods,
+    fragment: &Dynamic,
+) -> ApiResult<Patch> {
+    let fragment = FragmentName::from_value(fragment)?;
+    edit(context, methods, &[WrittenEdit::Unswitch(fragment)])
 }
 
 fn edit(
@@ -222,6 +279,7 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<PlanContext>) {
     engine.register_fn("redirect", redirect);
     engine.register_fn("skip", skip);
     engine.register_fn("replace", replace);
+    engine.register_fn("duplicate", duplicate);
     register_edits(engine, context);
     let plan = context.clone();
     engine.register_fn("edits", move || -> Array {
@@ -265,6 +323,11 @@ fn register_edits(engine: &mut Engine, context: &Arc<PlanContext>) {
         move |methods: &mut SelectedMethods, fragment: Dynamic, by: Dynamic| {
             edit(&plan, methods, &[replace(fragment, by)?])
         },
+    );
+    let plan = context.clone();
+    engine.register_fn(
+        "duplicate",
+        move |methods: &mut SelectedMethods, path: Array| duplicate_path(&plan, methods, path),
     );
     let plan = context.clone();
     engine.register_fn(

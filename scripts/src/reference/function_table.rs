@@ -737,7 +737,7 @@ pub(super) const GROUPS: &[Group] = &[
             },
             Function {
                 name: "edit",
-                usage: "methods(…).edit([redirect(from, to, target), skip(fragment), replace(fragment, by)])",
+                usage: "methods(…).edit([redirect(from, to, target), skip(fragment), replace(fragment, by), duplicate(path)])",
                 returns: "patch",
                 description: "Several edits, which take effect together or not at all.",
             },
@@ -758,6 +758,24 @@ pub(super) const GROUPS: &[Group] = &[
                 usage: "methods(…).optimise(\"specialise\", #{ parameter: 1, value: 8 })",
                 returns: "patch",
                 description: "Makes a parameter a constant in calls that have this value, so that the JIT compiler folds what depends on it. Other calls run the method as it is. No result changes. `parameter` is its number from 0; its type is int, boolean, byte, short or char. Error: there is no such parameter (`NoParameter`), or the method assigns it (`ParameterAssigned`).",
+            },
+            Function {
+                name: "optimise",
+                usage: "methods(…).optimise(\"superblock\", #{ path: [2, 5, 6] }) or methods(…).optimise(\"superblock\", #{ counts: c })",
+                returns: "patch",
+                description: "Copies the fragments of a path from its first merge on, so that the path has no side entries and the JIT compiler knows what holds on it. No result changes. `path` has the fragments in order; with `counts`, a counter of blocks or its id, it is the path that was passed most often. Error: the method has no such path (`UnknownEdge`), the path has no side entry (`NoSideEntry`), or it passes the header of a loop (`PathEntersLoop`).",
+            },
+            Function {
+                name: "duplicate",
+                usage: "methods(…).duplicate(path)",
+                returns: "patch",
+                description: "The same as `optimise(\"superblock\", #{ path: path })`.",
+            },
+            Function {
+                name: "optimise",
+                usage: "methods(…).optimise(\"unswitch\", #{ branch: 5 })",
+                returns: "patch",
+                description: "Copies the innermost loop around a fragment that ends with a branch, one copy for each outcome, and chooses between them at the loop's entry. No result changes. `branch` is the fragment. Its condition must be made of local variables that the loop does not assign, and of constants. Error: it is not (`NotInvariant`), or the loop catches exceptions inside (`LoopWithHandler`).",
             },
             Function {
                 name: "virtual_speedup",

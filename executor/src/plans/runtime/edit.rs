@@ -16,6 +16,7 @@ use std::sync::Arc;
 use veneer_fragmenter::Refusal;
 use veneer_fragmenter::arming::ArmedCode;
 use veneer_fragmenter::classfile::ClassFile;
+use veneer_fragmenter::duplication::frequent_path;
 use veneer_fragmenter::endless::endless_fragment;
 use veneer_fragmenter::flowgraph::FragmentId;
 use veneer_fragmenter::method::Method;
@@ -189,11 +190,24 @@ impl RuntimeHandle {
                 EditKind::Skip { fragment } => Edit::Skip { fragment },
                 EditKind::Replace { fragment, by } => Edit::Replace { fragment, by },
                 EditKind::Split { budget } => Edit::Split { budget },
+                EditKind::Unswitch { fragment } => Edit::Unswitch { fragment },
                 EditKind::Specialise { parameter, value } => {
                     let slot = parameter_slot(method, parameter);
                     let slot = slot.map_err(|reason| refused(class, label, kind, &reason))?;
                     Edit::Constant { slot, value }
                 }
+                EditKind::Duplicate { ref path } if path.is_empty() => {
+                    let passes = passes_of(spec, class.dotted.as_str(), label);
+                    let passes = passes.filter_map(|edit| match edit {
+                        Edit::Passes { fragment, count } => Some((fragment, count)),
+                        _ => None,
+                    });
+                    let path = frequent_path(method, &passes.collect());
+                    Edit::Duplicate { path: path.into() }
+                }
+                EditKind::Duplicate { ref path } => Edit::Duplicate {
+                    path: path.as_slice().into(),
+                },
                 EditKind::Devirtualise {
                     ref calls,
                     ref receivers,

@@ -75,6 +75,14 @@ impl<'x> Product<'x, '_> {
             r.emitted_at = on;
             return Ok(true);
         }
+        let words = if (IF_ICMPEQ..=IF_ACMPNE).contains(op) {
+            2
+        } else {
+            1
+        };
+        if self.is_loop_choice(r) {
+            return self.choose_loop(from, r, words, taken);
+        }
         let (expected, to) = match self.next_visible(r)? {
             Instruction::Branch { op, target } if *op != GOTO => (*op, *target),
             _ => return Err(Failure::Branch(self.at(r))),
@@ -83,11 +91,6 @@ impl<'x> Product<'x, '_> {
         if !same && inverse(expected) != *op {
             return Err(Failure::Branch(self.at(r)));
         }
-        let words = if (IF_ICMPEQ..=IF_ACMPNE).contains(op) {
-            2
-        } else {
-            1
-        };
         self.operands(r, words)?;
         let (jump, fall) = (
             self.original.branch_target(r.original_at, to),

@@ -21,6 +21,7 @@ mod branch;
 mod effect;
 mod entry_states;
 mod handlers;
+mod loop_choice;
 mod merging;
 mod node;
 mod parameter_guard;
@@ -115,6 +116,8 @@ pub(super) struct Product<'x, 'c> {
     pub receivers: &'x [(u16, Arc<str>)],
     /// The local variables that the plan makes constants, with their values.
     pub constants: &'x [(u16, i32)],
+    /// Whether the plan copies loops, between which the emitted side chooses.
+    pub chooses_loops: bool,
     /// Frame contracts by point number. For a version, they are given; for an armed body, they are
     /// found.
     pub contracts: Vec<Option<FrameContract>>,
@@ -162,6 +165,7 @@ impl<'x, 'c> Product<'x, 'c> {
             reads_shard: false,
             receivers: &[],
             constants: &[],
+            chooses_loops: false,
             contracts: Vec::new(),
             live: None,
             values: Values::default(),

@@ -92,12 +92,8 @@ impl BodyEmitter<'_, '_> {
             self.a.place(label);
             let state = self.state(to);
             self.frame_at(label, state);
-            for probe in self
-                .plan
-                .probes
-                .iter()
-                .filter(|p| p.site == Site::Edge(from, to))
-            {
+            let edge = self.edge_site(from, to);
+            for probe in self.plan.probes.iter().filter(|p| p.site == edge) {
                 self.e.weave(&mut self.a, &self.slots, &probe.action)?;
             }
             if let Some(loop_edge) = self.loop_edge(from, to) {

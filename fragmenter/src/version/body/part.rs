@@ -12,7 +12,7 @@ impl BodyEmitter<'_, '_> {
     /// Whether a node is in the part of the body. A body that is no part has all nodes.
     pub fn has(&self, node: FragmentId) -> bool {
         let parts = self.patched.parts.as_ref();
-        let of_node = parts.map(|parts| parts.part(node));
+        let of_node = parts.map(|parts| parts.part(self.patched.origin(node)));
         self.part.is_none_or(|part| of_node == Some(part))
     }
 
@@ -39,7 +39,8 @@ impl BodyEmitter<'_, '_> {
         if let Some(label) = self.moves.get(&node) {
             return Ok(*label);
         }
-        let is = |p: &Point| p.kind == PointKind::Fragment && p.fragment == node;
+        let origin = self.patched.origin(node);
+        let is = |p: &Point| p.kind == PointKind::Fragment && p.fragment == origin;
         let point = self.points.iter().position(is).ok_or_else(|| {
             Refusal::Internal(format!(
                 "{node} is in another part and has no capture point"
