@@ -3,10 +3,13 @@
 use crate::advice::Site;
 use crate::bytecode::opcode::mnemonic;
 use crate::code_hash::CodeHash;
+use crate::devirtualisation::{VirtualCall, virtual_calls};
 use crate::flowgraph::{Fragment, FragmentId};
 use crate::method::Method;
 use crate::points::{Point, reachable};
 use crate::readable::Readable;
+use crate::specialisation::{check_constant, parameter_slot};
+use crate::types::Type;
 use std::collections::HashSet;
 
 /// The flow graph of a method. Fragments are identified by their numbers, from 0.
@@ -18,11 +21,24 @@ pub struct GraphListing {
     pub edges: Vec<(u32, u32)>,
     /// The fragments by number.
     pub places: Vec<PlaceListing>,
+    /// The parameters without the receiver.
+    pub parameters: Vec<ParameterListing>,
+}
+
+/// A parameter of a method.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ParameterListing {
+    /// The Java type.
+    pub kind: String,
+    /// True if the method assigns no value to the parameter and its type is one of those that can be a constant.
+    pub can_be_constant: bool,
 }
 
 /// A fragment as a join point at which instruments can be placed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PlaceListing {
+    /// The pc of the first instruction.
+    pub pc: u16,
     /// Source line of the first instruction.
     pub line: Option<u16>,
     /// Mnemonics of the fragment's instructions.
@@ -36,6 +52,8 @@ pub struct PlaceListing {
     pub is_reachable: bool,
     /// Names and types of the variables that code can read at the start.
     pub variables: Vec<(String, String)>,
+    /// The virtual calls whose receivers can be tested.
+    pub calls: Vec<VirtualCall>,
 }
 
 /// Lists the flow graph of a method with these capture points.
@@ -43,7 +61,9 @@ pub fn graph(method: &Method, points: &[Point]) -> GraphListing {
     let reached: HashSet<FragmentId> = reachable(method, points).into_iter().collect();
     let headers: HashSet<usize> = method.loops.headers().map(|n| n.index()).collect();
     let readable = Readable::new(method, points);
+    let calls = virtual_calls(method);
     let place = |f: &Fragment| PlaceListing {
+        pc: f.start,
         line: method.line(f.start),
         instructions: method.instructions[f.instructions.clone()]
             .iter()
@@ -56,6 +76,11 @@ pub fn graph(method: &Method, points: &[Point]) -> GraphListing {
         is_header: headers.contains(&f.id.index()),
         is_reachable: reached.contains(&f.id),
         variables: readable.variables(Site::Before(f.id)),
+        calls: {
+            let inside = calls.iter();
+            let inside = inside.filter(|call| method.flow.fragment_containing(call.pc) == f.id);
+            inside.cloned().collect()
+        },
     };
     let mut edges = Vec::new();
     for f in method.flow.fragments() {
@@ -65,5 +90,17 @@ pub fn graph(method: &Method, points: &[Point]) -> GraphListing {
         hash: CodeHash::from_method(method),
         edges,
         places: method.flow.fragments().map(place).collect(),
+        parameters: parameters(method, points),
     }
+}
+
+fn parameters(method: &Method, points: &[Point]) -> Vec<ParameterListing> {
+    let types = method.signature.parameters.iter();
+    let one = |(number, kind): (u16, &Type)| ParameterListing {
+        kind: kind.to_string(),
+        can_be_constant: parameter_slot(method, number)
+            .and_then(|slot| check_constant(method, slot, points.first()))
+            .is_ok(),
+    };
+    (0..).zip(types).map(one).collect()
 }
