@@ -80,6 +80,8 @@ pub struct Graph {
 /// A parameter of a method, by its number from 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Parameter {
+    /// The name by which code can read the parameter at the entry.
+    pub name: String,
     /// The Java type.
     #[serde(rename = "type")]
     pub kind: String,

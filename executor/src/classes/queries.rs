@@ -204,6 +204,7 @@ fn graph_of(method: ArmedMethod, analysed: &AnalysedMethod) -> Graph {
         },
     };
     let parameter = |one: ParameterListing| Parameter {
+        name: one.name,
         kind: one.kind,
         can_be_constant: one.can_be_constant,
     };

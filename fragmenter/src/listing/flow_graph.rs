@@ -9,8 +9,8 @@ use crate::method::Method;
 use crate::points::{Point, reachable};
 use crate::readable::Readable;
 use crate::specialisation::{check_constant, parameter_slot};
-use crate::types::Type;
 use std::collections::HashSet;
+use veneer_names::LocalSlot;
 
 /// The flow graph of a method. Fragments are identified by their numbers, from 0.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -28,6 +28,8 @@ pub struct GraphListing {
 /// A parameter of a method.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ParameterListing {
+    /// The name by which code can read the parameter where activations begin.
+    pub name: String,
     /// The Java type.
     pub kind: String,
     /// True if the method assigns no value to the parameter and its type is one of those that can be a constant.
@@ -95,12 +97,17 @@ pub fn graph(method: &Method, points: &[Point]) -> GraphListing {
 }
 
 fn parameters(method: &Method, points: &[Point]) -> Vec<ParameterListing> {
-    let types = method.signature.parameters.iter();
-    let one = |(number, kind): (u16, &Type)| ParameterListing {
-        kind: kind.to_string(),
-        can_be_constant: parameter_slot(method, number)
-            .and_then(|slot| check_constant(method, slot, points.first()))
-            .is_ok(),
-    };
-    (0..).zip(types).map(one).collect()
+    let mut slot = u16::from(!method.is_static());
+    let mut all = Vec::new();
+    for (number, kind) in (0..).zip(&method.signature.parameters) {
+        all.push(ParameterListing {
+            name: method.variable_name(LocalSlot(slot), 0),
+            kind: kind.to_string(),
+            can_be_constant: parameter_slot(method, number)
+                .and_then(|slot| check_constant(method, slot, points.first()))
+                .is_ok(),
+        });
+        slot += kind.width();
+    }
+    all
 }

@@ -41,6 +41,7 @@ pub(super) fn graph(graph: &Graph) -> Option<Map> {
 fn parameter(number: usize, parameter: &Parameter) -> Dynamic {
     let mut map = Map::new();
     map.insert("number".into(), int(number as u64).into());
+    map.insert("name".into(), parameter.name.clone().into());
     map.insert("type".into(), parameter.kind.clone().into());
     map.insert("constant".into(), parameter.can_be_constant.into());
     map.into()

@@ -68,7 +68,7 @@ pub(super) const GROUPS: &[Group] = &[
                 name: "graphs",
                 usage: "methods(…).graphs()",
                 returns: "array of maps",
-                description: "The flow graph of each method: `class`, `method`, `fragments` (the number of fragments), `hash` (of the code), `edges` (pairs of numbers) and `blocks`. Each block has `number`, `line`, `pc`, `instructions`, `size`, `depth`, `header`, `reachable`, `variables` and `calls`: the virtual calls whose receivers an edit can test, with `pc`, `line` and `target`. `parameters` has `number`, `type` and `constant`: whether an edit can make the parameter a constant.",
+                description: "The flow graph of each method: `class`, `method`, `fragments` (the number of fragments), `hash` (of the code), `edges` (pairs of numbers) and `blocks`. Each block has `number`, `line`, `pc`, `instructions`, `size`, `depth`, `header`, `reachable`, `variables` and `calls`: the virtual calls whose receivers an edit can test, with `pc`, `line` and `target`. `parameters` has `number`, `name`, `type` and `constant`: whether an edit can make the parameter a constant.",
             },
             Function {
                 name: "fragment_at",

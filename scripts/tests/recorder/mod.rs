@@ -328,6 +328,7 @@ impl Runtime for Recorder {
             ..Block::default()
         };
         let parameter = |can_be_constant| Parameter {
+            name: "n".to_owned(),
             kind: "int".to_owned(),
             can_be_constant,
         };
