@@ -18,7 +18,7 @@ fn blocks(tag: &str) -> Result<Vec<String>, Box<dyn std::error::Error>> {
     Ok(rest.filter_map(block).collect())
 }
 
-/// The hits in a line of the plan, such as `3614625 times call Zoo$Animal::weight @31 on Zoo$Cow`.
+/// The hits in a line of the plan, such as `222894606 times call Zoo$Animal::weight @31 on Zoo$Cow`.
 fn hits(out: &str, end: &str) -> Option<u64> {
     let line = out.lines().find(|line| line.ends_with(end))?;
     line.split(' ').next()?.parse().ok()
