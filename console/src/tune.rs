@@ -14,6 +14,7 @@ mod decisions;
 mod experiment;
 mod program;
 mod receiver_profile;
+mod value_profile;
 
 use std::fs;
 use std::io::{self, BufWriter, Write};
@@ -48,6 +49,11 @@ pub fn run(arguments: &TuneArguments) -> Result<u8> {
             &selected,
             flag,
         )?);
+    }
+    if arguments.tries(TransformationName::Specialise) && !selected.is_empty() {
+        print_note(&"counting the values of parameters for some seconds");
+        let flag = interruption.flag();
+        found.extend(value_profile::candidates(arguments.pid, &selected, flag)?);
     }
     if found.is_empty() {
         print_note(
@@ -109,6 +115,9 @@ fn attempt(candidate: &Candidate) -> String {
             "trying to test the calls of {calls} in {method} for {}",
             receivers.join(", ")
         ),
+        Transformation::Specialise { parameter, value } => {
+            format!("trying parameter {parameter} of {method} as the constant {value}")
+        }
     }
 }
 

@@ -30,6 +30,7 @@ use crate::counted_steps::CountedSteps;
 use crate::flowgraph::FragmentId;
 use crate::types::Type;
 use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use veneer_names::{CounterSlot, LocalSlot, LogPoint};
 use veneer_probes::step::ComputationalType;
@@ -56,6 +57,23 @@ pub enum Site {
     /// At all external entries and exits: the places where activations enter or leave a fragment
     /// other than along an edge. See [`crate::counting`].
     Crossing,
+    /// At one outcome of a guard that an edit inserts. Versions without the guard do not have it. Only counters
+    /// can be placed there.
+    Guard(OutcomeKey),
+}
+
+/// The hash of an outcome of a guard ([`crate::guard_outcome`]). If two outcomes of one method had the same hash of
+/// 64 bits, both would be counted by the counters of both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct OutcomeKey(u64);
+
+impl OutcomeKey {
+    /// The key of an outcome.
+    pub fn from_outcome(outcome: &impl Hash) -> OutcomeKey {
+        let mut hasher = DefaultHasher::new();
+        outcome.hash(&mut hasher);
+        OutcomeKey(hasher.finish())
+    }
 }
 
 impl fmt::Display for Site {
@@ -70,6 +88,7 @@ impl fmt::Display for Site {
             Site::Return => f.write_str("return"),
             Site::Throw => f.write_str("throw"),
             Site::Crossing => f.write_str("crossing"),
+            Site::Guard(_) => f.write_str("guard"),
         }
     }
 }

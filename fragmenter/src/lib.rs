@@ -35,6 +35,7 @@ pub mod edit_points;
 pub mod endless;
 pub mod flowgraph;
 pub mod frames;
+pub mod guard_outcome;
 pub mod hotspot;
 pub mod inference;
 pub mod listing;

@@ -62,7 +62,7 @@ impl<'m> Readable<'m> {
                 let start = method.flow.get(f).map_or(0, |f| f.start);
                 (self.at_head(f), start)
             }
-            Site::Entry | Site::Return | Site::Throw | Site::Crossing => {
+            Site::Entry | Site::Return | Site::Throw | Site::Crossing | Site::Guard(_) => {
                 match self.points.first() {
                     Some(p) => (frame_state(p, method.code.max_locals), p.pc),
                     None => (State::default(), 0),

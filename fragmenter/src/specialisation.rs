@@ -33,6 +33,12 @@ pub fn parameter_slot(method: &Method, parameter: u16) -> Result<u16, Refusal> {
     Ok(receiver + before.map(Type::width).sum::<u16>())
 }
 
+/// The number of the parameter in a local slot.
+pub fn parameter_of_slot(method: &Method, slot: u16) -> Option<u16> {
+    let count = u16::try_from(method.signature.parameters.len()).ok()?;
+    (0..count).find(|parameter| parameter_slot(method, *parameter) == Ok(slot))
+}
+
 /// Checks that a slot can be a constant.
 ///
 /// # Errors

@@ -6,17 +6,19 @@ mod javac_support;
 use std::collections::HashSet;
 
 use veneer_fragmenter::Refusal;
+use veneer_fragmenter::advice::{Probe, ProbeAction};
 use veneer_fragmenter::arming;
 use veneer_fragmenter::bytecode::opcode::*;
 use veneer_fragmenter::bytecode::{Instruction, decode};
 use veneer_fragmenter::check::{self, Expected};
 use veneer_fragmenter::classfile::{ClassFile, Code, ExceptionRange};
 use veneer_fragmenter::devirtualisation::virtual_calls;
+use veneer_fragmenter::guard_outcome::{GuardOutcome, outcomes};
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::patch::{self, Edit};
 use veneer_fragmenter::policy::Policy;
 use veneer_fragmenter::version::{self, Bodies, VersionPlan};
-use veneer_names::MethodId;
+use veneer_names::{CounterSlot, MethodId};
 
 const SOURCE: &str = r#"
 class Tested {
@@ -36,6 +38,9 @@ class Tested {
 
 const CLASSES: [&str; 2] = ["Tested$Square", "Tested$Circle"];
 
+/// The slot of the first counter of an outcome.
+const FIRST_COUNTER: u32 = 40;
+
 /// A version of the method `run`, with what it must contain.
 struct Emitted {
     host: Vec<u8>,
@@ -44,6 +49,26 @@ struct Emitted {
 }
 
 fn emitted() -> Result<Emitted, Refusal> {
+    emitted_with(&[])
+}
+
+/// As [`emitted`], with a counter for each outcome of a test.
+fn emitted_with_counters() -> Result<Emitted, Refusal> {
+    let counted = |(n, outcome): (u32, &GuardOutcome)| Probe {
+        site: outcome.site(),
+        action: ProbeAction::Count {
+            slot: CounterSlot(FIRST_COUNTER + n),
+        },
+    };
+    // The pc of the first call does not depend on the counters.
+    let edits = emitted()?.expected.edits;
+    let all = outcomes(&edits);
+    let probes: Vec<Probe> = (0..).zip(&all).map(counted).collect();
+    assert_eq!(probes.len(), CLASSES.len() + 1);
+    emitted_with(&probes)
+}
+
+fn emitted_with(probes: &[Probe]) -> Result<Emitted, Refusal> {
     let classes = javac_support::compile(&[("Tested".into(), SOURCE.into())]);
     let host = classes["Tested"].last().cloned().unwrap_or_default();
     let (version, expected) = {
@@ -68,7 +93,7 @@ fn emitted() -> Result<Emitted, Refusal> {
             armed: &armed,
             edits: &edits,
             kept: &[],
-            probes: &[],
+            probes,
             clean: false,
         };
         let expected = Expected::version_contents(&plan);
@@ -221,6 +246,23 @@ fn falsified_tests_of_receivers_are_refused_by_name() -> Result<(), Refusal> {
         let found = failure(&emitted, &emitted.version, &expected);
         assert_eq!(found, Some("Operation"), "without test {left}");
     }
+    Ok(())
+}
+
+/// Each outcome has one counter, and the checker accepts only counters of the plan.
+#[test]
+fn counters_of_outcomes_are_those_of_the_plan() -> Result<(), Refusal> {
+    let emitted = emitted_with_counters()?;
+    assert_eq!(failure(&emitted, &emitted.version, &emitted.expected), None);
+    for left_out in 0..emitted.expected.counters.len() {
+        let mut expected = emitted.expected.clone();
+        expected.counters.remove(left_out);
+        let found = failure(&emitted, &emitted.version, &expected);
+        println!("without counter {left_out}: {found:?}");
+        assert!(found.is_some(), "without counter {left_out}");
+    }
+    let plain = emitted_with(&[])?.version;
+    assert!(emitted.version.len() > plain.len());
     Ok(())
 }
 

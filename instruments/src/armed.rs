@@ -72,11 +72,63 @@ pub struct Graph {
     pub edges: Vec<(u32, u32)>,
     /// The fragments, by number.
     pub blocks: Vec<Block>,
+    /// The parameters without the receiver.
+    #[serde(default)]
+    pub parameters: Vec<Parameter>,
+}
+
+/// A parameter of a method, by its number from 0.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Parameter {
+    /// The name by which code can read the parameter at the entry.
+    pub name: String,
+    /// The Java type.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Whether an edit can make the parameter a constant.
+    pub can_be_constant: bool,
+}
+
+/// A virtual call whose receiver an edit can test.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VirtualCallSite {
+    /// The pc of the call.
+    pub pc: u16,
+    /// The source line.
+    pub line: Option<u16>,
+    /// The class that the call names, the method and the parameters: `a.I::m(int)`.
+    pub target: String,
+}
+
+/// The graph of a method in the forms of `veneer fragments`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GraphDump {
+    /// The listing as text.
+    pub text: String,
+    /// A graph in the DOT language.
+    pub dot: String,
+    /// The listing as JSON.
+    pub json: String,
+}
+
+/// The graph of a method before and after edits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EditedGraph {
+    /// The name of the method, with its class and id.
+    #[serde(flatten)]
+    pub method: ArmedMethod,
+    /// The graph of the class file.
+    pub before: GraphDump,
+    /// The graph with the edits that are in effect, and with those that are tried.
+    pub after: GraphDump,
 }
 
 /// A fragment (here a basic block) of the original class file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Block {
+    /// The pc of the first instruction.
+    #[serde(default)]
+    pub pc: u16,
     /// The source line of the first instruction.
     pub line: Option<u16>,
     /// The mnemonics of the instructions.
@@ -90,6 +142,9 @@ pub struct Block {
     pub is_reachable: bool,
     /// The names and types of the variables that a probe can read at the beginning of the fragment.
     pub variables: Vec<(String, String)>,
+    /// The virtual calls whose receivers an edit can test.
+    #[serde(default)]
+    pub calls: Vec<VirtualCallSite>,
 }
 
 /// A request for a random sample of a list.

@@ -9,7 +9,7 @@ use crate::MethodPattern;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use veneer_measurements::{EditKind, PatchId};
-use veneer_names::FragmentId;
+use veneer_names::{FragmentId, MethodId};
 
 /// Edits that take effect together or not at all.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -23,6 +23,9 @@ pub struct EditSpec {
     /// How often blocks were passed, for transformations that ask for it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub passes: Vec<MethodPasses>,
+    /// If this is not empty, only methods with these ids are edited.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub only: Vec<MethodId>,
 }
 
 /// How often the blocks of a method were passed.

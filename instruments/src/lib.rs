@@ -34,7 +34,10 @@ pub mod table;
 mod tally;
 mod vm_event;
 
-pub use armed::{ArmedClass, ArmedMethod, Block, DescribedMethod, Graph, RandomSample};
+pub use armed::{
+    ArmedClass, ArmedMethod, Block, DescribedMethod, EditedGraph, Graph, GraphDump, Parameter,
+    RandomSample, VirtualCallSite,
+};
 pub use call_event::CallEventKind;
 pub use completion::complete_class_name;
 pub use edit::{EditSpec, EditSummary, MethodPasses, PatchSummary};

@@ -49,6 +49,9 @@ pub enum PointSelector {
     /// For a counter: the entry, every call and every allocation. For code: every call whose callee
     /// depends on the receiver; nothing is counted there.
     CallGraph,
+    /// Each outcome of the guards that the method's transformations have inserted so far. Only counters can be
+    /// placed there.
+    Guards,
 }
 
 /// A selector of instructions by their effect.
@@ -133,6 +136,7 @@ impl fmt::Display for PointSelector {
             PointSelector::Edge(edges) => f.write_str(&join(edges, |(a, b)| format!("f{a}->f{b}"))),
             PointSelector::Instructions(which) => write!(f, "{which}"),
             PointSelector::CallGraph => f.write_str("call graph"),
+            PointSelector::Guards => f.write_str("guards"),
             PointSelector::Line(lines) => write!(f, "line {}", join(lines, u16::to_string)),
         }
     }

@@ -5,10 +5,10 @@
 //! not depend on the JVM, and the agent does not depend on the script language.
 
 use crate::{
-    ArmedClass, ArmedMethod, EditKind, EditSpec, EditSummary, Graph, InstrumentId, InstrumentSpec,
-    InstrumentSummary, LogEvent, MethodPattern, PatchId, PatchSummary, PlanInstanceId, PointRow,
-    RandomSample, RefusalRow, SpeedupId, SpeedupSpec, SpeedupWindow, Tally, TallyKind, VmEventKind,
-    VmEventKinds,
+    ArmedClass, ArmedMethod, EditKind, EditSpec, EditSummary, EditedGraph, Graph, InstrumentId,
+    InstrumentSpec, InstrumentSummary, LogEvent, MethodPattern, PatchId, PatchSummary,
+    PlanInstanceId, PointRow, RandomSample, RefusalRow, SpeedupId, SpeedupSpec, SpeedupWindow,
+    Tally, TallyKind, VmEventKind, VmEventKinds,
 };
 use serde::{Deserialize, Serialize};
 
@@ -78,6 +78,15 @@ pub trait Runtime: Send + Sync {
     }
     /// Edits the flow graph of the selected methods. If the call fails, no method has changed.
     fn edit(&self, spec: EditSpec) -> Result<EditSummary, AttachError>;
+    /// Returns the flow graphs of the methods that a spec selects, before and after its edits, without making them. A
+    /// spec without edits shows those that are in effect.
+    ///
+    /// # Errors
+    /// The edits are refused, or the spec selects no loaded method.
+    fn edited_graphs(&self, spec: EditSpec) -> Result<Vec<EditedGraph>, AttachError> {
+        let _ = spec;
+        Ok(Vec::new())
+    }
     /// Returns all edits of all plans, in the order in which they were made, including undone ones.
     fn edits(&self) -> Vec<PatchSummary> {
         Vec::new()

@@ -9,6 +9,7 @@ mod handle;
 mod instrument;
 mod json;
 mod optimise;
+mod passes;
 mod patch;
 mod selection;
 mod speedup;
@@ -16,6 +17,7 @@ mod structure;
 mod tally;
 mod tally_row;
 pub(crate) mod timing;
+mod transformation;
 pub(crate) mod vm_events;
 
 use crate::component::Components;
@@ -38,6 +40,7 @@ pub(crate) fn register(
     call_stacks::register(engine, context);
     patch::register(engine, context);
     optimise::register(engine, context);
+    transformation::register(engine, context);
     speedup::register(engine, context);
     timing::register(engine, context);
     vm_events::register(engine, context);

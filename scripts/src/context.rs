@@ -13,7 +13,7 @@ use crate::plan::Plan;
 use crate::source_map::SourceMap;
 use parking_lot::Mutex;
 use rhai::{AST, FnPtr, Position};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -96,6 +96,8 @@ pub(crate) struct PlanContext {
     /// The component name and version that the plan has declared.
     declared: Mutex<Option<ComponentDeclaration>>,
     analyser: Mutex<Option<Analyser>>,
+    /// The transformations that the plan has declared, by their names.
+    transformations: Mutex<BTreeMap<String, FnPtr>>,
     /// Whether the analyser is running.
     pub(crate) analysing: AtomicBool,
     /// Whether the top level has ended.
@@ -132,6 +134,7 @@ impl PlanContext {
             warned: Mutex::default(),
             declared: Mutex::new(None),
             analyser: Mutex::new(None),
+            transformations: Mutex::default(),
             analysing: AtomicBool::new(false),
             has_loaded: AtomicBool::new(false),
             detached: AtomicBool::new(false),
@@ -207,6 +210,26 @@ impl PlanContext {
                 Ok(())
             }
         }
+    }
+
+    /// Declares a transformation. Returns false if the plan has one of this name already.
+    pub(crate) fn declare_transformation(&self, name: &str, function: FnPtr) -> bool {
+        let mut known = self.transformations.lock();
+        let is_new = !known.contains_key(name);
+        if is_new {
+            known.insert(name.to_owned(), function);
+        }
+        is_new
+    }
+
+    /// The function of a transformation that the plan has declared.
+    pub(crate) fn transformation(&self, name: &str) -> Option<FnPtr> {
+        self.transformations.lock().get(name).cloned()
+    }
+
+    /// The names of the transformations that the plan has declared.
+    pub(crate) fn transformation_names(&self) -> Vec<String> {
+        self.transformations.lock().keys().cloned().collect()
     }
 
     /// Sets the analyser. Returns false if the plan already has one.

@@ -225,3 +225,62 @@ fn a_megamorphic_call_is_found_and_tried() -> Outcome {
     assert_eq!(found.len(), 1, "each round has the same sum");
     Ok(())
 }
+
+/// The program calls its methods with eight in 98 of 100 calls. The parameter is found and tried, and no result changes.
+#[test]
+fn a_parameter_that_hardly_ever_changes_is_found_and_tried() -> Outcome {
+    let jdk = jdk::newest().ok_or("no JDK")?;
+    let programs = veneer_tests::java_programs::Programs::compile_folder(jdk, "tune")?;
+    let java = |rounds: usize, percent: &str| {
+        let java = programs.java("Constants");
+        java.args([&rounds.to_string(), percent])
+    };
+    // With half of the calls, eight is no constant.
+    let live = Live::start(&run(&[], &java(0, "50")))?;
+    let none = tune(
+        &live,
+        &["Constants::locked(..)", "--dry-run", "--only", "specialise"],
+    )?;
+    assert_eq!(
+        none["decisions"].as_array().map(Vec::len),
+        Some(0),
+        "{none}"
+    );
+    live.stop()?;
+
+    let live = Live::start(&run(&[], &java(0, "2")))?;
+    std::thread::sleep(Duration::from_secs(2));
+    let only = ["Constants::locked(..)", "--only", "specialise"];
+    let listed = tune(&live, &[&only[..], &["--dry-run"]].concat())?;
+    let all = listed["decisions"].as_array().ok_or("no decisions")?;
+    assert_eq!(all.len(), 1, "{listed}");
+    let (name, arguments) = (&all[0]["transformation"], &all[0]["arguments"]);
+    assert_eq!(name, "specialise", "{listed}");
+    assert_eq!(
+        (&arguments["parameter"], &arguments["value"]),
+        (&0.into(), &8.into()),
+        "{listed}"
+    );
+    assert_eq!(edits(&live)?, "0", "a dry run changes nothing");
+    let tuned = tune(&live, &[&only[..], &["--for", "60"]].concat())?;
+    println!("{tuned:#}");
+    assert!(
+        tuned["decisions"][0]["windows"]
+            .as_array()
+            .is_some_and(|all| all.len() >= 2),
+        "{tuned}"
+    );
+    let kept = tuned["decisions"][0]["kept"] == true;
+    // Whether there is a gain depends on what the JIT compiler inlines. What is not proven is taken back.
+    assert_eq!(edits(&live)?, if kept { "1" } else { "0" });
+    let output = live.stop()?;
+    let found = huge_method::sums(&output.out);
+    let plain = java(found.len(), "2").run()?;
+    let expected = huge_method::sums(&plain.succeeded("the plain run")?.out);
+    assert!(
+        found.len() > 100 && found == expected,
+        "{} rounds",
+        found.len()
+    );
+    Ok(())
+}

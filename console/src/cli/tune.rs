@@ -21,6 +21,8 @@ Transformations, which change no result:
                 that it compiles, also in a call that is already running.
   devirtualise  HotSpot inlines no virtual call on three or more classes, unless one is much more frequent.
                 Veneer tests the call for the frequent ones. The classes are counted for some seconds.
+  specialise    A parameter that has one value in nine of ten calls becomes a constant behind a guard.
+                The values are counted for some seconds.
 
 Each method is tried by an experiment: it runs without the transformation, with it, with it, without, and so
 on, until the difference is proven. The measure is how often the method, or one that it calls, is called.
@@ -37,6 +39,8 @@ pub enum TransformationName {
     Huge,
     /// Virtual calls are tested for their most frequent receivers.
     Devirtualise,
+    /// Parameters that hardly ever change become constants.
+    Specialise,
 }
 
 impl TuneArguments {

@@ -1,5 +1,6 @@
 //! The methods that a transformation may make faster, among those that threads are executing: methods of more
-//! than 8,000 bytes, and methods with virtual calls on three or more classes.
+//! than 8,000 bytes, methods with virtual calls on three or more classes, and methods whose calls nearly all have one
+//! value of a parameter.
 
 use std::collections::BTreeSet;
 use std::thread;
@@ -34,6 +35,13 @@ pub enum Transformation {
         /// The classes, the most frequent first.
         receivers: Vec<String>,
     },
+    /// A parameter becomes a constant.
+    Specialise {
+        /// The number of the parameter.
+        parameter: u16,
+        /// The value of nearly all calls.
+        value: i32,
+    },
 }
 
 /// A method that a transformation may make faster.
@@ -56,6 +64,7 @@ impl Transformation {
         match self {
             Transformation::Huge => "huge",
             Transformation::Devirtualise { .. } => "devirtualise",
+            Transformation::Specialise { .. } => "specialise",
         }
     }
 }
@@ -71,6 +80,7 @@ impl Candidate {
             Transformation::Devirtualise { calls, receivers } => {
                 devirtualise_call(calls, receivers)
             }
+            Transformation::Specialise { parameter, value } => specialise_call(*parameter, *value),
         };
         format!(
             "print(methods({}).expect({}).{call}.id());",
@@ -88,6 +98,11 @@ pub fn devirtualise_call(calls: &str, receivers: &[String]) -> String {
         literal(calls),
         receivers.join(", ")
     )
+}
+
+/// The call of `optimise` in a plan that makes a parameter a constant.
+pub fn specialise_call(parameter: u16, value: i32) -> String {
+    format!("optimise(\"specialise\", #{{ parameter: {parameter}, value: {value} }})")
 }
 
 /// The selected methods, or, without patterns, those that threads are executing.

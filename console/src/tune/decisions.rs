@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use veneer_client::plan_text::literal;
 use veneer_experiments::{TuningArguments, TuningDecision, TuningReport};
 
-use super::candidates::{Candidate, Transformation, devirtualise_call};
+use super::candidates::{Candidate, Transformation, devirtualise_call, specialise_call};
 use crate::output::Style;
 
 /// A method about which nothing is decided yet.
@@ -27,22 +27,30 @@ pub fn untried(candidate: &Candidate) -> TuningDecision {
     }
 }
 
-/// How often a saved plan tries to test calls, every two seconds.
+/// How often a saved plan tries a transformation, every two seconds.
 const TRIES: u32 = 30;
 
 fn arguments(candidate: &Candidate) -> TuningArguments {
-    let (calls, receivers) = match &candidate.transformation {
-        Transformation::Huge => (None, Vec::new()),
-        Transformation::Devirtualise { calls, receivers } => {
-            (Some(calls.clone()), receivers.clone())
-        }
-    };
-    TuningArguments {
+    let mut arguments = TuningArguments {
         size: candidate.size,
         goal: None,
-        calls,
-        receivers,
+        calls: None,
+        receivers: Vec::new(),
+        parameter: None,
+        value: None,
+    };
+    match &candidate.transformation {
+        Transformation::Huge => {}
+        Transformation::Devirtualise { calls, receivers } => {
+            arguments.calls = Some(calls.clone());
+            arguments.receivers = receivers.clone();
+        }
+        Transformation::Specialise { parameter, value } => {
+            arguments.parameter = Some(*parameter);
+            arguments.value = Some(*value);
+        }
     }
+    arguments
 }
 
 fn outcome(decision: &TuningDecision) -> &'static str {
@@ -59,6 +67,9 @@ pub fn write(report: &TuningReport, style: Style, out: &mut impl Write) -> io::R
         if let Some(calls) = &one.arguments.calls {
             let receivers = one.arguments.receivers.join(", ");
             writeln!(out, "  tests of the calls {calls} for {receivers}")?;
+        }
+        if let (Some(parameter), Some(value)) = (one.arguments.parameter, one.arguments.value) {
+            writeln!(out, "  parameter {parameter} as the constant {value}")?;
         }
         writeln!(
             out,
@@ -91,7 +102,12 @@ pub fn plan(report: &TuningReport) -> String {
     );
     for one in report.decisions.iter().filter(|one| one.kept) {
         if let Some(calls) = &one.arguments.calls {
-            text += &devirtualise_plan(one, calls);
+            let transformation = devirtualise_call(calls, &one.arguments.receivers);
+            text += &repeated_plan(one, &transformation);
+            continue;
+        }
+        if let (Some(parameter), Some(value)) = (one.arguments.parameter, one.arguments.value) {
+            text += &repeated_plan(one, &specialise_call(parameter, value));
             continue;
         }
         text += &format!(
@@ -103,13 +119,12 @@ pub fn plan(report: &TuningReport) -> String {
     text
 }
 
-/// The part of a plan that tests calls. The classes may be loaded late, so it tries for a minute.
-fn devirtualise_plan(one: &TuningDecision, calls: &str) -> String {
+/// The part of a plan that calls `optimise`. The classes may be loaded late, so it tries for a minute.
+fn repeated_plan(one: &TuningDecision, transformation: &str) -> String {
     format!(
-        "{{\n    let m = methods({pattern});\n    let state = #{{ left: {TRIES}, tick: () }};\n    state.tick = every(2.0, || {{\n        state.left -= 1;\n        if state.left <= 0 {{ state.tick.cancel(); }}\n        try {{\n            m.expect({hash}).{call};\n            state.tick.cancel();\n        }} catch (error) {{ if state.left <= 0 {{ print(`${{error}}`); }} }}\n    }});\n}}\n",
+        "{{\n    let m = methods({pattern});\n    let state = #{{ left: {TRIES}, tick: () }};\n    state.tick = every(2.0, || {{\n        state.left -= 1;\n        if state.left <= 0 {{ state.tick.cancel(); }}\n        try {{\n            m.expect({hash}).{transformation};\n            state.tick.cancel();\n        }} catch (error) {{ if state.left <= 0 {{ print(`${{error}}`); }} }}\n    }});\n}}\n",
         pattern = literal(&one.method),
         hash = literal(&one.hash),
-        call = devirtualise_call(calls, &one.arguments.receivers),
     )
 }
 
@@ -218,6 +233,36 @@ mod tests {
         let mut report = kept();
         report.decisions[0].kept = false;
         assert!(!plan(&report).contains("methods("));
+    }
+
+    #[test]
+    fn constants_are_shown_and_saved_with_their_values() {
+        let mut report = kept();
+        let mut one = candidate();
+        one.transformation = Transformation::Specialise {
+            parameter: 1,
+            value: -8,
+        };
+        report.decisions[0].transformation = one.transformation.name().into();
+        report.decisions[0].arguments = arguments(&one);
+        let wanted = "optimise(\"specialise\", #{ parameter: 1, value: -8 })";
+        assert!(plan(&report).contains(wanted), "{}", plan(&report));
+        assert!(one.keep_program("").contains(wanted));
+        let json = serde_json::to_value(&report).expect("JSON");
+        let arguments = &json["decisions"][0]["arguments"];
+        assert_eq!(
+            (&arguments["parameter"], &arguments["value"]),
+            (&1.into(), &(-8).into())
+        );
+        assert!(arguments.get("calls").is_none());
+        let style = Style {
+            colour: false,
+            width: None,
+        };
+        let mut out = Vec::new();
+        write(&report, style, &mut out).expect("written");
+        let text = String::from_utf8(out).expect("text");
+        assert!(text.contains("parameter 1 as the constant -8"), "{text}");
     }
 
     #[test]

@@ -13,8 +13,8 @@
 //! ```
 //!
 //! The progress is the number of calls of a method that the candidate calls. A counter in the candidate
-//! itself would split it, because all versions of such a method are split. An experiment with tests of calls has
-//! the method's own code as its first variant, and counts the calls of the candidate.
+//! itself would split it, because all versions of such a method are split. An experiment with tests of calls or
+//! with a constant has the method's own code as its first variant, and counts the calls of the candidate.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -26,7 +26,7 @@ use veneer_client::Client;
 use veneer_client::plan_text::literal;
 use veneer_experiments::{Judge, Settings, TuningDecision, TuningWindow, Variant, Window};
 
-use super::candidates::{Candidate, Transformation, devirtualise_call};
+use super::candidates::{Candidate, Transformation, devirtualise_call, specialise_call};
 use super::decisions::untried;
 use super::program::PROGRAM_NAME;
 use crate::held_plan::{HeldPlan, PlanEnd};
@@ -166,6 +166,9 @@ fn program(candidate: &Candidate, seconds: f64) -> String {
         Transformation::Devirtualise { calls, receivers } => {
             devirtualise_program(candidate, calls, receivers)
         }
+        Transformation::Specialise { parameter, value } => {
+            specialise_program(candidate, *parameter, *value)
+        }
     }
 }
 
@@ -241,6 +244,23 @@ after({COUNT_SECONDS:?}, || {{
         print(#{{ goal: {inner} }}.to_json());
     }} catch (error) {{ print(#{{ refused: `its progress cannot be measured: ${{error}}` }}.to_json()); }}
 }});
+{windows}"#,
+        windows = windows(&switch),
+    )
+}
+
+/// The plan of an experiment with a constant. The first variant is the method's own code, and the progress is the
+/// number of its calls.
+fn specialise_program(candidate: &Candidate, parameter: u16, value: i32) -> String {
+    let pattern = literal(&candidate.pattern);
+    let switch = format!(
+        "if wanted {{ next = m.{}; }}",
+        specialise_call(parameter, value)
+    );
+    format!(
+        r#"let m = methods({pattern});
+let state = #{{ goal: m.entry().before(counter()), patch: (), transformed: false, tick: 0, step: 0, hits: 0, begin: 0.0 }};
+print(#{{ goal: {pattern} }}.to_json());
 {windows}"#,
         windows = windows(&switch),
     )

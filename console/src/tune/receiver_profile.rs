@@ -191,7 +191,7 @@ mod tests {
     fn receivers(calls: Vec<ProfiledCall>) -> Vec<Vec<String>> {
         let receivers = |one: Candidate| match one.transformation {
             Transformation::Devirtualise { receivers, .. } => receivers,
-            Transformation::Huge => Vec::new(),
+            _ => Vec::new(),
         };
         chosen(calls).into_iter().map(receivers).collect()
     }

@@ -11,11 +11,14 @@ use crate::classes::selection::{self, MethodSelection};
 use crate::jvm::jni::Env;
 use std::sync::Arc;
 use veneer_fragmenter::classfile::ClassFile;
-use veneer_fragmenter::listing::{self, PlaceListing};
+use veneer_fragmenter::devirtualisation::VirtualCall;
+use veneer_fragmenter::listing::{self, ParameterListing, PlaceListing};
+use veneer_fragmenter::method::Method;
 use veneer_instruments::{
-    ArmedClass, ArmedMethod, Block, DescribedMethod, Graph, MethodPattern, RandomSample,
+    ArmedClass, ArmedMethod, Block, DescribedMethod, Graph, MethodPattern, Parameter, RandomSample,
+    VirtualCallSite,
 };
-use veneer_names::MethodId;
+use veneer_names::{MethodId, MethodRef, java_form};
 
 /// The armed classes of which the patterns may select methods, in the order of their ids.
 pub fn armed_classes(agent: &Agent, env: Env, patterns: &[MethodPattern]) -> Vec<Arc<Class>> {
@@ -193,6 +196,17 @@ fn graph_of(method: ArmedMethod, analysed: &AnalysedMethod) -> Graph {
         is_header: place.is_header,
         is_reachable: place.is_reachable,
         variables: place.variables,
+        pc: place.pc,
+        calls: {
+            let calls = place.calls.into_iter();
+            let sites = calls.filter_map(|one| call_site(&analysed.method, one));
+            sites.collect()
+        },
+    };
+    let parameter = |one: ParameterListing| Parameter {
+        name: one.name,
+        kind: one.kind,
+        can_be_constant: one.can_be_constant,
     };
     Graph {
         method,
@@ -200,5 +214,17 @@ fn graph_of(method: ArmedMethod, analysed: &AnalysedMethod) -> Graph {
         hash: listed.hash.to_string(),
         edges: listed.edges,
         blocks: listed.places.into_iter().map(block).collect(),
+        parameters: listed.parameters.into_iter().map(parameter).collect(),
     }
+}
+
+/// `None` if the descriptor is malformed.
+fn call_site(method: &Method, call: VirtualCall) -> Option<VirtualCallSite> {
+    let label = format!("{}{}", call.name, call.descriptor);
+    let called = MethodRef::parse(&label).ok()?;
+    Some(VirtualCallSite {
+        pc: call.pc,
+        line: method.line(call.pc),
+        target: format!("{}::{}", java_form(&call.class), called.java_form()),
+    })
 }

@@ -8,6 +8,7 @@
 mod attach;
 mod calibration;
 mod edit;
+mod edited_graphs;
 mod method_updates;
 mod queries;
 mod receiver_tests;
@@ -24,7 +25,7 @@ use crate::plans::thread_bound::ThreadBound;
 use crate::speedup::observer;
 use std::time::SystemTime;
 use veneer_instruments::{
-    ArmedClass, ArmedMethod, AttachError, AttachSummary, EditSpec, EditSummary, Graph,
+    ArmedClass, ArmedMethod, AttachError, AttachSummary, EditSpec, EditSummary, EditedGraph, Graph,
     InstrumentId, InstrumentSpec, InstrumentSummary, LogEvent, MethodPattern, PatchId,
     PatchSummary, PlanInstanceId, PointRow, RandomSample, RecordingSummary, RefusalRow, Runtime,
     SpeedupId, SpeedupSpec, SpeedupWindow, Tally, TallyKind, VmEventKind, VmEventKinds,
@@ -104,6 +105,11 @@ impl Runtime for RuntimeHandle {
     fn end_speedup(&self, id: SpeedupId) -> Option<SpeedupWindow> {
         self.settle();
         self.agent.speedups.end(id)
+    }
+
+    fn edited_graphs(&self, spec: EditSpec) -> Result<Vec<EditedGraph>, AttachError> {
+        self.settle();
+        self.graphs_with_edits(&spec)
     }
 
     fn edit(&self, spec: EditSpec) -> Result<EditSummary, AttachError> {

@@ -8,6 +8,7 @@
 pub mod changed_classes;
 pub mod counter_allocation;
 pub mod counter_block;
+pub mod guard_points;
 pub mod heap_points;
 pub mod inline_caches;
 pub mod instruction_sites;

@@ -162,7 +162,8 @@ impl<'a> Planner<'a> {
                 self.fragment_points(positions.into_iter().flatten().collect())?
             }
             // `InstrumentSpec::for_method` has replaced this selector by `PointSelector::Block`.
-            PointSelector::Chosen => Vec::new(),
+            // [`guard_points`](crate::weaving::guard_points) plans the guards.
+            PointSelector::Chosen | PointSelector::Guards => Vec::new(),
         };
         match self.code_error.or(self.value_error) {
             Some(error) if points.is_empty() || awaited_class(&error).is_some() => Err(error),

@@ -35,6 +35,7 @@ use crate::plans::instrument_registry::{InstalledPoint, SlotKey};
 use crate::plans::jobs::PlanJob;
 use crate::plans::journal_records;
 use crate::weaving::counter_allocation::allocate_block;
+use crate::weaving::guard_points;
 use crate::weaving::planned_probe::{
     CompiledProbe, HitLimit, PlannedAction, PlannedProbe, VisibleValues,
 };
@@ -463,7 +464,12 @@ impl ClassWeaver<'_> {
         let compile =
             |code: &ProbeCode, values| self.compile(&analysed, task.instrument, code, values);
         let access = agent.recorder.access_form();
-        let planned = planner::plan(&task.spec, method, armed, &compile, access);
+        let planned = match task.spec.place {
+            PointSelector::Guards => {
+                guard_points::plan(&task.spec, method, &agent.methods.edits(task.method))
+            }
+            _ => planner::plan(&task.spec, method, armed, &compile, access),
+        };
         let planned = planned.map_err(|error| match planner::awaited_class(&error) {
             Some(class) => NotPlaced::Awaits {
                 class: internal_form(class),

@@ -45,11 +45,13 @@ impl MethodListing {
             "  node [shape=box, fontname=\"monospace\", fontsize=10]; edge [fontname=\"monospace\", fontsize=9];"
         )?;
         for fragment in &self.fragments {
-            let border = if fragment.loop_header {
-                ", peripheries=2"
-            } else {
-                ""
-            };
+            let mut border = String::new();
+            if fragment.loop_header {
+                border += ", peripheries=2";
+            }
+            if !fragment.edits.is_empty() {
+                border += ", color=red";
+            }
             writeln!(
                 out,
                 "  {} [label={}{border}];",
@@ -102,8 +104,10 @@ fn label(fragment: &FragmentListing, names: TypeNames) -> Vec<String> {
         set("in ", &fragment.live_in),
         set("out", &fragment.live_out),
     ];
+    let edits = fragment.edits.iter().map(|edit| format!("edit: {edit}"));
     std::iter::once(first)
         .chain(sets.into_iter().flatten())
+        .chain(edits)
         .collect()
 }
 

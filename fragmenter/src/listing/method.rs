@@ -46,6 +46,24 @@ pub fn from_class_file(file: &ClassFile, index: usize, policy: &Policy) -> Metho
     listing
 }
 
+/// Lists a method that has been analysed.
+pub(super) fn from_method(method: &Method, policy: &Policy) -> MethodListing {
+    let mut listing = MethodListing {
+        class: java_form(&method.class),
+        method: format!("{}{}", method.name, method.descriptor),
+        body: None,
+        policy: format!("{policy:?}"),
+        code_bytes: method.code.code.len(),
+        armed_bytes: None,
+        loops: 0,
+        hash: None,
+        refusal: None,
+        fragments: Vec::new(),
+    };
+    fill(&mut listing, method, policy);
+    listing
+}
+
 fn fill(listing: &mut MethodListing, method: &Method, policy: &Policy) {
     listing.loops = method.loops.loops.len();
     listing.hash = Some(CodeHash::from_method(method).to_string());
@@ -153,5 +171,6 @@ fn fragment(method: &Method, region: &Region) -> FragmentListing {
         point: None,
         points: Vec::new(),
         no_point: None,
+        edits: Vec::new(),
     }
 }

@@ -87,6 +87,9 @@ pub struct FragmentListing {
     pub points: Vec<PointListing>,
     /// The reason why the start has no capture point, although the policy asks for one.
     pub no_point: Option<RefusalListing>,
+    /// The effects of edits on the fragment, in a listing of an edited graph.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub edits: Vec<String>,
 }
 
 /// A basic block: a range of pcs.

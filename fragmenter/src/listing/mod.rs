@@ -11,6 +11,7 @@
 //! A listing holds only texts and numbers, so it can outlive the class file.
 
 mod dot;
+mod edited;
 mod flow_graph;
 mod method;
 mod method_listing;
@@ -19,7 +20,8 @@ mod text;
 mod variables;
 
 pub use dot::TypeNames;
-pub use flow_graph::{GraphListing, PlaceListing, graph};
+pub use edited::edited;
+pub use flow_graph::{GraphListing, ParameterListing, PlaceListing, graph};
 pub use method::from_class_file;
 pub use method_listing::{
     BlockListing, EdgeListing, FragmentListing, HandlerListing, MethodListing, PointListing,

@@ -67,6 +67,9 @@ impl fmt::Display for MethodListing {
                     wrapped(f, id + 2, &right)?;
                 }
             }
+            for edit in &fragment.edits {
+                wrapped(f, id + 2, &format!("edit: {edit}"))?;
+            }
             let ways = ways(fragment);
             if !ways.is_empty() {
                 wrapped(f, id + 2, &ways)?;

@@ -69,6 +69,8 @@ struct ExitStub {
     /// The index of the point with whose frame the activation leaves.
     point: usize,
     label: Label,
+    /// The outcome of a guard for which the activation leaves, if a counter counts it.
+    guard: Option<Site>,
 }
 
 /// A [`Span`] before the pcs of the body are known.
@@ -503,7 +505,11 @@ impl BodyEmitter<'_, '_> {
     /// Emits `if (cell.stale(token)) goto exit stub`.
     fn emit_check(&mut self, point: usize) -> Result<(), Refusal> {
         let out = self.a.fresh();
-        self.exit_stubs.push(ExitStub { point, label: out });
+        self.exit_stubs.push(ExitStub {
+            point,
+            label: out,
+            guard: None,
+        });
         self.e.push_cell(&mut self.a, self.plan.id)?;
         let token = if self.plan.clean {
             self.e

@@ -15,6 +15,7 @@ use veneer_fragmenter::classfile::ClassFile;
 use veneer_fragmenter::counting::{CounterPlan, calls_and_allocations};
 use veneer_fragmenter::devirtualisation::virtual_calls;
 use veneer_fragmenter::flowgraph::FragmentId;
+use veneer_fragmenter::guard_outcome::outcomes;
 use veneer_fragmenter::method::Method;
 use veneer_fragmenter::patch::{self, Edit};
 use veneer_fragmenter::policy::Policy;
@@ -97,11 +98,11 @@ pub enum ProbeSet {
     /// The probes of `Everything` without derived counters, and random edits of methods that are
     /// split into small parts.
     Parts,
-    /// The probes of `Everything` without derived counters, random edits of some methods, and tests of the
-    /// receivers of all virtual calls.
+    /// The probes of `Everything` without derived counters, random edits of some methods, tests of the
+    /// receivers of all virtual calls, and counters of their outcomes.
     Receivers,
-    /// The probes of `Everything` without derived counters, random edits of some methods, and constants for
-    /// all parameters that may be constants.
+    /// The probes of `Everything` without derived counters, random edits of some methods, constants for
+    /// all parameters that may be constants, and counters of the outcomes of their guards.
     Constants,
     /// The probes of `Everything` without derived counters, random edits of some methods, and copies of random
     /// paths and loops. A mutant that leads to another copy changes nothing, so `path_mutants.rs` and `loop_mutants.rs`
@@ -408,6 +409,16 @@ pub fn versions(
             continue;
         }
         let mut probes = probes(&method, probe_set, &mut slots);
+        if matches!(probe_set, ProbeSet::Receivers | ProbeSet::Constants) {
+            for outcome in outcomes(&edits) {
+                slots += 4;
+                let slot = CounterSlot(slots);
+                probes.push(Probe {
+                    site: outcome.site(),
+                    action: ProbeAction::Count { slot },
+                });
+            }
+        }
         if probe_set == ProbeSet::Everything {
             let counting = CounterPlan::place_counters(&method, &armed.points);
             probes.extend(counting.probes(CounterSlot(slots + 4)));

@@ -177,6 +177,7 @@ impl Runtime for Recorder {
             fragments: 3,
             edges: vec![(0, 1), (1, 2), (1, 0)],
             blocks: Vec::new(),
+            parameters: Vec::new(),
         }]
     }
 

@@ -76,6 +76,12 @@ pub struct TuningArguments {
     /// The classes for which it tests them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub receivers: Vec<String>,
+    /// The number of the parameter that `specialise` makes a constant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parameter: Option<u16>,
+    /// The value that the parameter then has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<i32>,
 }
 
 /// A window of an experiment.

@@ -7,7 +7,7 @@ use super::selection::SelectedMethods;
 use crate::context::PlanContext;
 use rhai::{Array, Dynamic, Engine, INT, ImmutableString, Map};
 use std::sync::Arc;
-use veneer_instruments::{ArmedMethod, Block, Graph, RandomSample};
+use veneer_instruments::{ArmedMethod, Block, Graph, Parameter, RandomSample, VirtualCallSite};
 
 /// Returns a method as a map; `None` if no pattern can name the method.
 fn method(method: &ArmedMethod) -> Option<Map> {
@@ -18,7 +18,8 @@ fn method(method: &ArmedMethod) -> Option<Map> {
     Some(map)
 }
 
-fn graph(graph: &Graph) -> Option<Dynamic> {
+/// Returns a flow graph as a map; `None` if no pattern can name its method.
+pub(super) fn graph(graph: &Graph) -> Option<Map> {
     let mut map = method(&graph.method)?;
     let pair = |&(from, to): &(u32, u32)| -> Dynamic {
         let ends: Array = vec![int(from).into(), int(to).into()];
@@ -31,7 +32,28 @@ fn graph(graph: &Graph) -> Option<Dynamic> {
     let blocks = graph.blocks.iter().enumerate();
     let blocks: Array = blocks.map(|(n, b)| block(n, b).into()).collect();
     map.insert("blocks".into(), blocks.into());
-    Some(map.into())
+    let parameters = graph.parameters.iter().enumerate();
+    let parameters: Array = parameters.map(|(n, one)| parameter(n, one)).collect();
+    map.insert("parameters".into(), parameters.into());
+    Some(map)
+}
+
+fn parameter(number: usize, parameter: &Parameter) -> Dynamic {
+    let mut map = Map::new();
+    map.insert("number".into(), int(number as u64).into());
+    map.insert("name".into(), parameter.name.clone().into());
+    map.insert("type".into(), parameter.kind.clone().into());
+    map.insert("constant".into(), parameter.can_be_constant.into());
+    map.into()
+}
+
+fn virtual_call(call: &VirtualCallSite) -> Dynamic {
+    let mut map = Map::new();
+    let line = call.line.map_or(Dynamic::UNIT, |line| int(line).into());
+    map.insert("pc".into(), int(call.pc).into());
+    map.insert("line".into(), line);
+    map.insert("target".into(), call.target.clone().into());
+    map.into()
 }
 
 /// Returns a fragment as a map.
@@ -55,6 +77,9 @@ pub(super) fn block(number: usize, block: &Block) -> Map {
     map.insert("header".into(), block.is_header.into());
     map.insert("reachable".into(), block.is_reachable.into());
     map.insert("variables".into(), variables.into());
+    let calls: Array = block.calls.iter().map(virtual_call).collect();
+    map.insert("pc".into(), int(block.pc).into());
+    map.insert("calls".into(), calls.into());
     map
 }
 
@@ -86,7 +111,7 @@ fn flow_graphs(context: &PlanContext, methods: &SelectedMethods) -> Vec<Graph> {
 }
 
 /// Arms the selected methods that are loaded, and returns their flow graphs.
-fn loaded_graphs(context: &PlanContext, methods: &SelectedMethods) -> Vec<Graph> {
+pub(super) fn loaded_graphs(context: &PlanContext, methods: &SelectedMethods) -> Vec<Graph> {
     if methods.only.is_none() {
         context.with_runtime(|runtime| runtime.classes(&methods.patterns));
     }
@@ -124,7 +149,7 @@ fn expect(context: &PlanContext, methods: &SelectedMethods, hash: &str) -> ApiRe
 }
 
 /// The error if no method of a selection is loaded.
-const NOTHING_LOADED: &str =
+pub(super) const NOTHING_LOADED: &str =
     "no loaded method is selected: name a method of a class that the program has loaded";
 
 /// Returns the number of the only fragment that begins at a source line. All selected methods must
@@ -192,7 +217,8 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<PlanContext>) {
     let plan = context.clone();
     engine.register_fn("graphs", move |methods: &mut SelectedMethods| {
         let all = flow_graphs(&plan, methods);
-        all.iter().filter_map(graph).collect::<Array>()
+        let maps = all.iter().filter_map(graph);
+        maps.map(Dynamic::from).collect::<Array>()
     });
     let plan = context.clone();
     engine.register_fn(

@@ -2,14 +2,14 @@
 //! result. The handle is that of an edit, so `detach` takes the transformation back.
 
 use super::convert::{ApiResult, api_error, number};
-use super::handle::InstrumentHandle;
-use super::patch::{Patch, apply, duplicate_path, unswitch_loop};
+use super::passes::{counter, passes};
+use super::patch::{Patch, WrittenEdit, apply, duplicate_path, spec, unswitch_loop};
 use super::selection::SelectedMethods;
+use super::transformation;
 use crate::context::PlanContext;
-use rhai::{Array, Dynamic, Engine, INT, Map};
-use std::collections::BTreeMap;
+use rhai::{Array, Dynamic, Engine, INT, Map, NativeCallContext};
 use std::sync::Arc;
-use veneer_instruments::{EditKind, InstrumentId, MethodPasses, MethodPattern, PointRow};
+use veneer_instruments::{EditKind, EditSpec, InstrumentId, MethodPattern};
 
 /// The size of a part without `bytes`. A part that is emitted also has checks, positions and code for
 /// the other parts, and must not exceed 8,000 bytes.
@@ -105,10 +105,6 @@ fn specialise_options(options: &Map) -> ApiResult<EditKind> {
     }
 }
 
-/// The names of the transformations, for the error that refuses another name.
-const TRANSFORMATIONS: &str =
-    "\"huge\", \"devirtualise\", \"specialise\", \"superblock\" and \"unswitch\"";
-
 /// The options of `optimise("superblock", …)`: either a path, or the counter of blocks that chooses it.
 enum SuperblockOptions {
     Path(Array),
@@ -199,19 +195,6 @@ fn class_names(value: &Dynamic) -> ApiResult<Vec<String>> {
     names.collect()
 }
 
-/// The counter of blocks that is given by its handle or by its id.
-fn counter(value: &Dynamic) -> ApiResult<InstrumentId> {
-    if let Some(handle) = value.clone().try_cast::<InstrumentHandle>() {
-        return Ok(handle.id);
-    }
-    let text = value.clone().into_string().unwrap_or_default();
-    text.parse().or_else(|_| {
-        api_error(format!(
-            "counts: `{value}` is no counter: write counts: m.blocks().before(counter()), or the id of a counter"
-        ))
-    })
-}
-
 fn part_bytes(value: &Dynamic) -> ApiResult<u16> {
     let written = value.as_int().or_else(|found| {
         api_error::<INT>(format!(
@@ -224,26 +207,8 @@ fn part_bytes(value: &Dynamic) -> ApiResult<u16> {
     }
 }
 
-/// How often the blocks of each method were passed.
-fn passes(rows: Vec<PointRow>) -> Vec<MethodPasses> {
-    let mut all: BTreeMap<(String, String), MethodPasses> = BTreeMap::new();
-    for row in rows {
-        let (Some(fragment), None) = (row.fragment, row.to) else {
-            continue;
-        };
-        let key = (row.class, row.method);
-        let passes = all.entry(key.clone()).or_insert_with(|| MethodPasses {
-            class: key.0,
-            method: key.1,
-            passes: BTreeMap::new(),
-        });
-        passes.passes.insert(fragment, row.data.hits());
-    }
-    all.into_values().collect()
-}
-
 fn optimise(
-    context: &PlanContext,
+    (context, call): (&PlanContext, &NativeCallContext),
     methods: &SelectedMethods,
     transformation: &str,
     options: &Map,
@@ -251,11 +216,11 @@ fn optimise(
     if transformation == "devirtualise" {
         let DevirtualiseOptions { calls, receivers } = DevirtualiseOptions::read(options)?;
         let tests = EditKind::Devirtualise { calls, receivers };
-        return apply(context, methods, vec![tests], Vec::new());
+        return apply(context, spec(context, methods, vec![tests])?);
     }
     if transformation == "specialise" {
         let constant = specialise_options(options)?;
-        return apply(context, methods, vec![constant], Vec::new());
+        return apply(context, spec(context, methods, vec![constant])?);
     }
     let counted = |id| passes(context.with_runtime(|runtime| runtime.rows(id)));
     if transformation == "superblock" {
@@ -263,7 +228,14 @@ fn optimise(
             SuperblockOptions::Path(path) => duplicate_path(context, methods, path),
             SuperblockOptions::Counts(id) => {
                 let frequent = EditKind::Duplicate { path: Vec::new() };
-                apply(context, methods, vec![frequent], counted(id))
+                let spec = spec(context, methods, vec![frequent])?;
+                apply(
+                    context,
+                    EditSpec {
+                        passes: counted(id),
+                        ..spec
+                    },
+                )
             }
         };
     }
@@ -271,30 +243,61 @@ fn optimise(
         return unswitch_loop(context, methods, branch(options)?);
     }
     if transformation != "huge" {
-        return api_error(format!(
-            "`{transformation}` is no transformation; there are {TRANSFORMATIONS}"
-        ));
+        return transformation::optimise((context, call), methods, transformation, options);
     }
     let options = HugeOptions::read(options)?;
     let counted = options.counts.map(counted);
     let budget = options.bytes.unwrap_or(PART_BYTES);
     let split = EditKind::Split { budget };
-    apply(context, methods, vec![split], counted.unwrap_or_default())
+    let spec = spec(context, methods, vec![split])?;
+    apply(
+        context,
+        EditSpec {
+            passes: counted.unwrap_or_default(),
+            ..spec
+        },
+    )
+}
+
+/// `test_receivers(17, ["a.B", "a.C"])`: the edit that tests the call at a pc.
+fn test_receivers(pc: INT, receivers: Array) -> ApiResult<WrittenEdit> {
+    let pc = number::<u16>("pc of a call from 0 to 65,535", pc)?;
+    let mut options = Map::new();
+    options.insert("calls".into(), format!("@{pc}").into());
+    options.insert("receivers".into(), receivers.into());
+    let DevirtualiseOptions { calls, receivers } = DevirtualiseOptions::read(&options)?;
+    Ok(EditKind::Devirtualise { calls, receivers }.into())
+}
+
+/// `constant(1, 8)`: the edit that makes a parameter a constant.
+fn constant_parameter(parameter: INT, value: Dynamic) -> ApiResult<WrittenEdit> {
+    let parameter = number("number of a parameter from 0 on", parameter)?;
+    let value = constant(&value)?;
+    Ok(EditKind::Specialise { parameter, value }.into())
+}
+
+/// `split(3000)`: the edit that splits a method.
+fn split(bytes: INT) -> ApiResult<WrittenEdit> {
+    let budget = part_bytes(&bytes.into())?;
+    Ok(EditKind::Split { budget }.into())
 }
 
 pub(super) fn register(engine: &mut Engine, context: &Arc<PlanContext>) {
+    engine.register_fn("test_receivers", test_receivers);
+    engine.register_fn("constant", constant_parameter);
+    engine.register_fn("split", split);
     let plan = context.clone();
     engine.register_fn(
         "optimise",
-        move |methods: &mut SelectedMethods, name: &str| {
-            optimise(&plan, methods, name, &Map::new())
+        move |call: NativeCallContext, methods: &mut SelectedMethods, name: &str| {
+            optimise((&plan, &call), methods, name, &Map::new())
         },
     );
     let plan = context.clone();
     engine.register_fn(
         "optimise",
-        move |methods: &mut SelectedMethods, name: &str, options: Map| {
-            optimise(&plan, methods, name, &options)
+        move |call: NativeCallContext, methods: &mut SelectedMethods, name: &str, options: Map| {
+            optimise((&plan, &call), methods, name, &options)
         },
     );
 }
@@ -302,37 +305,6 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<PlanContext>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use veneer_instruments::Measurement;
-    use veneer_names::FragmentId;
-
-    fn row(method: &str, fragment: Option<u32>, to: Option<u32>, hits: u64) -> PointRow {
-        PointRow {
-            class: "a.B".into(),
-            method: method.into(),
-            fragment: fragment.map(FragmentId),
-            to: to.map(FragmentId),
-            what: None,
-            line: None,
-            data: Measurement::Count { hits },
-        }
-    }
-
-    #[test]
-    fn passes_are_those_of_blocks_by_method() {
-        let rows = vec![
-            row("m()V", Some(2), None, 20),
-            row("n()V", Some(0), None, 7),
-            row("m()V", Some(0), None, 1),
-            row("m()V", Some(0), Some(2), 9),
-            row("m()V", None, None, 5),
-        ];
-        let found = passes(rows);
-        let of = |n: usize| (&*found[n].method, found[n].passes.clone());
-        let counts = |list: &[(u32, u64)]| list.iter().map(|(f, n)| (FragmentId(*f), *n)).collect();
-        assert_eq!(of(0), ("m()V", counts(&[(0, 1), (2, 20)])));
-        assert_eq!(of(1), ("n()V", counts(&[(0, 7)])));
-        assert_eq!(found.len(), 2);
-    }
 
     #[test]
     fn options_are_checked() {

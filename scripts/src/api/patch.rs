@@ -11,29 +11,55 @@ use crate::ownership::Attachment;
 use rhai::{Array, Dynamic, Engine, INT, Map};
 use std::fmt;
 use std::sync::Arc;
-use veneer_instruments::{EditKind, EditSpec, MethodPasses, PatchId, PatchSummary};
+use veneer_instruments::{EditKind, EditSpec, PatchId, PatchSummary};
 use veneer_names::FragmentId;
 
-/// The handle of an edit.
-#[derive(Clone, Copy, Debug)]
+/// The handle of an edit, or of the edits that a transformation has made of several methods.
+#[derive(Clone, Debug)]
 pub(super) struct Patch {
-    id: PatchId,
+    ids: Vec<PatchId>,
+}
+
+impl Patch {
+    /// The handle of the edits of all these handles.
+    pub(super) fn join(patches: Vec<Patch>) -> Patch {
+        Patch {
+            ids: patches.into_iter().flat_map(|patch| patch.ids).collect(),
+        }
+    }
+
+    /// Takes the edits back, the last one first.
+    pub(super) fn detach(&self, context: &PlanContext) -> ApiResult<()> {
+        for id in self.ids.iter().rev() {
+            context
+                .with_runtime(|runtime| runtime.undo(*id))
+                .or_else(api_error)?;
+            context.ownership.record_detached(Attachment::Patch(*id));
+        }
+        Ok(())
+    }
+
+    /// The ids, such as `p3` or `p3, p4`.
+    fn text(&self) -> String {
+        let ids: Vec<String> = self.ids.iter().map(PatchId::to_string).collect();
+        ids.join(", ")
+    }
 }
 
 /// `line(64)`: the fragment that begins at this source line.
 #[derive(Clone, Copy, Debug)]
-struct SourceLine(INT);
+pub(super) struct SourceLine(INT);
 
 /// The name of a fragment in an edit.
 #[derive(Clone, Copy, Debug)]
-enum FragmentName {
+pub(super) enum FragmentName {
     Number(FragmentId),
     Line(SourceLine),
 }
 
 /// An edit as the plan writes it.
 #[derive(Clone, Debug)]
-enum WrittenEdit {
+pub(super) enum WrittenEdit {
     Redirect([FragmentName; 3]),
     Skip(FragmentName),
     Replace([FragmentName; 2]),
@@ -135,7 +161,19 @@ impl FragmentName {
 }
 
 impl WrittenEdit {
-    fn resolve(&self, context: &PlanContext, methods: &SelectedMethods) -> ApiResult<EditKind> {
+    /// Whether no result changes, whatever the edit is applied to.
+    pub(super) fn keeps_results(&self) -> bool {
+        match self {
+            WrittenEdit::Duplicate(_) | WrittenEdit::Unswitch(_) | WrittenEdit::Optimise(_) => true,
+            WrittenEdit::Redirect(_) | WrittenEdit::Skip(_) | WrittenEdit::Replace(_) => false,
+        }
+    }
+
+    pub(super) fn resolve(
+        &self,
+        context: &PlanContext,
+        methods: &SelectedMethods,
+    ) -> ApiResult<EditKind> {
         let number = |name: FragmentName| name.resolve(context, methods);
         Ok(match *self {
             WrittenEdit::Redirect([from, to, target]) => EditKind::Redirect {
@@ -219,27 +257,35 @@ fn edit(
         return api_error("the array is empty: write edit([skip(3)])");
     }
     let edits = edits.iter().map(|edit| edit.resolve(context, methods));
-    apply(
-        context,
-        methods,
-        edits.collect::<ApiResult<_>>()?,
-        Vec::new(),
-    )
+    let edits = edits.collect::<ApiResult<_>>()?;
+    apply(context, spec(context, methods, edits)?)
 }
 
-/// Applies edits to the selected methods. `passes` says how often their blocks were passed.
-pub(super) fn apply(
+/// The edits of an array of a plan.
+pub(super) fn written_edits(edits: &Array) -> ApiResult<Vec<WrittenEdit>> {
+    let edits = edits
+        .iter()
+        .map(|edit| downcast_element::<WrittenEdit>("edits such as skip(3)", edit));
+    edits.collect()
+}
+
+/// A spec that makes edits of the selected methods.
+pub(super) fn spec(
     context: &PlanContext,
     methods: &SelectedMethods,
     edits: Vec<EditKind>,
-    passes: Vec<MethodPasses>,
-) -> ApiResult<Patch> {
-    let spec = EditSpec {
+) -> ApiResult<EditSpec> {
+    Ok(EditSpec {
         plan: context.name.clone(),
         edits,
         patterns: methods.exact_patterns()?,
-        passes,
-    };
+        passes: Vec::new(),
+        only: Vec::new(),
+    })
+}
+
+/// Makes the edits of a spec.
+pub(super) fn apply(context: &PlanContext, spec: EditSpec) -> ApiResult<Patch> {
     let edited = context
         .with_runtime(|runtime| runtime.edit(spec))
         .or_else(api_error)?;
@@ -251,7 +297,7 @@ pub(super) fn apply(
         let name = &context.name;
         context.with_runtime(|runtime| runtime.print(&format!("{name}: warning: {warning}")));
     }
-    Ok(Patch { id })
+    Ok(Patch { ids: vec![id] })
 }
 
 /// A patch of any plan, as a map. Its edits can be passed to `edit` again.
@@ -287,15 +333,10 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<PlanContext>) {
         all.into_iter().map(patch_map).map(Dynamic::from).collect()
     });
     let plan = context.clone();
-    engine.register_fn("detach", move |patch: &mut Patch| -> ApiResult<()> {
-        plan.with_runtime(|runtime| runtime.undo(patch.id))
-            .or_else(api_error)?;
-        plan.ownership.record_detached(Attachment::Patch(patch.id));
-        Ok(())
-    });
-    engine.register_fn("id", |patch: &mut Patch| patch.id.to_string());
+    engine.register_fn("detach", move |patch: &mut Patch| patch.detach(&plan));
+    engine.register_fn("id", |patch: &mut Patch| patch.text());
     for show in ["to_string", "to_debug"] {
-        engine.register_fn(show, |patch: &mut Patch| patch.id.to_string());
+        engine.register_fn(show, |patch: &mut Patch| patch.text());
         engine.register_fn(show, |edit: &mut WrittenEdit| edit.to_string());
         engine.register_fn(show, |line: &mut SourceLine| line.to_string());
     }
@@ -333,10 +374,7 @@ fn register_edits(engine: &mut Engine, context: &Arc<PlanContext>) {
     engine.register_fn(
         "edit",
         move |methods: &mut SelectedMethods, edits: Array| {
-            let edits = edits
-                .iter()
-                .map(|edit| downcast_element::<WrittenEdit>("edits such as skip(3)", edit));
-            edit(&plan, methods, &edits.collect::<ApiResult<Vec<_>>>()?)
+            edit(&plan, methods, &written_edits(&edits)?)
         },
     );
 }

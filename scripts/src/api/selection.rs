@@ -400,6 +400,7 @@ pub(super) fn register(engine: &mut Engine, context: &Arc<PlanContext>) {
         ("loop_exits", PointSelector::LoopExits),
         ("edges", PointSelector::Edges),
         ("call_graph", PointSelector::CallGraph),
+        ("guards", PointSelector::Guards),
     ] {
         engine.register_fn(name, move |methods: &mut SelectedMethods| {
             methods.at(place.clone())

@@ -68,7 +68,7 @@ pub(super) const GROUPS: &[Group] = &[
                 name: "graphs",
                 usage: "methods(…).graphs()",
                 returns: "array of maps",
-                description: "The flow graph of each method: `class`, `method`, `fragments` (the number of fragments), `hash` (of the code), `edges` (pairs of numbers) and `blocks`. Each block has `number`, `line`, `instructions`, `size`, `depth`, `header`, `reachable` and `variables`.",
+                description: "The flow graph of each method: `class`, `method`, `fragments` (the number of fragments), `hash` (of the code), `edges` (pairs of numbers) and `blocks`. Each block has `number`, `line`, `pc`, `instructions`, `size`, `depth`, `header`, `reachable`, `variables` and `calls`: the virtual calls whose receivers an edit can test, with `pc`, `line` and `target`. `parameters` has `number`, `name`, `type` and `constant`: whether an edit can make the parameter a constant.",
             },
             Function {
                 name: "fragment_at",
@@ -128,6 +128,12 @@ pub(super) const GROUPS: &[Group] = &[
                 usage: "methods(…).loop_exits()",
                 returns: "points",
                 description: "The exits of loops, including exits by exception. Only code can be attached there. The code can read `turns`, the number of times that the loop returned to its header.",
+            },
+            Function {
+                name: "guards",
+                usage: "methods(…).guards()",
+                returns: "points",
+                description: "The outcomes of the guards that transformations of the methods have inserted: each test of a receiver that passes, all tests of a call that fail, and a parameter that is or is not the constant. Only counters can be attached, with `before`.",
             },
             Function {
                 name: "edges",
@@ -742,6 +748,30 @@ pub(super) const GROUPS: &[Group] = &[
                 description: "Several edits, which take effect together or not at all.",
             },
             Function {
+                name: "edit",
+                usage: "methods(…).edit(\"name\", #{ … })",
+                returns: "patch",
+                description: "The edits that a transformation of the plan chooses, which may change results. Otherwise as `optimise`.",
+            },
+            Function {
+                name: "test_receivers",
+                usage: "test_receivers(pc, [\"a.B\", \"a.C\"])",
+                returns: "edit",
+                description: "For `edit` and transformations: tests the virtual call at this pc for one to eight classes of its receiver. Results stay equal.",
+            },
+            Function {
+                name: "constant",
+                usage: "constant(parameter, value)",
+                returns: "edit",
+                description: "For `edit` and transformations: makes a parameter, counted from 0, a constant in calls with this value. Results stay equal.",
+            },
+            Function {
+                name: "split",
+                usage: "split(bytes)",
+                returns: "edit",
+                description: "For `edit` and transformations: splits the method into parts of at most this number of bytes. Results stay equal.",
+            },
+            Function {
                 name: "optimise",
                 usage: "methods(…).optimise(\"huge\") or methods(…).optimise(\"huge\", #{ counts: c, bytes: 5000 })",
                 returns: "patch",
@@ -776,6 +806,24 @@ pub(super) const GROUPS: &[Group] = &[
                 usage: "methods(…).optimise(\"unswitch\", #{ branch: 5 })",
                 returns: "patch",
                 description: "Copies the innermost loop around a fragment that ends with a branch, one copy for each outcome, and chooses between them at the loop's entry. No result changes. `branch` is the fragment. Its condition must be made of local variables that the loop does not assign, and of constants. Error: it is not (`NotInvariant`), or the loop catches exceptions inside (`LoopWithHandler`).",
+            },
+            Function {
+                name: "transformation",
+                usage: "transformation(\"name\", |graph, options| …)",
+                returns: "()",
+                description: "Declares a transformation of the plan. `methods(…).optimise(\"name\", #{ … })` calls the closure for each selected method, with the graph of the method as `graphs()` has it and the options, and makes the edits of the array that it returns. With the option `counts`, a counter of blocks, each block of the graph has `passes`. Error: the plan has a transformation of this name.",
+            },
+            Function {
+                name: "optimise",
+                usage: "methods(…).optimise(\"name\", #{ … })",
+                returns: "patch",
+                description: "Makes the edits that a transformation of the plan chooses, of all methods or of none. Error: an edit may change results, an edit is refused, or no method gets an edit.",
+            },
+            Function {
+                name: "dump",
+                usage: "methods(…).dump(), methods(…).dump([edit, …]) or methods(…).dump(\"name\", #{ … })",
+                returns: "array of maps",
+                description: "For each method `pattern`, and its graph `before` and `after` edits: those in effect, and those of the array or of a transformation, which are checked and not made. A graph has `text`, `dot` and `json`. Error: an edit is refused.",
             },
             Function {
                 name: "virtual_speedup",

@@ -110,6 +110,7 @@ impl Runtime for NoJvm {
             hash: "5be2f2a1c09d7e43".to_owned(),
             edges: Vec::new(),
             blocks: Vec::new(),
+            parameters: Vec::new(),
         }]
     }
 

@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use veneer_instruments::{
     ArmedClass, ArmedMethod, AttachError, AttachSummary, Block, DescribedMethod, EditKind,
-    EditSpec, EditSummary, EventValue, Graph, InstrumentId, InstrumentSpec, InstrumentSummary,
-    LogEvent, Measurement, MethodPattern, PatchId, PatchSummary, PointRow, RandomSample,
-    RefusalRow, Runtime, SpeedupId, SpeedupSpec, SpeedupWindow, Tally, TallyKind, VmEventKinds,
+    EditSpec, EditSummary, EditedGraph, EventValue, Graph, GraphDump, InstrumentId, InstrumentSpec,
+    InstrumentSummary, LogEvent, Measurement, MethodPattern, Parameter, PatchId, PatchSummary,
+    PointRow, RandomSample, RefusalRow, Runtime, SpeedupId, SpeedupSpec, SpeedupWindow, Tally,
+    TallyKind, VirtualCallSite, VmEventKinds,
 };
 use veneer_names::FragmentId;
 use veneer_scripts::{Plan, PlanError, PlanSession};
@@ -240,6 +241,14 @@ impl Runtime for Recorder {
     fn edit(&self, spec: EditSpec) -> Result<EditSummary, AttachError> {
         let edits: Vec<String> = spec.edits.iter().map(|edit| edit.to_string()).collect();
         let is_endless = spec.patterns[0].to_string().starts_with("a.Endless");
+        if edits.contains(&"skip f99".to_owned()) {
+            return Err(AttachError::EditRefused {
+                class: "route.Edge".to_owned(),
+                method: "isMe(II)Z".to_owned(),
+                edit: Box::new(spec.edits[0].clone()),
+                reason: "no such fragment (UnknownFragment)".to_owned(),
+            });
+        }
         self.call(format!("edit {}: {}", spec.patterns[0], edits.join("; ")));
         let mut state = self.state.lock().unwrap();
         state.patches += 1;
@@ -247,6 +256,22 @@ impl Runtime for Recorder {
             id: PatchId(state.patches),
             warnings: vec!["it does not return".to_owned(); usize::from(is_endless)],
         })
+    }
+
+    fn edited_graphs(&self, spec: EditSpec) -> Result<Vec<EditedGraph>, AttachError> {
+        let edits: Vec<String> = spec.edits.iter().map(|edit| edit.to_string()).collect();
+        let only: Vec<u32> = spec.only.iter().map(|id| id.0).collect();
+        self.call(format!("dump {only:?}: {}", edits.join("; ")));
+        let dump = |text: &str| GraphDump {
+            text: text.to_owned(),
+            dot: format!("digraph {text}"),
+            json: format!("{{\"{text}\":1}}"),
+        };
+        Ok(vec![EditedGraph {
+            method: self.armed_methods(&spec.patterns, None).swap_remove(0),
+            before: dump("before"),
+            after: dump("after"),
+        }])
     }
 
     fn edits(&self) -> Vec<PatchSummary> {
@@ -292,9 +317,20 @@ impl Runtime for Recorder {
 
     fn flow_graphs(&self, patterns: &[MethodPattern]) -> Vec<Graph> {
         let method = self.armed_methods(patterns, None).swap_remove(0);
+        let site = VirtualCallSite {
+            pc: 12,
+            line: Some(9),
+            target: "route.Edge::weight(int)".to_owned(),
+        };
         let block = |line: u16| Block {
             line: Some(line),
+            calls: vec![site.clone(); usize::from(line == 9)],
             ..Block::default()
+        };
+        let parameter = |can_be_constant| Parameter {
+            name: "n".to_owned(),
+            kind: "int".to_owned(),
+            can_be_constant,
         };
         vec![Graph {
             method,
@@ -302,6 +338,7 @@ impl Runtime for Recorder {
             hash: "0123456789abcdef".to_owned(),
             edges: vec![(0, 1), (0, 2), (1, 2)],
             blocks: [7, 9, 7].map(block).into(),
+            parameters: [true, false].map(parameter).into(),
         }]
     }
 
@@ -338,6 +375,7 @@ impl Runtime for Recorder {
             is_header: depth > 0,
             is_reachable,
             variables: vec![("i".to_owned(), "int".to_owned())],
+            ..Block::default()
         };
         Some(Graph {
             fragments: 3,
@@ -348,6 +386,7 @@ impl Runtime for Recorder {
                 block(1, method.id.0 as usize, true),
                 block(1, 20, method.id.0 == 10),
             ],
+            parameters: Vec::new(),
             method,
         })
     }

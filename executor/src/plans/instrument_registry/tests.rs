@@ -311,6 +311,7 @@ fn patches_count_their_unloaded_methods() {
             patterns: Vec::new(),
             edits: Vec::new(),
             passes: Vec::new(),
+            only: Vec::new(),
         },
         active: true,
         methods: [1, 2, 3].map(MethodId).into(),

@@ -26,6 +26,11 @@ use veneer_instruments::{AttachError, EditKind, EditSpec, EditSummary, PatchId, 
 use veneer_names::MethodId;
 use veneer_protocol::data::Record;
 
+/// A function that is called with a class, its original class file, and the id and the label of a method, and returns
+/// edits of the method.
+pub(super) type WithMethod<'a> =
+    dyn FnMut(&Arc<Class>, &ClassFile, (MethodId, &str)) -> Result<Vec<Edit>, AttachError> + 'a;
+
 /// A method that a patch changes.
 struct Target {
     class: Arc<Class>,
@@ -44,13 +49,7 @@ impl RuntimeHandle {
         self.refresh_patterns();
         let targets = self.check_targets(&spec)?;
         if targets.is_empty() {
-            let first = spec.patterns.first();
-            return Err(AttachError::NothingMatches {
-                pattern: first.map(|p| p.to_string()).unwrap_or_default(),
-                nearest: first
-                    .map(|p| similar_classes(agent, self.env(), p))
-                    .unwrap_or_default(),
-            });
+            return Err(self.nothing_matches(&spec));
         }
         let methods: Vec<MethodId> = targets.iter().map(|t| t.method).collect();
         let id = agent.table.lock().add_patch(Patch {
@@ -86,12 +85,56 @@ impl RuntimeHandle {
         })
     }
 
+    /// The error of a spec that selects no loaded method.
+    pub(super) fn nothing_matches(&self, spec: &EditSpec) -> AttachError {
+        let first = spec.patterns.first();
+        AttachError::NothingMatches {
+            pattern: first.map(|p| p.to_string()).unwrap_or_default(),
+            nearest: first
+                .map(|p| similar_classes(self.agent, self.env(), p))
+                .unwrap_or_default(),
+        }
+    }
+
     /// Returns the methods that a spec selects, after a check that its edits can be applied to each
     /// of them.
     fn check_targets(&self, spec: &EditSpec) -> Result<Vec<Target>, AttachError> {
-        let (agent, env) = (self.agent, self.env());
         let mut targets: Vec<Target> = Vec::new();
+        self.for_selected_methods(spec, &mut |class, file, (method, label)| {
+            let (edits, endless) = self.check_method(spec, class, file, (method, label))?;
+            if edits.is_empty() {
+                return Ok(edits);
+            }
+            let warning = endless.map(|fragment| {
+                format!(
+                    "{}::{label} does not return from {fragment} any more, unless an exception ends it",
+                    class.dotted
+                )
+            });
+            targets.push(Target {
+                class: class.clone(),
+                method,
+                edits: edits.clone(),
+                warning,
+            });
+            Ok(edits)
+        })?;
+        Ok(targets)
+    }
+
+    /// Calls `with` for each loaded method that a spec selects, with the class, its original class file, and the id
+    /// and the label of the method. `with` returns the edits of the method.
+    ///
+    /// # Errors
+    /// The first error of `with`, a class file that cannot be read, or a test that no call gets.
+    pub(super) fn for_selected_methods(
+        &self,
+        spec: &EditSpec,
+        with: &mut WithMethod<'_>,
+    ) -> Result<(), AttachError> {
+        let (agent, env) = (self.agent, self.env());
         let mut last = None;
+        let mut made = Vec::new();
         for class in settled_classes(agent, env, &spec.patterns) {
             let Some(local) = class.local(env) else {
                 continue;
@@ -100,9 +143,10 @@ impl RuntimeHandle {
             unsafe { env.delete(local) };
             let methods = class.state().methods.clone();
             let selects = MethodSelection::new(agent.tool, env, &class, &spec.patterns);
+            let is_wanted = |id: MethodId| spec.only.is_empty() || spec.only.contains(&id);
             let chosen = methods.iter();
             let chosen: Vec<_> = chosen
-                .filter(|m| selects.selects(m.name, m.descriptor))
+                .filter(|m| selects.selects(m.name, m.descriptor) && is_wanted(m.id))
                 .collect();
             if chosen.is_empty() {
                 continue;
@@ -113,38 +157,22 @@ impl RuntimeHandle {
                 ClassFile::parse(&original).map_err(|e| method_refused(&class, "", &e.into()))?;
             for m in chosen {
                 let label = format!("{}{}", m.name, m.descriptor);
-                let (edits, endless) = self.check_method(spec, &class, &file, (m.id, &label))?;
-                last = Some((class.clone(), label.clone()));
-                if edits.is_empty() {
-                    continue;
-                }
-                let warning = endless.map(|fragment| {
-                    format!(
-                        "{}::{label} does not return from {fragment} any more, unless an exception ends it",
-                        class.dotted
-                    )
-                });
-                targets.push(Target {
-                    class: class.clone(),
-                    method: m.id,
-                    edits,
-                    warning,
-                });
+                made.extend(with(&class, &file, (m.id, &label))?);
+                last = Some((class.clone(), label));
             }
         }
-        let made: Vec<Edit> = targets.iter().flat_map(|t| t.edits.clone()).collect();
         if let Some((class, method)) = last
             && let Some((edit, reason)) = missing_test(&spec.edits, &made)
         {
             return Err(refused(&class, &method, &edit, &reason));
         }
-        Ok(targets)
+        Ok(())
     }
 
     /// Checks that the edits of a spec can be applied to a method, together with the edits that it
     /// has already. Returns the edits of the method, and a fragment from which the method will no longer
     /// return, if there is one.
-    fn check_method(
+    pub(super) fn check_method(
         &self,
         spec: &EditSpec,
         class: &Arc<Class>,
@@ -287,7 +315,7 @@ fn refused(class: &Class, method: &str, edit: &EditKind, reason: &Refusal) -> At
     }
 }
 
-fn method_refused(class: &Class, method: &str, reason: &Refusal) -> AttachError {
+pub(super) fn method_refused(class: &Class, method: &str, reason: &Refusal) -> AttachError {
     AttachError::MethodRefused {
         class: class.dotted.to_string(),
         method: method.into(),

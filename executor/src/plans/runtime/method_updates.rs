@@ -166,6 +166,7 @@ mod tests {
                     patterns: pattern(name),
                     edits: Vec::new(),
                     passes: Vec::new(),
+                    only: Vec::new(),
                 },
                 active,
                 methods: Vec::new(),

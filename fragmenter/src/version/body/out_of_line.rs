@@ -220,6 +220,9 @@ impl BodyEmitter<'_, '_> {
         self.a.place(stub.label);
         let state = self.point_state(stub.point);
         self.frame_at(stub.label, state);
+        if let Some(guard) = stub.guard {
+            self.advice_at(guard)?;
+        }
         self.flush_around(p.fragment)?;
         match p.kind {
             PointKind::Exit => self.count_external_exit(p.fragment, CounterChange::Increment)?,

@@ -1,12 +1,15 @@
 //! Emits the guards of parameters that are constants; see [`crate::specialisation`].
 
 use super::{BodyEmitter, ExitStub};
-use crate::bytecode::Instruction;
+use crate::advice::Site;
 use crate::bytecode::opcode::*;
+use crate::bytecode::{Instruction, Label};
+use crate::guard_outcome::GuardOutcome;
 use crate::patch::constants;
 use crate::points::PointKind;
 use crate::refusal::Refusal;
 use crate::version::plan::Bodies;
+use std::collections::HashMap;
 
 impl BodyEmitter<'_, '_> {
     /// Emits the guards at the start of a body `enter`. A failed guard leaves through the capture point of the
@@ -23,12 +26,25 @@ impl BodyEmitter<'_, '_> {
             .position(|p| p.kind == PointKind::Fragment && p.fragment == entry);
         let point = at_entry
             .ok_or_else(|| Refusal::Internal("the first fragment has no capture point".into()))?;
-        let out = self.a.fresh();
-        self.exit_stubs.push(ExitStub { point, label: out });
+        let mut stubs: HashMap<Option<Site>, Label> = HashMap::new();
         for (slot, value) in constants {
+            let failed = GuardOutcome::OtherValue { slot, value }.site();
+            let is_counted = self.plan.probes.iter().any(|probe| probe.site == failed);
+            // Guards that are not counted share one exit stub.
+            let guard = is_counted.then_some(failed);
+            let label = *stubs.entry(guard).or_insert_with(|| {
+                let label = self.a.fresh();
+                self.exit_stubs.push(ExitStub {
+                    point,
+                    label,
+                    guard,
+                });
+                label
+            });
             self.a.local(ILOAD, slot);
             self.e.push_int(&mut self.a, value)?;
-            self.a.branch(IF_ICMPNE, out);
+            self.a.branch(IF_ICMPNE, label);
+            self.advice_at(GuardOutcome::Constant { slot, value }.site())?;
         }
         Ok(())
     }

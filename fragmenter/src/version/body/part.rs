@@ -47,7 +47,11 @@ impl BodyEmitter<'_, '_> {
             ))
         })?;
         let label = self.a.fresh();
-        self.exit_stubs.push(ExitStub { point, label });
+        self.exit_stubs.push(ExitStub {
+            point,
+            label,
+            guard: None,
+        });
         self.moves.insert(node, label);
         Ok(label)
     }

@@ -11,6 +11,7 @@
 use super::{BodyEmitter, CopiedInstruction};
 use crate::bytecode::opcode::*;
 use crate::flowgraph::FragmentId;
+use crate::guard_outcome::GuardOutcome;
 use crate::patch::Edit;
 use crate::point_values::{carried_kind, frame_state};
 use crate::refusal::Refusal;
@@ -69,12 +70,17 @@ impl BodyEmitter<'_, '_> {
         let mut own = self.here();
         let (arguments, tested) = self.store_arguments(i, before)?;
         let join = self.a.fresh();
-        for class in receivers {
+        for receiver in receivers {
             let next = self.a.fresh();
-            let class = self.e.pool.add_class(class)?;
+            let class = self.e.pool.add_class(receiver)?;
             self.a.plain(DUP);
             self.a.pool(INSTANCEOF, class);
             self.a.branch(IFEQ, next);
+            let passed = GuardOutcome::Receiver {
+                pc: *pc,
+                class: receiver.clone(),
+            };
+            self.advice_at(passed.site())?;
             self.a.pool(CHECKCAST, class);
             self.load_arguments(&arguments);
             self.end_own_code(own, i);
@@ -84,6 +90,7 @@ impl BodyEmitter<'_, '_> {
             self.frame_at(next, tested.clone());
             own = self.here();
         }
+        self.advice_at(GuardOutcome::OtherReceiver(*pc).site())?;
         self.load_arguments(&arguments);
         self.end_own_code(own, i);
         self.copy_call(i)?;
