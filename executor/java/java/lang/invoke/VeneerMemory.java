@@ -87,6 +87,7 @@ final class VeneerMemory {
     /** The most entries that are compared with a site and a class. */
     private static final int MOST_PROBES = 32;
     private static final int MIX = 0x9e37_79b9;
+    private static final int SITE_MIX = 0x85eb_ca6b;
     private static final long LINE_MIX = 0x9e37_79b9_7f4a_7c15L;
 
     /**
@@ -627,7 +628,8 @@ final class VeneerMemory {
 
     @ForceInline
     private static int hash(long site, int type) {
-        return (int) site + type * MIX >>> 8;
+        // The numbers of the sites of a method are neighbours.
+        return (int) site * SITE_MIX + type * MIX >>> 8;
     }
 
     @ForceInline
