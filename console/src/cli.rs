@@ -386,6 +386,13 @@ pub struct RunArguments {
     /// recording. Counts are then those of the windows.
     #[arg(long, requires = "memory", conflicts_with = "sharing")]
     pub sample: bool,
+    /// Also find the instruction that allocated each accessed object, for --memory. `veneer memory show
+    /// --by object` then sums by it. Costs several times as much.
+    #[arg(long, requires = "memory", conflicts_with = "sample")]
+    pub objects: bool,
+    /// Also measure the misses of caches of all sizes, for --memory: a curve from a sample of the lines.
+    #[arg(long, requires = "memory", conflicts_with = "sample")]
+    pub curve: bool,
     /// For --memory, record allocations in place of accesses: those in the bytecode, and those that reach
     /// the heap, which the JVM samples once for each BYTES [default: 512K].
     #[arg(
@@ -396,7 +403,7 @@ pub struct RunArguments {
         default_missing_value = "512K",
         value_parser = memory::interval,
         requires = "memory",
-        conflicts_with_all = ["caches", "sharing", "sample"]
+        conflicts_with_all = ["caches", "sharing", "sample", "objects", "curve"]
     )]
     pub heap: Option<u64>,
     /// Record the lifetimes of the objects that --lifetimes-of names in this file, for `veneer lifetimes

@@ -9,6 +9,7 @@
 //! ```
 
 mod annotate;
+mod curves;
 mod html;
 mod record;
 mod render;
@@ -16,7 +17,7 @@ mod show;
 mod simulate;
 mod trace;
 
-pub use record::{RecordedWindow, RunMemory, record_window};
+pub use record::{RecordedMore, RecordedWindow, RunMemory, record_window};
 
 use anyhow::Result;
 use thiserror::Error;

@@ -222,6 +222,24 @@ pub unsafe fn number_type(jni: *mut JNIEnv, name: jobject) -> jint {
     })
 }
 
+/// `VeneerMemory.origin`: the number of a site as the origin of objects; 0 if there are too many.
+pub fn origin(site: jlong) -> jint {
+    guarded("the origin of an object", 0, || {
+        Agent::get().map_or(0, |agent| agent.recorder.origin(site))
+    })
+}
+
+/// `VeneerCurve.take`: takes the lines in the buffer of the thread that owns a shard over.
+pub fn take_curve(shard: jlong, moved: bool) {
+    guarded("a sample of lines", (), || {
+        if let Some(agent) = Agent::get()
+            && let Some(shard) = agent.shards.shard_at(shard)
+        {
+            agent.recorder.take_curve(shard, moved);
+        }
+    });
+}
+
 /// `VeneerMemory.primary`: the primary class of a site.
 pub fn primary_class(site: jlong, class: jint) -> jint {
     guarded("the class of a recorded access", 0, || {

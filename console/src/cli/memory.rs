@@ -16,6 +16,8 @@ Examples:
   veneer memory 4711 'shop..*' --for 30 --by line
   veneer memory 4711 'shop..*' --cache L1:32K/8/64,L2:1M/16/64 --by type
   veneer memory 4711 'shop..*' --cache none --sharing      lines that threads share
+  veneer memory 4711 'shop..*' --by object                 misses by allocation site of the objects
+  veneer memory 4711 'shop..*' --curve                     misses of caches of all sizes
   veneer memory 4711 'shop..*' --heap                      allocations, and which reach the heap
   veneer memory 4711 'shop..*' -o shop.vmem
   veneer memory show shop.vmem --annotate shop.Desk --source src/main/java
@@ -38,6 +40,7 @@ Examples:
   veneer memory show app.vmem
   veneer memory show app.vmem --by type --rows 50
   veneer memory show app.vmem --annotate spec.db.Database --source src/main/java
+  veneer memory show app.vmem --curve --csv
   veneer memory show app.vmem --by field --json | jq '.rows[0]'
   veneer memory show app.vmem --html app.html --source src/main/java
 
@@ -97,6 +100,14 @@ pub struct MemoryRecordArguments {
     /// Costs a fraction of the exact recording. Counts are then those of the windows.
     #[arg(long, conflicts_with = "sharing")]
     pub sample: bool,
+    /// Also find the instruction that allocated each accessed object; --by object does the same.
+    /// Costs several times as much.
+    #[arg(long, conflicts_with = "sample")]
+    pub objects: bool,
+    /// Also measure the misses of caches of all sizes, for each length of lines of the caches: a curve
+    /// from a sample of the lines, with its error.
+    #[arg(long, conflicts_with = "sample")]
+    pub curve: bool,
     /// Record allocations in place of accesses: those in the bytecode, and those that reach the heap,
     /// which the JVM samples once for each BYTES [default: 512K].
     #[arg(
@@ -106,7 +117,7 @@ pub struct MemoryRecordArguments {
         require_equals = true,
         default_missing_value = "512K",
         value_parser = interval,
-        conflicts_with_all = ["caches", "sharing", "sample"]
+        conflicts_with_all = ["caches", "sharing", "sample", "objects", "curve"]
     )]
     pub heap: Option<u64>,
     /// Record for this many seconds.
@@ -139,6 +150,8 @@ impl MemoryRecordArguments {
             rows: self.rows,
             json: self.json,
             csv: self.csv,
+            curve: false,
+            threads: false,
         }
     }
 }
@@ -159,6 +172,12 @@ pub struct ViewArguments {
     /// Print CSV, with all rows: one line for each level of each row.
     #[arg(long)]
     pub csv: bool,
+    /// Show only the miss-ratio curves.
+    #[arg(long)]
+    pub curve: bool,
+    /// Show only the allocations of each thread.
+    #[arg(long, conflicts_with = "curve")]
+    pub threads: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -181,7 +200,7 @@ pub struct ShowArguments {
         long,
         value_name = "CLASS",
         group = "sources",
-        conflicts_with_all = ["by", "json", "csv"]
+        conflicts_with_all = ["by", "json", "csv", "curve", "threads"]
     )]
     pub annotate: Option<String>,
     /// Write all tables to this HTML file instead, with the sources below --source.
@@ -189,7 +208,7 @@ pub struct ShowArguments {
         long,
         value_name = "OUT.html",
         group = "sources",
-        conflicts_with_all = ["by", "rows", "json", "csv"]
+        conflicts_with_all = ["by", "rows", "json", "csv", "curve", "threads"]
     )]
     pub html: Option<PathBuf>,
     /// The source file of the class, or the folder of its packages.

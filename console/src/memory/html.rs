@@ -16,7 +16,8 @@ use std::path::Path;
 use veneer_memory::profile::{Dimension, MemoryProfile, ViewRow};
 
 use super::annotate::read_source;
-use super::render::{allocation_cells, columns, misses, names};
+use super::curves;
+use super::render::{THREAD_TITLES, allocation_cells, columns, misses, names, thread_cells};
 
 /// The most rows of a table, so that a browser can show the file.
 const MAX_ROWS: usize = 200;
@@ -48,7 +49,9 @@ pub(super) fn page(profile: &MemoryProfile, sources: Option<&Path>) -> String {
         }
     }
     allocations(&mut html, profile);
+    threads(&mut html, profile);
     sharing(&mut html, profile);
+    miss_curves(&mut html, profile);
     if let Some(sources) = sources {
         // One file is the source of the hottest class.
         let most = if sources.is_dir() { MAX_SOURCES } else { 1 };
@@ -146,6 +149,35 @@ fn figures(row: &ViewRow, cache: usize, mut cells: Vec<String>) -> Vec<String> {
     let counts = row.caches.get(cache).into_iter().flat_map(columns);
     cells.extend(counts.map(misses));
     cells
+}
+
+/// Writes the allocations of each thread.
+fn threads(html: &mut String, profile: &MemoryProfile) {
+    if profile.threads.is_empty() {
+        return;
+    }
+    let [name, objects, bytes] = THREAD_TITLES;
+    let columns = [(name, false), (objects, true), (bytes, true)];
+    let rows = profile.threads.iter().take(MAX_ROWS);
+    let rows = rows.map(|row| (false, thread_cells(row).to_vec()));
+    table(
+        html,
+        "Allocations by thread",
+        &columns,
+        &rows.collect::<Vec<_>>(),
+    );
+    rest(html, profile.threads.len());
+}
+
+/// Writes a picture and a table for each miss-ratio curve.
+fn miss_curves(html: &mut String, profile: &MemoryProfile) {
+    for curve in &profile.curves {
+        let title = curves::title(curve);
+        let columns = [(title.as_str(), false), ("misses", true), ("ratio", true)];
+        let rows = curves::shown(curve).map(|point| (false, curves::cells(curve, point).to_vec()));
+        table(html, "Misses by size", &columns, &rows.collect::<Vec<_>>());
+        html.push_str(&curves::picture(curve));
+    }
 }
 
 fn allocations(html: &mut String, profile: &MemoryProfile) {

@@ -27,7 +27,7 @@ use serde::Deserialize;
 use thiserror::Error;
 use veneer_client::{Client, ControlError, Target};
 use veneer_instruments::{MethodPattern, PointRow};
-use veneer_memory::profile::MemoryProfile;
+use veneer_memory::profile::{Dimension, MemoryProfile};
 use veneer_protocol::DetachTarget;
 
 use super::show;
@@ -38,6 +38,7 @@ use crate::output::print_error;
 use crate::recorded_jvm::check_folder;
 use crate::remote::{LEASE_MILLIS, RENEWAL_INTERVAL};
 use crate::trace::TraceDirectory;
+pub use caches::RecordedMore;
 use caches::cache_texts;
 use plan::{EVERY_METHOD, RecordedPoints, RecordingPlan};
 use profile_file::{summarise, write_profile};
@@ -80,8 +81,13 @@ pub fn run(arguments: &MemoryRecordArguments) -> Result<u8> {
     let plan = match arguments.heap {
         Some(interval) => RecordingPlan::of_heap(patterns, interval),
         None => {
-            let lines = [arguments.sharing, arguments.sample];
-            RecordingPlan::new(patterns, cache_texts(&arguments.caches, lines)?)
+            let asked = RecordedMore {
+                sharing: arguments.sharing,
+                sample: arguments.sample,
+                objects: arguments.objects || arguments.by == Dimension::Object,
+                curve: arguments.curve,
+            };
+            RecordingPlan::new(patterns, cache_texts(&arguments.caches, asked)?)
         }
     };
     let recorded = record((arguments.pid, arguments.seconds), &plan, &interruption)?;

@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use anyhow::Result;
 use veneer_memory::LogHistogram;
 use veneer_memory::profile::{
-    AllocationRow, CacheCounts, LevelCount, MemoryProfile, SharingRow, UNKNOWN_MARGIN, ViewRow,
+    AllocationRow, CacheCounts, LevelCount, MemoryProfile, SharingRow, ThreadRow, UNKNOWN_MARGIN,
+    ViewRow,
 };
 
 use crate::output::Style;
@@ -45,11 +46,17 @@ pub(super) fn tables(
         let titles: [&str; COUNT_COLUMNS + 2] =
             std::array::from_fn(|i| titles.get(i).map_or("", String::as_str));
         table::write(to, titles, &cells, style)?;
-        if rows.len() > limit {
-            writeln!(to, "… {} more rows (--rows)", rows.len() - limit)?;
-        }
+        more_rows(to, rows.len(), limit)?;
     }
     Ok(())
+}
+
+/// Says how many rows a table does not have.
+fn more_rows(to: &mut impl Write, count: usize, limit: usize) -> io::Result<()> {
+    match count.checked_sub(limit) {
+        None | Some(0) => Ok(()),
+        Some(more) => writeln!(to, "… {more} more rows (--rows)"),
+    }
 }
 
 fn cells(row: &ViewRow, cache: usize) -> [String; COUNT_COLUMNS + 2] {
@@ -275,6 +282,45 @@ pub(super) fn allocation_csv(to: &mut impl Write, profile: &MemoryProfile) -> Re
             optional(row.heap_bytes),
             optional(row.heap_bytes_margin),
         ])?;
+    }
+    writer.flush()?;
+    Ok(())
+}
+
+/// Writes the allocations of each thread.
+pub(super) fn threads(
+    to: &mut impl Write,
+    profile: &MemoryProfile,
+    limit: usize,
+    style: Style,
+) -> io::Result<()> {
+    if profile.threads.is_empty() {
+        return Ok(());
+    }
+    writeln!(to)?;
+    let rows = profile.threads.iter().take(limit).map(thread_cells);
+    table::write(to, THREAD_TITLES, &rows.collect::<Vec<_>>(), style)?;
+    more_rows(to, profile.threads.len(), limit)
+}
+
+/// The titles of [`thread_cells`].
+pub(super) const THREAD_TITLES: [&str; 3] = ["allocated by thread", "objects", "bytes"];
+
+/// The cells of the allocations of a thread.
+pub(super) fn thread_cells(row: &ThreadRow) -> [String; 3] {
+    [
+        row.name.clone(),
+        row.objects.to_string(),
+        row.bytes.to_string(),
+    ]
+}
+
+/// Writes a line for each thread.
+pub(super) fn thread_csv(to: &mut impl Write, profile: &MemoryProfile) -> Result<()> {
+    let mut writer = csv::Writer::from_writer(to);
+    writer.write_record(["thread", "objects", "bytes"])?;
+    for row in &profile.threads {
+        writer.write_record(thread_cells(row))?;
     }
     writer.flush()?;
     Ok(())

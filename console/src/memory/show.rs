@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::{self, Write};
 
 use anyhow::{Context, Result};
-use veneer_memory::profile::{MemoryProfile, ProfileFile};
+use veneer_memory::profile::{MemoryProfile, ProfileFile, curve_json, thread_json};
 
-use super::{annotate, html, render};
+use super::{annotate, curves, html, render};
 use crate::cli::{ShowArguments, ViewArguments};
 use crate::output::{Style, print_error, print_note};
 use crate::replaced_file::replace_file;
@@ -64,6 +64,12 @@ pub(super) fn print(
     profile: &MemoryProfile,
     view: &ViewArguments,
 ) -> Result<()> {
+    if view.curve {
+        return print_curves(to, profile, view);
+    }
+    if view.threads {
+        return print_threads(to, profile, view);
+    }
     let rows = profile.view(view.by);
     let by = view.by.name();
     if view.json {
@@ -80,12 +86,50 @@ pub(super) fn print(
             render::tables(to, profile, by, &rows, view.rows, style)?;
         }
         render::allocations(to, profile, view.rows, style)?;
+        render::threads(to, profile, view.rows, style)?;
         render::sharing(to, profile, view.rows, style)?;
+        curves::tables(to, profile, style)?;
         for note in &profile.notes {
             writeln!(to, "\n{note}")?;
         }
     }
     Ok(())
+}
+
+/// Prints the allocations of a profile by thread.
+fn print_threads(to: &mut impl Write, profile: &MemoryProfile, view: &ViewArguments) -> Result<()> {
+    if view.json {
+        let all: Vec<_> = profile.threads.iter().map(thread_json).collect();
+        serde_json::to_writer_pretty(&mut *to, &all).map_err(io::Error::from)?;
+        writeln!(to)?;
+        return Ok(());
+    }
+    if view.csv {
+        return render::thread_csv(to, profile);
+    }
+    if profile.threads.is_empty() {
+        print_error(
+            &"the profile has no allocations by thread: none were recorded, or with --heap",
+        );
+    }
+    Ok(render::threads(to, profile, view.rows, Style::of_stdout())?)
+}
+
+/// Prints the miss-ratio curves of a profile.
+fn print_curves(to: &mut impl Write, profile: &MemoryProfile, view: &ViewArguments) -> Result<()> {
+    if view.json {
+        let all: Vec<_> = profile.curves.iter().map(curve_json).collect();
+        serde_json::to_writer_pretty(&mut *to, &all).map_err(io::Error::from)?;
+        writeln!(to)?;
+        return Ok(());
+    }
+    if view.csv {
+        return curves::csv(to, profile);
+    }
+    if profile.curves.is_empty() {
+        print_error(&"the profile has no miss-ratio curves; record it with --curve");
+    }
+    Ok(curves::tables(to, profile, Style::of_stdout())?)
 }
 
 /// Whether a profile is one of allocations, and has no access.

@@ -8,8 +8,8 @@ use veneer_memory::profile::{
 };
 use veneer_memory::{
     Access, AccessKind, Account, CacheDescription, Estimate, LackeyReader, Lookups, MAX_ORIGINS,
-    MissRatioCurve, Origin, SampledAccount, SampledSimulation, SamplingError, Simulation,
-    StackDistances, TracedAccess,
+    MissCurve, MissRatioCurve, Origin, SampledAccount, SampledSimulation, SamplingError,
+    Simulation, StackDistances, TracedAccess,
 };
 
 use crate::cli::{KeyOfAccess, SampleArgument};
@@ -120,9 +120,14 @@ pub(super) fn simulate(
     let mut profile = profile(&simulators, &keys, settings);
     profile.program = name.to_owned();
     profile.notes = notes(&reader, settings, &keys);
+    let curve = settings.curve.then(|| distances.curve());
+    let stored = curve.iter();
+    profile.curves = stored
+        .map(|curve| MissCurve::measured(curve, 1 << line_shift))
+        .collect();
     Ok(SimulatedTrace {
         profile,
-        curve: settings.curve.then(|| distances.curve()),
+        curve,
         line_shift,
     })
 }

@@ -12,7 +12,7 @@ use veneer_protocol::{AgentConfig, PlanSource};
 use crate::calls::{CompleteRun, ContextOptions, RunCalls, recorded_directories};
 use crate::cli::RunArguments;
 use crate::lifetimes::{RunLifetimes, lives_directories};
-use crate::memory::RunMemory;
+use crate::memory::{RecordedMore, RunMemory};
 use crate::output::print_error;
 use crate::trace::{RunRecording, read_rules, traces};
 
@@ -106,8 +106,13 @@ impl Recordings {
                 .memory
                 .as_deref()
                 .map(|place| {
-                    let lines = [arguments.sharing, arguments.sample];
-                    RunMemory::prepare(place, arm, &arguments.caches, lines, arguments.heap)
+                    let asked = RecordedMore {
+                        sharing: arguments.sharing,
+                        sample: arguments.sample,
+                        objects: arguments.objects,
+                        curve: arguments.curve,
+                    };
+                    RunMemory::prepare(place, arm, &arguments.caches, asked, arguments.heap)
                 })
                 .transpose()?,
             armed: arguments

@@ -198,6 +198,27 @@ pub unsafe extern "system" fn Java_java_lang_invoke_VeneerMemory_type(
     unsafe { natives::number_type(env, name) }
 }
 
+/// The native method `VeneerMemory.origin`.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_invoke_VeneerMemory_origin(
+    _: *mut JNIEnv,
+    _: jclass,
+    site: jlong,
+) -> jint {
+    natives::origin(site)
+}
+
+/// The native method `VeneerCurve.take`.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_invoke_VeneerCurve_take(
+    _: *mut JNIEnv,
+    _: jclass,
+    shard: jlong,
+    moved: jboolean,
+) {
+    natives::take_curve(shard, moved);
+}
+
 /// The native method `VeneerMemory.primary`.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_java_lang_invoke_VeneerMemory_primary(

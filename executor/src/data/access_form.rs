@@ -18,4 +18,6 @@ pub struct AccessForm {
     pub l1: L1Form,
     /// Whether only accesses in windows are recorded.
     pub is_sampled: bool,
+    /// Whether accesses are also counted by the instruction that allocated the object.
+    pub has_origins: bool,
 }

@@ -35,7 +35,9 @@ mod access_tracks;
 pub mod calibration;
 mod context_track;
 mod context_tracks;
+mod curve_track;
 pub mod jvm_tracks;
+mod origins;
 pub mod recorded_caches;
 pub mod recorded_thread;
 pub mod recording_windows;
@@ -50,6 +52,7 @@ use crate::data::memory::WordTable;
 use crate::data::processor_clock::ProcessorTime;
 use crate::data::recorder::access_track::AccessTrack;
 use crate::data::recorder::context_track::ContextTrack;
+use crate::data::recorder::origins::Origins;
 use crate::data::recorder::recorded_caches::RecordedCaches;
 use crate::data::recorder::recorded_thread::RecordedThread;
 use crate::data::recorder::recording_windows::RecordingWindows;
@@ -193,6 +196,7 @@ pub struct Recorder {
     active_l1: AtomicU64,
     /// The class of each site that was seen first.
     primary_classes: Mutex<HashMap<i64, i32>>,
+    origins: Mutex<Origins>,
     /// The lines that threads share; the memory is never freed.
     shared_lines: OnceLock<WordTable>,
     /// The number of collections during recordings of memory accesses: one word, which Java code reads.
@@ -216,6 +220,7 @@ impl Default for Recorder {
             active_accesses: AtomicI32::new(0),
             active_l1: AtomicU64::new(0),
             primary_classes: Mutex::default(),
+            origins: Mutex::default(),
             shared_lines: OnceLock::new(),
             collections: WordTable::new(1),
             windows: RecordingWindows::default(),

@@ -80,6 +80,7 @@ pub struct Library {
     end_trace: Static,
     calibrate_trace: Static,
     prepare_accesses: Static,
+    prepare_origins: Static,
     begin_accesses: Static,
     end_accesses: Static,
 }
@@ -203,6 +204,7 @@ impl Library {
             end_trace: env.static_method(&trace, c"end", c"()V")?,
             calibrate_trace: env.static_method(&trace, c"calibrate", c"(JJJI)J")?,
             prepare_accesses: find(c"prepareAccesses", c"()V")?,
+            prepare_origins: find(c"prepareOrigins", c"()J")?,
             begin_accesses: find(c"beginAccesses", c"(IJ)V")?,
             end_accesses: find(c"endAccesses", c"()V")?,
         })
@@ -586,6 +588,13 @@ impl Library {
         unsafe { env.void(&self.prepare_accesses, &[], what) }
     }
 
+    /// Whether objects can be marked with the instruction that allocated them.
+    pub fn prepare_origins(&self, env: Env) -> Result<bool, JvmError> {
+        let what = || "preparing the origins of objects".into();
+        // SAFETY: `prepareOrigins()J` has no parameters.
+        Ok(unsafe { env.long(&self.prepare_origins, &[], what) }? != 0)
+    }
+
     /// Begins a recording of memory accesses, after [`Library::begin_trace`] with the number 0.
     ///
     /// # Safety
@@ -882,7 +891,7 @@ mod tests {
                 assert!(declared.contains(&wanted), "{wanted:?}");
             }
         }
-        assert_eq!(calls, 47);
+        assert_eq!(calls, 48);
     }
 
     /// `javac` notes the class of an inlined constant in the constant pool. The JVM ignores the entry

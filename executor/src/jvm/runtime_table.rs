@@ -48,7 +48,7 @@ const fn reader(class: RuntimeClass) -> RuntimeClass {
 
 /// The runtime classes, in the order in which the agent defines them: a class is defined before the
 /// first use of any method that names it. `VeneerAgent`, which the agent calls, is the last one.
-pub const CLASSES: [RuntimeClass; 39] = [
+pub const CLASSES: [RuntimeClass; 42] = [
     named(class("VeneerFrame")),
     class("VeneerReserve"),
     class("VeneerBound"),
@@ -82,6 +82,9 @@ pub const CLASSES: [RuntimeClass; 39] = [
     class("VeneerEvents"),
     class("VeneerTask"),
     class("VeneerContexts"),
+    class("VeneerCurve"),
+    class("VeneerCaches"),
+    class("VeneerOrigins"),
     class("VeneerMemory"),
     named(class("VeneerTrace")),
     named(class("VeneerRuntime")),
@@ -290,6 +293,22 @@ java_constants! {
     ACCESSES_ENTRY_SHIFT: i32 = 40;
     /// Offset in a track of accesses: the address of the description of the caches.
     ACCESSES_CACHES: i32 = 48;
+    /// Offset in a track of accesses: the address of the buffer for miss-ratio curves; 0 if there is none.
+    ACCESSES_CURVE: i32 = 56;
+    /// Offset in a buffer for curves: the number of accesses. It begins with the number of lines in it.
+    CURVE_REFERENCES: i32 = 8;
+    /// Offset in a buffer for curves: the number of lengths of lines, at most 4.
+    CURVE_SIZES: i32 = 16;
+    /// Offset in a buffer for curves: the binary logarithms of the lengths.
+    CURVE_SHIFTS: i32 = 24;
+    /// Offset in a buffer for curves: the masks of the hashes.
+    CURVE_MASKS: i32 = 56;
+    /// Offset in a buffer for curves: the lines.
+    CURVE_FIRST: i32 = 88;
+    /// The most lines in a buffer for curves.
+    CURVE_CAPACITY: i32 = 4096;
+    /// Determines which lines are in a sample: that of `veneer_memory::CURVE_SEED`.
+    CURVE_SEED: i64 = 0x5eed;
     /// Offset in an entry of accesses: the number of the object's class, an int. An entry begins with its
     /// site.
     ENTRY_CLASS: i32 = 8;
@@ -305,6 +324,11 @@ java_constants! {
     ENTRY_OBJECTS: i32 = 32;
     /// Offset in an entry of accesses: the bytes of allocated objects.
     ENTRY_OBJECT_BYTES: i32 = 40;
+    /// The number that stands for the origin of an object which another thread has locked. Those of sites are
+    /// higher.
+    ORIGIN_LOCKED: i32 = 1;
+    /// The highest number of a site as an origin.
+    MAX_ORIGIN: i32 = (1 << 22) - 1;
     /// Offset in the description of caches: the number of entries of a table, a power of two, minus 1.
     CACHES_TABLE_MASK: i32 = 8;
     /// Offset in the description of caches: the bytes of the state of a thread.

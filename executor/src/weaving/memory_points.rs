@@ -35,6 +35,7 @@ const IS_ALLOCATION: i64 = 2;
 const IS_NESTED: i64 = 4;
 const IS_INSTANCE: i64 = 8;
 const IS_SAMPLED: i64 = 64;
+const BY_ORIGIN: i64 = 128;
 const BYTES_SHIFT: u32 = 8;
 
 /// The address of a static field in the simulation: this bit, then bits of the class, then bits of the
@@ -152,9 +153,11 @@ fn counted(form: AccessForm) -> PlannedAction {
     }
 }
 
-/// The bit of an access that belongs to a sampled recording.
-fn sampled(form: AccessForm) -> i64 {
-    if form.is_sampled { IS_SAMPLED } else { 0 }
+/// The bits of the form of a recording.
+fn form_bits(form: AccessForm) -> i64 {
+    let sampled = if form.is_sampled { IS_SAMPLED } else { 0 };
+    let by_origin = if form.has_origins { BY_ORIGIN } else { 0 };
+    sampled | by_origin
 }
 
 /// The number of an instruction.
@@ -300,7 +303,7 @@ fn allocation_access(site: i64, bits: i64, form: AccessForm) -> Access {
         taken: vec![operand(0, REFERENCE), shard(form)],
         constants: vec![
             ProbeStep::Long(site),
-            ProbeStep::Long(IS_WRITE | IS_ALLOCATION | bits | sampled(form)),
+            ProbeStep::Long(IS_WRITE | IS_ALLOCATION | bits | form_bits(form)),
             ProbeStep::Long(form.l1.0),
         ],
         is_after: true,
@@ -318,7 +321,7 @@ fn field_access(
     let op = instruction.op();
     let is_write = matches!(op, PUTFIELD | PUTSTATIC);
     let kind = ComputationalType::from_descriptor(&field.descriptor)?;
-    let bits = i64::from(is_write) | bytes_of(&field.descriptor) << BYTES_SHIFT | sampled(form);
+    let bits = i64::from(is_write) | bytes_of(&field.descriptor) << BYTES_SHIFT | form_bits(form);
     if matches!(op, GETSTATIC | PUTSTATIC) {
         let access = Access {
             helper: ("memoryStatic", "(JJJJJLjava/lang/Object;)V"),
@@ -402,7 +405,7 @@ fn element_access(
     let has_one_class = is_known && (bytes > 1 || form.l1 != L1Form::COUNTED);
     let constants = [
         ProbeStep::Long(site),
-        ProbeStep::Long(i64::from(is_write) | bytes << BYTES_SHIFT | sampled(form)),
+        ProbeStep::Long(i64::from(is_write) | bytes << BYTES_SHIFT | form_bits(form)),
         ProbeStep::Long(form.l1.0),
     ];
     let (helper, own) = match has_one_class {
@@ -485,6 +488,38 @@ mod tests {
         sites.sort_unstable();
         sites.dedup();
         assert_eq!(sites.len(), expected);
+    }
+
+    #[test]
+    fn accesses_by_origin_say_so_to_the_java_code() {
+        let bits = |has_origins: bool| -> Vec<i64> {
+            with_method(
+                "sites(Lshop/Points;Ljava/lang/Object;)Z",
+                |method, armed| {
+                    let readable = Readable::new(method, &armed.points);
+                    let form = AccessForm {
+                        has_origins,
+                        ..AccessForm::default()
+                    };
+                    let reachable = reachable(method, &armed.points);
+                    let points = plan(method, &reachable, &readable, form);
+                    let codes = points.iter().filter_map(|point| point.code.as_ref());
+                    let bits = codes.filter_map(|code| {
+                        let mut longs = code.method.steps.iter().filter_map(|step| match step {
+                            ProbeStep::Long(number) => Some(*number),
+                            _ => None,
+                        });
+                        longs.nth(1)
+                    });
+                    bits.collect()
+                },
+            )
+        };
+        let (without, with) = (bits(false), bits(true));
+        assert!(with.len() > 4);
+        let marked = without.iter().map(|bits| bits | BY_ORIGIN);
+        assert_eq!(with, marked.collect::<Vec<_>>());
+        assert!(without.iter().all(|bits| bits & BY_ORIGIN == 0));
     }
 
     #[test]

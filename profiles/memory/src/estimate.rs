@@ -20,6 +20,9 @@ pub const MIN_GROUPS: usize = 8;
 /// The most groups into which a sample is divided.
 pub const MAX_GROUPS: usize = 16;
 
+/// The margin of a count about which a sample says nothing.
+pub const UNKNOWN_MARGIN: u64 = u64::MAX;
+
 /// Student's two-sided 99.9 % quantiles for 7 to 15 degrees of freedom.
 const QUANTILES: [f64; 9] = [
     5.408, 5.041, 4.781, 4.587, 4.437, 4.318, 4.221, 4.140, 4.073,

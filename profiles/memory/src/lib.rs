@@ -23,6 +23,7 @@
 mod access;
 pub mod accesses;
 mod cache;
+mod curve_sampler;
 mod description;
 pub mod estimate;
 mod hash;
@@ -33,6 +34,7 @@ mod lackey;
 mod ledger;
 mod lifetimes;
 mod machine;
+mod miss_curve;
 mod preset;
 pub mod profile;
 mod reuse;
@@ -42,6 +44,7 @@ mod simulation;
 mod window_sample;
 
 pub use access::{Access, AccessKind, Origin};
+pub use curve_sampler::{CURVE_SEED, CurveSampler};
 pub use description::{
     CacheDescription, DescriptionError, Geometry, Level, MAX_LEVELS, MAX_LINES, MAX_TLB_LEVELS,
     MAX_WAYS, Rules, WritePolicy,
@@ -55,6 +58,7 @@ pub use lifetimes::{
     AllocationKey, CLOCK_NAMES, CLOCKS, LifetimeTracker, Lifetimes, Moment, ObjectLife, Span,
 };
 pub use machine::{CACHE_FOLDER, MachineError, read_caches};
+pub use miss_curve::{CurvePoint, MAX_CURVE_POINTS, MissCurve, curve_sizes};
 pub use preset::{PRESETS, Preset, parse as parse_description};
 pub use reuse::{MissRatioCurve, StackDistances};
 pub use sampling::{SampledAccount, SampledSimulation, SamplingError, SetSample};

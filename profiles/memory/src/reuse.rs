@@ -83,12 +83,37 @@ impl StackDistances {
         }
         for line in access.blocks(self.line_shift) {
             self.references += 1;
-            let hash = mix(line ^ self.seed);
-            if self.denominator == 1 || hash.is_multiple_of(self.denominator) {
-                // The group must not depend on the remainder that selected the line.
-                self.reference(line, (mix(hash) % MAX_GROUPS as u64) as usize);
-            }
+            self.sampled_line(line);
         }
+    }
+
+    /// Adds an access to a line, which is not counted as a reference of the run. Returns whether the line is in
+    /// the sample.
+    pub fn sampled_line(&mut self, line: u64) -> bool {
+        let hash = mix(line ^ self.seed);
+        let is_sampled = self.denominator == 1 || hash.is_multiple_of(self.denominator);
+        if is_sampled {
+            // The group must not depend on the remainder that selected the line.
+            self.reference(line, (mix(hash) % MAX_GROUPS as u64) as usize);
+        }
+        is_sampled
+    }
+
+    /// The number of sampled lines that have been accessed.
+    pub fn lines(&self) -> usize {
+        self.last.len()
+    }
+
+    /// A line is sampled if its hash is a multiple of this.
+    pub fn denominator(&self) -> u64 {
+        self.denominator
+    }
+
+    /// Forgets which lines have been accessed. The next access to each one is its first. The counts stay.
+    pub fn forget_lines(&mut self) {
+        self.last.clear();
+        self.tree = Fenwick::new(MIN_TIMES);
+        self.now = 0;
     }
 
     fn reference(&mut self, line: u64, group: usize) {
@@ -129,6 +154,11 @@ impl StackDistances {
 
     /// Returns the curve of the accesses so far.
     pub fn curve(&self) -> MissRatioCurve {
+        self.curve_of(self.references)
+    }
+
+    /// Returns the curve of the accesses so far, if the run has this many references.
+    pub fn curve_of(&self, references: u64) -> MissRatioCurve {
         let group = |distances: &Distances| {
             let mut at_least: Vec<u64> = distances.counts.clone();
             let mut sum = 0;
@@ -144,7 +174,7 @@ impl StackDistances {
         };
         MissRatioCurve {
             denominator: self.denominator,
-            references: self.references,
+            references,
             groups: self.groups.iter().map(group).collect(),
         }
     }

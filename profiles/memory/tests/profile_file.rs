@@ -3,9 +3,11 @@
 use proptest::prelude::*;
 use veneer_memory::profile::{
     AccessRow, AllocationRow, CacheCounts, Dimension, LevelCount, MAGIC, MemoryProfile,
-    ProfileFile, SharingRow, Site,
+    ProfileFile, SharingRow, Site, ThreadRow,
 };
-use veneer_memory::{Lifetimes, Moment, ObjectLife, References};
+use veneer_memory::{
+    CurvePoint, Lifetimes, MissCurve, Moment, ObjectLife, References, curve_sizes,
+};
 
 fn texts() -> impl Strategy<Value = String> {
     prop_oneof!["[a-z.$]{0,12}", "\\PC{0,6}"]
@@ -115,6 +117,27 @@ fn profiles() -> impl Strategy<Value = MemoryProfile> {
             true_misses,
             false_misses,
         });
+        let thread = (texts(), any::<u64>(), any::<u64>());
+        let thread = thread.prop_map(|(name, objects, bytes)| ThreadRow {
+            name,
+            objects,
+            bytes,
+        });
+        let points = proptest::collection::vec((any::<u64>(), any::<u64>()), 0..20);
+        let curve = (0..20u32, any::<u64>(), points).prop_map(|(shift, references, points)| {
+            let sized = curve_sizes().zip(points);
+            MissCurve {
+                line_bytes: 1 << shift,
+                references,
+                points: sized
+                    .map(|(lines, (misses, margin))| CurvePoint {
+                        lines,
+                        misses,
+                        margin,
+                    })
+                    .collect(),
+            }
+        });
         (
             (texts(), proptest::collection::vec(texts(), caches)),
             proptest::collection::vec(site, sites as usize),
@@ -122,10 +145,22 @@ fn profiles() -> impl Strategy<Value = MemoryProfile> {
             proptest::collection::vec(access(sites, types, caches), 0..8),
             proptest::collection::vec(allocation, 0..4),
             proptest::collection::vec(sharing, 0..4),
-            proptest::collection::vec(texts(), 0..3),
+            (
+                proptest::collection::vec(curve, 0..3),
+                proptest::collection::vec(thread, 0..3),
+                proptest::collection::vec(texts(), 0..3),
+            ),
         )
             .prop_map(
-                |((program, caches), sites, types, accesses, allocations, sharing, notes)| {
+                |(
+                    (program, caches),
+                    sites,
+                    types,
+                    accesses,
+                    allocations,
+                    sharing,
+                    (curves, threads, notes),
+                )| {
                     MemoryProfile {
                         program,
                         caches,
@@ -134,6 +169,8 @@ fn profiles() -> impl Strategy<Value = MemoryProfile> {
                         accesses,
                         allocations,
                         sharing,
+                        curves,
+                        threads,
                         notes,
                     }
                 },
@@ -228,8 +265,12 @@ fn a_section_that_is_not_in_its_place_is_refused() {
         ..MemoryProfile::default()
     };
     let bytes = bytes_of(&profile);
-    let end = bytes.len() - section(*b"END ", &[1, 0, 0]).len();
+    let end = bytes.len() - section(*b"END ", &[1, 0, 0, 0, 0]).len();
     let (before, end) = bytes.split_at(end);
+    // Before version 1.2, the last section had no number of curves.
+    let older = [before, &section(*b"END ", &[1, 0, 0])].concat();
+    let older = ProfileFile::from_bytes(&older).expect("a file of version 1.1");
+    assert!(!older.is_truncated && older.profile == profile);
     // A program without a name and one cache. The row above has the counts of no cache.
     let head = section(*b"HEAD", &[0, 1, 0]);
     let error = ProfileFile::from_bytes(&[before, &head, end].concat());
@@ -328,7 +369,10 @@ fn views_sum_the_rows_of_one_property() {
     );
     assert_eq!(
         view(Dimension::Object),
-        [row("(none)", 20, 5, 1), row("a.B::n()V:9", 50, 3, 2)]
+        [
+            row("(allocated before or elsewhere)", 20, 5, 1),
+            row("a.B::n()V:9 a.B.x", 50, 3, 2)
+        ]
     );
     assert_eq!(view(Dimension::Line)[0], row("a.B::m()V:4", 20, 5, 1));
     assert_eq!(view(Dimension::Site)[1], row("a.B::n()V:9 a.B.x", 40, 2, 1));

@@ -13,28 +13,43 @@
 //! ([`veneer_names::site_id`]), so that the points of a report need no numbers.
 
 use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
 use veneer_instruments::PointRow;
-use veneer_memory::accesses::{ACCESSES_SUFFIX, AccessEntry, AccessTable, TableLayout};
-use veneer_memory::profile::{
-    AccessRow, AllocationRow, CacheCounts, LevelCount, MemoryProfile, SharingRow, Site,
+use veneer_memory::accesses::{
+    self, ACCESSES_SUFFIX, AccessEntry, AccessTable, CURVE_SUFFIX, LOCKED_ORIGIN, TableLayout,
 };
-use veneer_memory::{References, parse_description};
+use veneer_memory::profile::{
+    AccessRow, AllocationRow, CacheCounts, LevelCount, MemoryProfile, SharingRow, Site, ThreadRow,
+};
+use veneer_memory::{MissCurve, References, parse_description};
 use veneer_names::site_id;
 use veneer_traces::Names;
 
-use super::plan::{RecordedPoints, SAMPLE, SHARING};
+use super::plan::{CURVE, OBJECTS, RecordedPoints, SAMPLE, SHARING};
 use crate::quantity::quantity;
 
 /// The name of sites whose points are not in the report.
 const UNKNOWN_SITE: &str = "(unknown instructions)";
 
-/// The accesses of one site to objects of one type.
-type RowKey = (u32, u32);
+/// The name of the place where an object was allocated that another thread had locked.
+const LOCKED_OBJECTS: &str = "(locked by another thread)";
+
+/// The note of a recording with the allocation sites of objects.
+const OBJECTS_NOTE: &str = "Objects that were allocated before the recording, or by code that is not recorded, \
+    have no allocation site.";
+/// The name of a thread that the files do not name.
+const UNKNOWN_THREAD: &str = "(unknown thread)";
+/// The most refused methods that a note names.
+const NAMED_REFUSALS: usize = 5;
+
+/// A site and a type.
+type AllocationKey = (u32, u32);
+/// The accesses of one site to objects of one type and one origin, which is 0 if it is not known.
+type RowKey = (u32, u32, u32);
 
 /// An instruction of the report.
 struct RecordedSite {
@@ -68,7 +83,9 @@ struct Assembly {
     sites: HashMap<u64, RecordedSite>,
     types: HashMap<String, u32>,
     counted: HashMap<RowKey, Counted>,
-    allocations: HashMap<RowKey, AllocationRow>,
+    allocations: HashMap<AllocationKey, AllocationRow>,
+    /// The sites that allocate, by their numbers as origins.
+    origins: HashMap<u32, u32>,
     /// By the site that wrote and the one that found its copy invalid.
     sharing: HashMap<(u32, u32), SharingRow>,
 }
@@ -87,12 +104,15 @@ pub fn profile(
     let tables = read_tables(directory).with_context(failed)?;
     let parsed = caches
         .iter()
-        .filter(|text| !matches!(text.as_str(), SHARING | SAMPLE));
+        .filter(|text| !matches!(text.as_str(), SHARING | SAMPLE | OBJECTS | CURVE));
     let parsed = parsed.map(|text| parse_description(text));
     let parsed = parsed.collect::<Result<Vec<_>, _>>()?;
+    let curves = read_curves(directory).with_context(failed)?;
     let mut assembly = Assembly {
         profile: MemoryProfile {
             caches: parsed.iter().map(ToString::to_string).collect(),
+            curves,
+            threads: threads(&tables, &names),
             ..MemoryProfile::default()
         },
         layout: TableLayout::new(&parsed, caches.iter().any(|text| text == SAMPLE))?,
@@ -100,11 +120,12 @@ pub fn profile(
         types: HashMap::new(),
         counted: HashMap::new(),
         allocations: HashMap::new(),
+        origins: HashMap::new(),
         sharing: HashMap::new(),
     };
     assembly.add_points(&points.accesses);
     assembly.add_points(&points.allocations);
-    for table in &tables {
+    for (_, table) in &tables {
         for entry in &table.entries {
             let type_name = names.text(entry.type_id.into()).unwrap_or("?");
             assembly.add_entry(entry, type_name, table.totals.windows);
@@ -113,20 +134,79 @@ pub fn profile(
     assembly.add_allocations(&points.allocations);
     assembly.add_accesses();
     assembly.note(&tables);
+    if caches.iter().any(|text| text == OBJECTS) {
+        assembly.profile.notes.push(OBJECTS_NOTE.into());
+    }
+    assembly.profile.notes.extend(refused_note(&points.refused));
     Ok(assembly.finish())
 }
 
-/// The tables in a directory.
-fn read_tables(directory: &Path) -> Result<Vec<AccessTable>> {
+/// The tables in a directory, with the numbers of their threads.
+fn read_tables(directory: &Path) -> Result<Vec<(u32, AccessTable)>> {
     let mut tables = Vec::new();
     for entry in fs::read_dir(directory)? {
         let path = entry?.path();
         if path.to_string_lossy().ends_with(ACCESSES_SUFFIX) {
             let table = AccessTable::read(&path);
-            tables.push(table.with_context(|| path.display().to_string())?);
+            let table = table.with_context(|| path.display().to_string())?;
+            tables.push((thread_of_file(&path).unwrap_or(0), table));
         }
     }
     Ok(tables)
+}
+
+/// The number of the thread whose file is `thread-7.accesses`.
+fn thread_of_file(path: &Path) -> Option<u32> {
+    let name = path.file_name()?.to_str()?;
+    let number = name
+        .strip_prefix("thread-")?
+        .strip_suffix(ACCESSES_SUFFIX)?;
+    number.parse().ok()
+}
+
+/// The allocations of each thread. Threads of one name are one row.
+fn threads(tables: &[(u32, AccessTable)], names: &Names) -> Vec<ThreadRow> {
+    let mut rows: BTreeMap<&str, ThreadRow> = BTreeMap::new();
+    for (number, table) in tables {
+        let allocations = || table.entries.iter().filter(|entry| entry.is_allocation);
+        let objects = allocations().map(|entry| entry.objects).sum::<u64>();
+        if objects == 0 {
+            continue;
+        }
+        let name = names.threads.get(number);
+        let name = name.map_or(UNKNOWN_THREAD, |thread| thread.name.as_str());
+        let row = rows.entry(name).or_default();
+        row.objects += objects;
+        row.bytes += allocations().map(|entry| entry.object_bytes).sum::<u64>();
+    }
+    let named = rows.into_iter().map(|(name, row)| ThreadRow {
+        name: name.to_owned(),
+        ..row
+    });
+    let mut rows: Vec<ThreadRow> = named.collect();
+    rows.sort_by_key(|row| Reverse(row.bytes));
+    rows
+}
+
+/// The sums of the miss-ratio curves of all threads, one for each length of lines.
+fn read_curves(directory: &Path) -> Result<Vec<MissCurve>> {
+    let mut sums: BTreeMap<u64, MissCurve> = BTreeMap::new();
+    for entry in fs::read_dir(directory)? {
+        let path = entry?.path();
+        if !path.to_string_lossy().ends_with(CURVE_SUFFIX) {
+            continue;
+        }
+        let curves = accesses::read_curves(&path);
+        for curve in curves.with_context(|| path.display().to_string())? {
+            let empty = MissCurve {
+                line_bytes: curve.line_bytes,
+                ..MissCurve::default()
+            };
+            let sum = sums.entry(curve.line_bytes).or_insert(empty);
+            sum.add(&curve);
+        }
+    }
+    Ok(sums.into_values().collect())
 }
 
 /// The text and the bytecode index of an instruction: `read shop.Order.total @12`.
@@ -240,6 +320,9 @@ impl Assembly {
             return self.add_sharing(entry, writer);
         }
         let key = (self.site(entry.site), self.type_index(type_name));
+        if entry.is_allocation && entry.origin != 0 {
+            self.origins.insert(entry.origin, key.0);
+        }
         let site = &mut self.profile.sites[key.0 as usize];
         if site.field.is_empty() && type_name.ends_with("[]") {
             site.field = type_name.into();
@@ -249,7 +332,10 @@ impl Assembly {
             row.objects += entry.objects;
             row.bytes += entry.object_bytes;
         }
-        let counted = self.counted.entry(key).or_default();
+        let counted = self
+            .counted
+            .entry((key.0, key.1, entry.origin))
+            .or_default();
         counted.accesses += entry.accesses;
         counted.object_bytes += entry.object_bytes;
         counted.bytes = entry.bytes;
@@ -274,7 +360,7 @@ impl Assembly {
     fn add_accesses(&mut self) {
         let mut others: HashMap<u32, u64> = HashMap::new();
         let mut with_primary = HashSet::new();
-        for ((site, _), counted) in &self.counted {
+        for ((site, ..), counted) in &self.counted {
             if counted.is_primary {
                 with_primary.insert(*site);
             } else {
@@ -286,19 +372,32 @@ impl Assembly {
             .values()
             .map(|site| (site.index, site.executions));
         let executions: HashMap<u32, u64> = executions.collect();
-        for ((site, type_id), mut counted) in std::mem::take(&mut self.counted) {
+        self.add_locked_objects();
+        for ((site, type_id, origin), mut counted) in std::mem::take(&mut self.counted) {
             if counted.is_primary {
                 let all = executions.get(&site).copied().unwrap_or(0);
                 let rest = all.saturating_sub(others.get(&site).copied().unwrap_or(0));
                 counted.accesses = counted.accesses.max(rest);
             }
-            let row = self.row((site, type_id), &counted);
+            let row = self.row((site, type_id, origin), &counted);
             self.profile.accesses.push(row);
         }
         self.add_accesses_without_entry(&with_primary, &others);
         self.profile
             .accesses
-            .sort_by_key(|row| (row.site, row.type_id));
+            .sort_by_key(|row| (row.site, row.type_id, row.allocated_at));
+    }
+
+    /// Adds a place for the objects whose origin could not be read, if there are any.
+    fn add_locked_objects(&mut self) {
+        if self.counted.keys().any(|key| key.2 == LOCKED_ORIGIN) {
+            let sites = &mut self.profile.sites;
+            sites.push(Site {
+                method: LOCKED_OBJECTS.into(),
+                ..Site::default()
+            });
+            self.origins.insert(LOCKED_ORIGIN, sites.len() as u32 - 1);
+        }
     }
 
     /// Adds the accesses of sites that have no entry for their primary class, because no caches were
@@ -328,16 +427,16 @@ impl Assembly {
                 is_write: site.is_write,
                 ..Counted::default()
             };
-            let row = self.row((site.index, type_id), &counted);
+            let row = self.row((site.index, type_id, 0), &counted);
             self.profile.accesses.push(row);
         }
     }
 
-    fn row(&self, (site, type_id): RowKey, counted: &Counted) -> AccessRow {
+    fn row(&self, (site, type_id, origin): RowKey, counted: &Counted) -> AccessRow {
         AccessRow {
             site,
             type_id: Some(type_id),
-            allocated_at: None,
+            allocated_at: self.origins.get(&origin).copied(),
             references: references(counted),
             caches: self.caches(counted),
         }
@@ -389,7 +488,7 @@ impl Assembly {
         }
     }
 
-    fn note(&mut self, tables: &[AccessTable]) {
+    fn note(&mut self, tables: &[(u32, AccessTable)]) {
         let notes = &mut self.profile.notes;
         if !self.layout.descriptions.is_empty() {
             notes.push(
@@ -397,7 +496,7 @@ impl Assembly {
                     .into(),
             );
         }
-        let windows = tables.iter().map(|table| table.totals.windows).max();
+        let windows = tables.iter().map(|(_, table)| table.totals.windows).max();
         if let Some(windows) = windows.filter(|windows| *windows > 0) {
             notes.push(format!(
                 "A sample: the counts are those of {}, about 3 % of the time. Shares and ratios are those of \
@@ -405,9 +504,16 @@ impl Assembly {
                 quantity(windows, "window")
             ));
         }
+        if !self.profile.curves.is_empty() {
+            notes.push(
+                "Miss-ratio curves: a fully associative LRU cache for each thread, from a sample of lines; a \
+                 margin holds in 99 of 100 samples."
+                    .into(),
+            );
+        }
         let collections = tables
             .iter()
-            .map(|table| table.totals.collections)
+            .map(|(_, table)| table.totals.collections)
             .sum::<u64>();
         if collections > 0 {
             let threads = quantity(tables.len() as u64, "thread");
@@ -415,7 +521,10 @@ impl Assembly {
                 "The caches of {threads} were emptied {collections} times in all."
             ));
         }
-        let lost = tables.iter().map(|table| table.totals.lost).sum::<u64>();
+        let lost = tables
+            .iter()
+            .map(|(_, table)| table.totals.lost)
+            .sum::<u64>();
         if lost > 0 {
             notes.push(format!(
                 "{lost} accesses found no room in the table of their thread, and have no site."
@@ -442,6 +551,20 @@ impl Assembly {
     }
 }
 
+/// The note that names the methods which were not recorded.
+fn refused_note(refused: &[String]) -> Option<String> {
+    let (named, more) = refused.split_at(refused.len().min(NAMED_REFUSALS));
+    let more = match more.len() {
+        0 => String::new(),
+        count => format!(" and {count} more"),
+    };
+    let note = format!(
+        "Not recorded (docs/refusals.md has the reasons): {}{more}.",
+        named.join(", ")
+    );
+    (!refused.is_empty()).then_some(note)
+}
+
 fn references(counted: &Counted) -> References {
     let accesses = counted.accesses;
     let bytes = match counted.is_allocation {
@@ -459,5 +582,20 @@ fn references(counted: &Counted) -> References {
             bytes_read: bytes,
             ..References::default()
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_names_the_first_methods_that_are_refused() {
+        assert_eq!(refused_note(&[]), None);
+        let all: Vec<String> = (0..7).map(|n| format!("a.B::m{n}()V (TooLarge)")).collect();
+        let note = refused_note(&all).unwrap();
+        assert!(note.contains("a.B::m4()V (TooLarge) and 2 more."), "{note}");
+        let note = refused_note(&all[..1]).unwrap();
+        assert!(note.ends_with(": a.B::m0()V (TooLarge)."), "{note}");
     }
 }

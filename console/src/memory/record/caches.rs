@@ -5,12 +5,25 @@ use std::path::Path;
 use anyhow::Result;
 use veneer_memory::{CACHE_FOLDER, read_caches};
 
-use super::plan::{SAMPLE, SHARING};
+use super::plan::{CURVE, OBJECTS, SAMPLE, SHARING};
 use crate::cli::CacheArgument;
 
+/// The measurements of a recording of accesses besides the misses of instructions.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RecordedMore {
+    /// The lines that threads share.
+    pub sharing: bool,
+    /// Only accesses in windows.
+    pub sample: bool,
+    /// The allocation sites of the accessed objects.
+    pub objects: bool,
+    /// The misses of caches of all sizes.
+    pub curve: bool,
+}
+
 /// The lines of `memory(…)`: the descriptions of caches; those of this machine if none is given. Then
-/// the lines that ask for shared lines and for a sample.
-pub fn cache_texts(caches: &[CacheArgument], [sharing, sample]: [bool; 2]) -> Result<Vec<String>> {
+/// the lines that ask for more.
+pub fn cache_texts(caches: &[CacheArgument], asked: RecordedMore) -> Result<Vec<String>> {
     let machine = [CacheArgument::Machine];
     let caches = match caches.is_empty() {
         true => &machine[..],
@@ -26,7 +39,12 @@ pub fn cache_texts(caches: &[CacheArgument], [sharing, sample]: [bool; 2]) -> Re
         CacheArgument::Described(description) => Ok(Some(description.to_string())),
         CacheArgument::Absent => Ok(None),
     };
-    let lines = [(sharing, SHARING), (sample, SAMPLE)];
+    let lines = [
+        (asked.sharing, SHARING),
+        (asked.sample, SAMPLE),
+        (asked.objects, OBJECTS),
+        (asked.curve, CURVE),
+    ];
     let lines = lines.into_iter().filter(|(is_wanted, _)| *is_wanted);
     let lines = lines.map(|(_, line)| Ok(line.to_owned()));
     let texts = caches.iter().filter_map(|cache| text(cache).transpose());

@@ -14,6 +14,10 @@ pub const EVERY_METHOD: &str = "*..*";
 pub const SHARING: &str = "sharing";
 /// The line of `memory(…)` that asks for a sample.
 pub const SAMPLE: &str = "sample";
+/// The line of `memory(…)` that asks for the allocation sites of accessed objects.
+pub const OBJECTS: &str = "objects";
+/// The line of `memory(…)` that asks for miss-ratio curves.
+pub const CURVE: &str = "curve";
 /// The most points of each instrument.
 const MAX_POINTS: u32 = 5_000_000;
 
@@ -35,6 +39,8 @@ pub struct RecordedPoints {
     pub accesses: Vec<PointRow>,
     /// The instructions that allocate.
     pub allocations: Vec<PointRow>,
+    /// The methods whose instructions are not recorded, each with the code of the reason.
+    pub refused: Vec<String>,
 }
 
 impl RecordingPlan {
@@ -121,7 +127,15 @@ impl RecordingPlan {
 
     /// Selects the points of this recording from a report.
     pub fn points(&self, report: Report) -> RecordedPoints {
-        let mut points = RecordedPoints::default();
+        // A refusal of one position of a method (`run()V@12`) does not concern its points.
+        let whole = report.refusals.iter();
+        let whole = whole.filter(|row| row.method.contains('(') && !row.method.contains('@'));
+        let mut points = RecordedPoints {
+            refused: whole
+                .map(|row| format!("{}::{} ({})", row.class, row.method, row.reason))
+                .collect(),
+            ..RecordedPoints::default()
+        };
         for instrument in report.instruments {
             if instrument.name == self.accesses {
                 points.accesses.extend(instrument.points);

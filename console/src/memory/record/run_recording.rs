@@ -17,7 +17,7 @@ use veneer_memory::heap::HEAP_FILE;
 use veneer_protocol::{PlanSource, path_of_process};
 
 use super::assemble;
-use super::caches::cache_texts;
+use super::caches::{RecordedMore, cache_texts};
 use super::heap;
 use super::plan::{EVERY_METHOD, RecordingPlan};
 use super::profile_file::{summarise, write_profile};
@@ -47,7 +47,7 @@ impl RunMemory {
         place: &Path,
         arm: &[String],
         caches: &[CacheArgument],
-        [sharing, sample]: [bool; 2],
+        asked: RecordedMore,
         heap: Option<u64>,
     ) -> Result<RunMemory> {
         check_folder(place)?;
@@ -59,7 +59,7 @@ impl RunMemory {
             place: place.to_path_buf(),
             plan: match heap {
                 Some(interval) => RecordingPlan::of_heap(patterns, interval),
-                None => RecordingPlan::new(patterns, cache_texts(caches, [sharing, sample])?),
+                None => RecordingPlan::new(patterns, cache_texts(caches, asked)?),
             },
         })
     }

@@ -1,11 +1,12 @@
 //! The table of accesses of a thread, with the recording to which it belongs.
 
+use crate::data::recorder::curve_track::CurveTrack;
 use crate::data::recorder::recorded_caches::{RecordedCaches, TABLE_ENTRIES};
 use crate::jvm::runtime_table;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use veneer_memory::accesses::{AccessTable, TableTotals, accesses_file};
+use veneer_memory::accesses::{AccessTable, TableTotals, accesses_file, curve_file, write_curves};
 
 /// The table of a thread and the state of its caches.
 pub(super) struct AccessTrack {
@@ -16,6 +17,8 @@ pub(super) struct AccessTrack {
     pub(super) caches: Arc<RecordedCaches>,
     pub(super) table: Box<[AtomicI64]>,
     pub(super) state: Box<[AtomicI64]>,
+    /// The miss-ratio curves, if they are recorded.
+    pub(super) curve: Option<CurveTrack>,
 }
 
 impl AccessTrack {
@@ -27,12 +30,19 @@ impl AccessTrack {
             recording,
             table: zeros(table),
             state: zeros(caches.layout.state_words.max(1)),
+            curve: match caches.curve_shifts() {
+                [] => None,
+                shifts => Some(CurveTrack::new(shifts)),
+            },
             caches,
         }
     }
 
-    /// Writes the table to its file in a directory.
-    pub(super) fn write(&self, directory: &Path, totals: TableTotals) -> std::io::Result<()> {
+    /// Writes the table and the curves to their files in a directory.
+    pub(super) fn write(&mut self, directory: &Path, totals: TableTotals) -> std::io::Result<()> {
+        if let Some(curve) = &mut self.curve {
+            write_curves(&directory.join(curve_file(self.thread)), &curve.curves())?;
+        }
         let words = self.table.iter();
         let words: Vec<u64> = words.map(|w| w.load(Ordering::Relaxed) as u64).collect();
         let entry_words = self.caches.layout.entry_words as usize;

@@ -16,6 +16,7 @@ use super::{Recorder, Recording, TRACK_WORDS};
 use crate::data::access_form::AccessForm;
 use crate::data::memory::WordTable;
 use crate::data::recorder::access_track::AccessTrack;
+use crate::data::recorder::curve_track::CurveTrack;
 use crate::data::recorder::recorded_thread::RecordedThread;
 use crate::data::shards::Shards;
 use crate::jvm::runtime_table;
@@ -29,6 +30,7 @@ const STATE: usize = runtime_table::ACCESSES_STATE as usize / 8;
 const COLLECTIONS: usize = runtime_table::ACCESSES_COLLECTIONS as usize / 8;
 const ENTRY_SHIFT: usize = runtime_table::ACCESSES_ENTRY_SHIFT as usize / 8;
 const CACHES: usize = runtime_table::ACCESSES_CACHES as usize / 8;
+const CURVE: usize = runtime_table::ACCESSES_CURVE as usize / 8;
 const LOST: usize = runtime_table::ACCESSES_LOST as usize / 8;
 /// The most sites that have a primary class.
 const MAX_PRIMARY_CLASSES: usize = 1 << 21;
@@ -80,6 +82,11 @@ impl Recorder {
         *primary.entry(site).or_insert(class)
     }
 
+    /// The number of a site as the origin of objects; 0 if there are no more numbers.
+    pub fn origin(&self, site: i64) -> i32 {
+        self.origins.lock().number(site)
+    }
+
     /// Opens the table of a shard for its owner, the current thread. Returns the address of the track,
     /// or 0 if the thread cannot be recorded. `number` is negative.
     pub fn open_accesses(&self, shard: usize, number: i32, thread: RecordedThread) -> i64 {
@@ -101,6 +108,8 @@ impl Recorder {
             self.set(shard, STATE, opened.state.as_ptr() as i64);
             self.set(shard, ENTRY_SHIFT, opened.caches.entry_shift().into());
             self.set(shard, CACHES, opened.caches.address());
+            let curve = opened.curve.as_ref().map_or(0, CurveTrack::address);
+            self.set(shard, CURVE, curve);
         }
         let is_open = opened.is_some();
         // The former table is freed. The owner of the track is here, so no store is under way.
@@ -110,6 +119,19 @@ impl Recorder {
         match is_open {
             true => self.words.address() + (shard * TRACK_WORDS * 8) as i64,
             false => 0,
+        }
+    }
+
+    /// Takes the lines in the curve buffer of a shard's owner, the current thread, over. `moved`: the objects
+    /// have moved since the accesses.
+    pub fn take_curve(&self, shard: usize, moved: bool) {
+        let Some(track) = self.accesses.get(shard) else {
+            return;
+        };
+        let mut track = track.lock();
+        let curve = track.as_mut().and_then(|track| track.curve.as_mut());
+        if let Some(curve) = curve {
+            curve.take(moved);
         }
     }
 
@@ -145,6 +167,7 @@ impl Recorder {
     /// A recording begins: no site has a primary class.
     pub(super) fn begin_accesses(&self, number: i32, l1: Option<(CounterSlot, u32)>) {
         self.primary_classes.lock().clear();
+        self.origins.lock().begin();
         let packed = l1.map_or(0, |(slot, count)| {
             u64::from(slot.0) << 32 | u64::from(count)
         });
@@ -163,21 +186,21 @@ impl Recorder {
     /// The thread that owns a shard ends: writes its table.
     pub(super) fn complete_accesses(&self, shard: usize) {
         let ended = self.accesses.get(shard).and_then(|one| one.lock().take());
-        if let Some(ended) = ended {
-            self.write_accesses(shard, &ended);
+        if let Some(mut ended) = ended {
+            self.write_accesses(shard, &mut ended);
         }
     }
 
     /// Writes the tables of a recording. They stay in memory, because their threads may be storing.
     pub(super) fn complete_all_accesses(&self, number: u32) {
         for (shard, track) in self.accesses.iter().enumerate() {
-            if let Some(track) = track.lock().as_ref().filter(|one| one.recording == number) {
+            if let Some(track) = track.lock().as_mut().filter(|one| one.recording == number) {
                 self.write_accesses(shard, track);
             }
         }
     }
 
-    fn write_accesses(&self, shard: usize, track: &AccessTrack) {
+    fn write_accesses(&self, shard: usize, track: &mut AccessTrack) {
         let directory = {
             let latest = self.latest.lock();
             let recording = latest.as_ref().filter(|one| one.number == track.recording);
@@ -276,6 +299,8 @@ mod tests {
         assert_eq!(recorder.access_form().l1.0 >> 32, 6 | 3 << 8 | 16 << 16);
         assert_eq!(recorder.primary_class(5, 7), 7);
         assert_eq!(recorder.primary_class(5, 8), 7);
+        let origins = [5, 9, 5].map(|site| recorder.origin(site));
+        assert_eq!(origins, [2, 3, 2]);
         for (shard, java_id) in [(3, 8), (4, 9)] {
             assert_ne!(recorder.open_accesses(shard, number, thread(java_id)), 0);
             let tracks = recorder.accesses[shard].lock();

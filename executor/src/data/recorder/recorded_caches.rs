@@ -3,7 +3,7 @@
 use crate::data::access_form::{AccessForm, L1Form};
 use crate::data::memory::WordTable;
 use crate::jvm::runtime_table;
-use veneer_memory::accesses::{CacheRow, LayoutError, TableLayout};
+use veneer_memory::accesses::{CacheRow, LayoutError, MAX_CURVES, TableLayout};
 use veneer_memory::{CacheDescription, DescriptionError, WritePolicy, parse_description};
 use veneer_names::CounterSlot;
 
@@ -25,9 +25,13 @@ pub struct RecordedCaches {
     shares: bool,
     /// Whether only accesses in windows are recorded.
     is_sampled: bool,
+    /// Whether accesses are also counted by the instruction that allocated the object.
+    has_origins: bool,
+    /// The binary logarithms of the lengths of lines whose miss-ratio curves are recorded.
+    curve_shifts: Vec<u32>,
 }
 
-/// The addresses of words that Java code reads during a recording.
+/// The addresses of words that Java code reads during a recording, and the form of its accesses.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RecordedWords {
     /// The number of collections.
@@ -36,7 +40,14 @@ pub struct RecordedWords {
     pub shared_lines: i64,
     /// The state of the windows; 0 if each access is recorded.
     pub window: i64,
+    /// Whether accesses are also counted by the instruction that allocated the object.
+    pub has_origins: bool,
+    /// Whether miss-ratio curves are recorded.
+    pub has_curve: bool,
 }
+
+/// The length of lines of a curve without caches, as a binary logarithm.
+const DEFAULT_CURVE_SHIFT: u32 = 6;
 
 /// The most lines of an L1 that is in the counter shards.
 const MAX_L1_LINES: u64 = 4096;
@@ -45,6 +56,10 @@ const MAX_L1_LINES: u64 = 4096;
 const SHARING: &str = "sharing";
 /// The line that asks for a sample.
 const SAMPLE: &str = "sample";
+/// The line that asks for the allocation sites of accessed objects.
+const OBJECTS: &str = "objects";
+/// The line that asks for miss-ratio curves.
+const CURVE: &str = "curve";
 
 /// The caches that these lines describe.
 ///
@@ -53,7 +68,7 @@ const SAMPLE: &str = "sample";
 pub fn parse_caches(lines: &[String]) -> Result<Vec<CacheDescription>, DescriptionError> {
     let caches = lines
         .iter()
-        .filter(|line| !matches!(line.as_str(), SHARING | SAMPLE));
+        .filter(|line| !matches!(line.as_str(), SHARING | SAMPLE | OBJECTS | CURVE));
     caches.map(|line| parse_description(line)).collect()
 }
 
@@ -65,6 +80,29 @@ pub fn has_sharing(lines: &[String]) -> bool {
 /// Whether one of the lines asks for a sample.
 pub fn has_sample(lines: &[String]) -> bool {
     lines.iter().any(|line| line == SAMPLE)
+}
+
+/// Whether one of the lines asks for the allocation sites of accessed objects.
+pub fn has_objects(lines: &[String]) -> bool {
+    lines.iter().any(|line| line == OBJECTS)
+}
+
+/// Whether one of the lines asks for miss-ratio curves.
+pub fn has_curve(lines: &[String]) -> bool {
+    lines.iter().any(|line| line == CURVE)
+}
+
+/// The lengths of the lines of all levels, as binary logarithms, each once.
+fn curve_shifts(layout: &TableLayout) -> Vec<u32> {
+    let levels = layout.descriptions.iter().flat_map(|(levels, _)| levels);
+    let mut shifts: Vec<u32> = levels.map(|level| level.geometry.line_shift()).collect();
+    if shifts.is_empty() {
+        shifts.push(DEFAULT_CURVE_SHIFT);
+    }
+    shifts.sort_unstable();
+    shifts.dedup();
+    shifts.truncate(MAX_CURVES);
+    shifts
 }
 
 /// The number of lines of L1, if its slots can be in the counter shards: there is one description, without
@@ -129,12 +167,18 @@ impl RecordedCaches {
             }
         }
         let l1 = l1.zip(l1_lines(descriptions));
+        let curve_shifts = match recorded.has_curve {
+            true => curve_shifts(&layout),
+            false => Vec::new(),
+        };
         Ok(RecordedCaches {
+            curve_shifts,
             layout,
             words,
             l1,
             shares: recorded.shared_lines != 0,
             is_sampled,
+            has_origins: recorded.has_origins,
         })
     }
 }
@@ -155,11 +199,17 @@ impl RecordedCaches {
         self.l1
     }
 
+    /// The binary logarithms of the lengths of lines whose miss-ratio curves are recorded.
+    pub(super) fn curve_shifts(&self) -> &[u32] {
+        &self.curve_shifts
+    }
+
     /// The form of accesses for the code of versions.
     pub(super) fn access_form(&self) -> AccessForm {
         AccessForm {
             l1: self.l1_form(),
             is_sampled: self.is_sampled,
+            has_origins: self.has_origins,
         }
     }
 
@@ -167,7 +217,8 @@ impl RecordedCaches {
     fn l1_form(&self) -> L1Form {
         let levels = self.layout.descriptions.first().map(|(levels, _)| levels);
         let Some(levels) = levels else {
-            return match self.shares {
+            let sees_each = self.shares || self.has_origins || !self.curve_shifts.is_empty();
+            return match sees_each {
                 true => L1Form::SLOW,
                 false => L1Form::COUNTED,
             };

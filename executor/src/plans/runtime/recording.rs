@@ -13,7 +13,8 @@ use crate::classes::call_counting;
 use crate::data::coarse_clock::INTERVAL;
 use crate::data::recorder::RecordingSpec;
 use crate::data::recorder::recorded_caches::{
-    RecordedCaches, RecordedWords, has_sample, has_sharing, l1_lines, parse_caches,
+    RecordedCaches, RecordedWords, has_curve, has_objects, has_sample, has_sharing, l1_lines,
+    parse_caches,
 };
 use crate::data::trace_clock::TraceClock;
 use crate::jvm::collector::concurrent_collector;
@@ -114,8 +115,21 @@ impl RuntimeHandle {
                 instead: "record the lines that threads share without a sample".into(),
             });
         }
+        if has_curve(lines) && has_sample(lines) {
+            return Err(AttachError::Unsupported {
+                what: "memory(…) with both `curve` and `sample`".into(),
+                instead:
+                    "record the miss-ratio curves of all accesses: they are from a sample of lines"
+                        .into(),
+            });
+        }
+        let has_origins = has_objects(lines);
+        if has_origins {
+            self.check_origins(lines)?;
+        }
         // Without the fast path each access is seen.
-        let l1 = l1_lines(&descriptions).filter(|_| !has_sharing && !has_sample(lines));
+        let is_fast = !has_sharing && !has_origins && !has_sample(lines) && !has_curve(lines);
+        let l1 = l1_lines(&descriptions).filter(|_| is_fast);
         let l1 = l1.and_then(|lines| {
             let freed = {
                 let mut tables = agent.table.lock();
@@ -138,9 +152,35 @@ impl RuntimeHandle {
                     true => agent.recorder.windows.address(),
                     false => 0,
                 },
+                has_origins,
+                has_curve: has_curve(lines),
             },
         );
         caches.map_err(|error| unsupported(&error))
+    }
+
+    /// Checks that a recording can count accesses by the instruction that allocated the object.
+    fn check_origins(&self, lines: &[String]) -> Result<(), AttachError> {
+        if has_sample(lines) {
+            return Err(AttachError::Unsupported {
+                what: "memory(…) with both `objects` and `sample`, which sees few allocations,"
+                    .into(),
+                instead: "record all accesses, of fewer methods or for a shorter time".into(),
+            });
+        }
+        let prepared = self.agent.library.prepare_origins(self.env());
+        let is_possible = prepared.map_err(|error| AttachError::Vm {
+            action: "recording memory accesses".into(),
+            detail: error.to_string(),
+        })?;
+        match is_possible {
+            true => Ok(()),
+            false => Err(AttachError::Unsupported {
+                what: "memory(…) with `objects` in a JVM whose object headers have no room".into(),
+                instead: "start the program without -XX:+UseCompactObjectHeaders and -XX:+UseBiasedLocking"
+                    .into(),
+            }),
+        }
     }
 
     /// Frees the counters of L1 of a recording that has ended.

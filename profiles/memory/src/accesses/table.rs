@@ -3,7 +3,7 @@
 //! ```text
 //!   file   = "VNRACC\r\n"  version: 4 bytes  words of an entry: 4 bytes  words of counts  windows  collections
 //!            lost  entries  { entry }
-//!   entry  = site  class and offset  type and access  accesses  objects  bytes  { counts }
+//!   entry  = site  class and offset  type and access  accesses  objects (or origin)  bytes  { counts }
 //!   counts = lookups  misses  [ window  lookups in it  misses in it  sums over earlier windows: lookups²
 //!            lookups · misses  misses²  1 ]
 //! ```
@@ -20,7 +20,7 @@ use super::layout::TableLayout;
 use crate::window_sample::WindowSums;
 
 const MAGIC: [u8; 8] = *b"VNRACC\r\n";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// The words of an entry before its counts of caches.
 const HEAD_WORDS: u32 = 6;
 /// The most words of an entry, which a reader accepts.
@@ -43,7 +43,11 @@ const IS_SHARING: u64 = 32;
 const SHARING_SITE: u64 = 1 << 63;
 /// The bit of the primary class of a site.
 const IS_PRIMARY: u64 = 16;
+/// The bit of an access that is counted by the origin of the object.
+const BY_ORIGIN: u64 = 128;
 const BYTES_SHIFT: u32 = 8;
+/// The origin of an object that another thread has locked.
+pub const LOCKED_ORIGIN: u32 = 1;
 
 /// The name of the file of a thread.
 pub fn accesses_file(thread: u32) -> String {
@@ -127,6 +131,9 @@ pub struct AccessEntry {
     pub objects: u64,
     /// Bytes of allocated objects.
     pub object_bytes: u64,
+    /// The number of the instruction that allocated the accessed objects: that of this one, if it allocates.
+    /// 0 is none of the recording, [`LOCKED_ORIGIN`] that of objects which another thread had locked.
+    pub origin: u32,
     /// Lookups and misses of each cache and TLB, in the order of the layout.
     pub counts: Vec<EntryCount>,
 }
@@ -136,16 +143,24 @@ impl AccessEntry {
     fn of_words(words: &[u64], count_words: usize) -> AccessEntry {
         let word = |index: usize| words.get(index).copied().unwrap_or(0);
         let access = word(2) >> 32;
+        let is_allocation = access & IS_ALLOCATION != 0;
+        let above = (access >> BYTES_SHIFT) as u32;
+        let (bytes, objects, origin) = match (access & BY_ORIGIN != 0, is_allocation) {
+            (false, _) => (above, word(4), 0),
+            (true, true) => (0, word(4), above),
+            (true, false) => (above, 0, word(4) as u32),
+        };
         AccessEntry {
             site: word(0) & !SHARING_SITE,
             written_at: (access & IS_SHARING != 0).then(|| word(4)),
             type_id: word(2) as u32,
             is_write: access & IS_WRITE != 0,
-            is_allocation: access & IS_ALLOCATION != 0,
+            is_allocation,
             is_primary: access & IS_PRIMARY != 0,
-            bytes: (access >> BYTES_SHIFT) as u32,
+            bytes,
             accesses: word(3),
-            objects: word(4),
+            objects,
+            origin,
             object_bytes: word(5),
             counts: words
                 .get(6..)
@@ -307,6 +322,20 @@ mod tests {
     }
 
     #[test]
+    fn an_entry_has_the_origin_of_its_objects() {
+        let bytes = written(&[
+            [77, 5, (300 << 8 | 128 | 2) << 32 | 9, 3, 3, 48, 0, 0],
+            [78, 5, (4 << 8 | 128) << 32 | 9, 10, 300, 0, 0, 0],
+        ]);
+        let table = AccessTable::parse(&bytes[..]).expect("a table");
+        let [allocation, access] = &table.entries[..] else {
+            panic!("{table:?}");
+        };
+        assert_eq!((allocation.origin, allocation.objects), (300, 3));
+        assert_eq!((access.origin, access.objects, access.bytes), (300, 0, 4));
+    }
+
+    #[test]
     fn the_sums_of_a_sample_contain_the_latest_window() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join(accesses_file(1));
@@ -354,6 +383,7 @@ mod tests {
         }
         for (at, value) in [
             (0, 0),
+            (8, 2),
             (8, 9),
             (12, 1),
             (15, 1),

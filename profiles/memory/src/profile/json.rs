@@ -3,10 +3,12 @@
 use serde_json::{Value, json};
 
 use super::{
-    AllocationRow, CacheCounts, LevelCount, MemoryProfile, SharingRow, UNKNOWN_MARGIN, ViewRow,
+    AllocationRow, CacheCounts, LevelCount, MemoryProfile, SharingRow, ThreadRow, UNKNOWN_MARGIN,
+    ViewRow,
 };
 use crate::histogram::LogHistogram;
 use crate::lifetimes::CLOCK_NAMES;
+use crate::miss_curve::{CurvePoint, MissCurve};
 
 impl MemoryProfile {
     /// The rows of a view, and everything that does not depend on the view. `by` is the name of the
@@ -29,9 +31,32 @@ impl MemoryProfile {
             "rows": rows_json(rows),
             "allocations": self.allocations.iter().map(allocation).collect::<Vec<_>>(),
             "sharing": self.sharing.iter().map(sharing).collect::<Vec<_>>(),
+            "curves": self.curves.iter().map(curve_json).collect::<Vec<_>>(),
+            "threads": self.threads.iter().map(thread_json).collect::<Vec<_>>(),
             "notes": self.notes,
         })
     }
+}
+
+/// A miss-ratio curve: its points with their sizes in bytes.
+pub fn curve_json(curve: &MissCurve) -> Value {
+    let point = |point: &CurvePoint| {
+        json!({
+            "bytes": point.lines.saturating_mul(curve.line_bytes),
+            "misses": point.misses,
+            "margin": (point.margin != UNKNOWN_MARGIN).then_some(point.margin),
+        })
+    };
+    json!({
+        "line_bytes": curve.line_bytes,
+        "references": curve.references,
+        "points": curve.points.iter().map(point).collect::<Vec<_>>(),
+    })
+}
+
+/// The allocations of a thread.
+pub fn thread_json(row: &ThreadRow) -> Value {
+    json!({ "name": row.name, "objects": row.objects, "bytes": row.bytes })
 }
 
 /// The rows of a view.

@@ -12,24 +12,25 @@ mod view;
 mod writer;
 
 pub use error::{MAX_PROFILE_BYTES, ProfileError};
-pub use json::rows_json;
+pub use json::{curve_json, rows_json, thread_json};
 pub use lifetime_view::{LifetimeGroup, LifetimeRow};
 pub use reader::ProfileFile;
 pub use view::{Dimension, ViewRow};
+
+pub use crate::estimate::UNKNOWN_MARGIN;
 
 use std::sync::Arc;
 
 use crate::ledger::References;
 use crate::lifetimes::Lifetimes;
+use crate::miss_curve::MissCurve;
 
 /// The first bytes of a file.
 pub const MAGIC: [u8; 8] = *b"VNRMEM\r\n";
 /// The major version. A reader refuses files with another one.
 pub const MAJOR: u8 = 1;
 /// The minor version. A newer one adds sections or fields that an older reader can skip.
-pub const MINOR: u8 = 1;
-/// The margin of a count about which a sample says nothing.
-pub const UNKNOWN_MARGIN: u64 = u64::MAX;
+pub const MINOR: u8 = 2;
 
 /// An instruction of the program, or a place outside any method. Sites share their names, so that a
 /// small file cannot name a long class a million times and fill the memory.
@@ -141,6 +142,17 @@ impl AllocationRow {
     }
 }
 
+/// The allocations of one thread.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ThreadRow {
+    /// The name of the thread.
+    pub name: String,
+    /// The number of objects that it allocated.
+    pub objects: u64,
+    /// The size in bytes of these objects.
+    pub bytes: u64,
+}
+
 /// Two sites whose threads share lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SharingRow {
@@ -171,6 +183,10 @@ pub struct MemoryProfile {
     pub allocations: Vec<AllocationRow>,
     /// The pairs of sites whose threads share cache lines, with their invalidation misses.
     pub sharing: Vec<SharingRow>,
+    /// The miss-ratio curves, one for each length of lines.
+    pub curves: Vec<MissCurve>,
+    /// The allocations by thread, if they are known.
+    pub threads: Vec<ThreadRow>,
     /// Sentences on what the measurement did not see.
     pub notes: Vec<String>,
 }

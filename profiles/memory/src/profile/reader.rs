@@ -7,19 +7,20 @@ use super::encoding::Bytes;
 use super::error::{MAX_PROFILE_BYTES, ProfileError};
 use super::{
     AccessRow, AllocationRow, CacheCounts, LevelCount, MAGIC, MAJOR, MemoryProfile, SharingRow,
-    Site,
+    Site, ThreadRow,
 };
 use crate::description::{MAX_LEVELS, MAX_TLB_LEVELS};
 use crate::histogram::{BUCKETS, LogHistogram};
 use crate::ledger::References;
 use crate::lifetimes::Lifetimes;
+use crate::miss_curve::{CurvePoint, MAX_CURVE_POINTS, MissCurve};
 
 /// The most cache descriptions of a profile.
 const MAX_CACHES: usize = 64;
 /// Length of the magic number and the version.
 const HEADER_BYTES: usize = MAGIC.len() + 2;
 /// The known sections in their order, and whether a file may have several of them.
-const SECTIONS: [([u8; 4], bool); 9] = [
+const SECTIONS: [([u8; 4], bool); 11] = [
     (*b"HEAD", false),
     (*b"NAME", false),
     (*b"SITE", false),
@@ -27,6 +28,8 @@ const SECTIONS: [([u8; 4], bool); 9] = [
     (*b"ACCS", true),
     (*b"ALLO", true),
     (*b"shar", true),
+    (*b"curv", true),
+    (*b"thrd", true),
     (*b"note", false),
     (*b"END ", false),
 ];
@@ -156,6 +159,22 @@ impl Reading {
                     self.profile.sharing.push(row);
                 }
             }
+            b"curv" => {
+                for _ in 0..bytes.count()? {
+                    let curve = curve(&mut row(bytes)?)?;
+                    self.profile.curves.push(curve);
+                }
+            }
+            b"thrd" => {
+                for _ in 0..bytes.count()? {
+                    let bytes = &mut row(bytes)?;
+                    self.profile.threads.push(ThreadRow {
+                        name: bytes.text()?,
+                        objects: bytes.number()?,
+                        bytes: bytes.number()?,
+                    });
+                }
+            }
             b"note" => self.profile.notes = texts(bytes)?,
             b"END " => self.end(bytes)?,
             other => {
@@ -276,6 +295,16 @@ impl Reading {
                 return Err(bytes.contradiction());
             }
         }
+        // Since version 1.2.
+        for length in [profile.curves.len(), profile.threads.len()] {
+            let written = match bytes.rest.is_empty() {
+                true => 0,
+                false => bytes.number()?,
+            };
+            if written != length as u64 {
+                return Err(bytes.contradiction());
+            }
+        }
         self.is_complete = true;
         Ok(())
     }
@@ -288,6 +317,29 @@ fn row<'a>(bytes: &mut Bytes<'a>) -> Result<Bytes<'a>, ProfileError> {
         rest: bytes.slice(length)?,
         section: bytes.section,
     })
+}
+
+fn curve(bytes: &mut Bytes<'_>) -> Result<MissCurve, ProfileError> {
+    let mut curve = MissCurve {
+        line_bytes: bytes.number()?,
+        references: bytes.number()?,
+        points: Vec::new(),
+    };
+    let count = bytes.count()?;
+    if count >= MAX_CURVE_POINTS {
+        return Err(bytes.contradiction());
+    }
+    for _ in 0..count {
+        curve.points.push(CurvePoint {
+            lines: bytes.number()?,
+            misses: bytes.number()?,
+            margin: bytes.number()?,
+        });
+    }
+    match curve.is_valid() {
+        true => Ok(curve),
+        false => Err(bytes.contradiction()),
+    }
 }
 
 fn texts(bytes: &mut Bytes<'_>) -> Result<Vec<String>, ProfileError> {

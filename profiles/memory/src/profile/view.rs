@@ -90,13 +90,21 @@ impl ViewRow {
 
 /// The text for rows without the property.
 const NONE: &str = "(none)";
+/// The text for accesses to objects that no recorded instruction allocated during the recording, if the
+/// profile has allocation sites of objects.
+const ELSEWHERE: &str = "(allocated before or elsewhere)";
 
 impl MemoryProfile {
     /// Sums all rows by a property. The rows with the most misses in the last level are first.
     pub fn view(&self, by: Dimension) -> Vec<ViewRow> {
         let mut rows: IndexMap<String, ViewRow, RandomState> = IndexMap::default();
+        let has_origins = self.accesses.iter().any(|row| row.allocated_at.is_some());
+        let without = match by == Dimension::Object && has_origins {
+            true => ELSEWHERE,
+            false => NONE,
+        };
         for row in &self.accesses {
-            let name = self.name(row, by);
+            let name = self.name(row, by).unwrap_or_else(|| without.into());
             let entry = rows.entry(name);
             let name = entry.key().clone();
             entry.or_insert_with(|| ViewRow::new(name)).add(row);
@@ -136,9 +144,9 @@ impl MemoryProfile {
         lines.into_iter().collect()
     }
 
-    fn name(&self, row: &AccessRow, by: Dimension) -> String {
+    fn name(&self, row: &AccessRow, by: Dimension) -> Option<String> {
         let site = |index: u32| self.sites.get(index as usize);
-        let name = match by {
+        match by {
             Dimension::Method => site(row.site).map(Site::method_name),
             Dimension::Line => site(row.site).map(Site::line_name),
             Dimension::Site => site(row.site).map(Site::name),
@@ -148,9 +156,8 @@ impl MemoryProfile {
             Dimension::Type => row
                 .type_id
                 .and_then(|index| self.types.get(index as usize).map(ToString::to_string)),
-            Dimension::Object => row.allocated_at.and_then(site).map(Site::line_name),
-        };
-        name.unwrap_or_else(|| NONE.into())
+            Dimension::Object => row.allocated_at.and_then(site).map(Site::name),
+        }
     }
 }
 

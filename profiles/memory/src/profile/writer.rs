@@ -7,10 +7,11 @@ use indexmap::IndexSet;
 use super::encoding::{write_number, write_optional, write_text};
 use super::{
     AccessRow, AllocationRow, CacheCounts, LevelCount, MAGIC, MAJOR, MINOR, MemoryProfile,
-    SharingRow,
+    SharingRow, ThreadRow,
 };
 use crate::histogram::LogHistogram;
 use crate::lifetimes::Lifetimes;
+use crate::miss_curve::MissCurve;
 
 /// The rows of one section. A file that is cut in the middle keeps the sections before the cut.
 const ROWS_PER_SECTION: usize = 4096;
@@ -58,6 +59,8 @@ impl MemoryProfile {
         rows(to, *b"ACCS", &self.accesses, write_access)?;
         rows(to, *b"ALLO", &self.allocations, write_allocation)?;
         rows(to, *b"shar", &self.sharing, write_sharing)?;
+        rows(to, *b"curv", &self.curves, write_curve)?;
+        rows(to, *b"thrd", &self.threads, write_thread)?;
         payload.clear();
         write_texts(&mut payload, &self.notes);
         section(to, *b"note", &payload)?;
@@ -67,6 +70,8 @@ impl MemoryProfile {
             self.accesses.len(),
             self.allocations.len(),
             self.sharing.len(),
+            self.curves.len(),
+            self.threads.len(),
         ] {
             write_number(&mut payload, length as u64);
         }
@@ -199,6 +204,26 @@ fn write_histogram(to: &mut Vec<u8>, histogram: &LogHistogram) {
         write_number(to, bucket as u64);
         write_number(to, *count);
     }
+}
+
+fn write_curve(to: &mut Vec<u8>, curve: &MissCurve) {
+    let head = [
+        curve.line_bytes,
+        curve.references,
+        curve.points.len() as u64,
+    ];
+    head.into_iter().for_each(|number| write_number(to, number));
+    for point in &curve.points {
+        for number in [point.lines, point.misses, point.margin] {
+            write_number(to, number);
+        }
+    }
+}
+
+fn write_thread(to: &mut Vec<u8>, row: &ThreadRow) {
+    write_text(to, &row.name);
+    write_number(to, row.objects);
+    write_number(to, row.bytes);
 }
 
 fn write_sharing(to: &mut Vec<u8>, row: &SharingRow) {

@@ -286,6 +286,11 @@ final class VeneerAgent {
         VeneerMemory.prepare();
     }
 
+    /** Returns 1 if objects can have origins: see {@link VeneerOrigins#prepare}. */
+    private static long prepareOrigins() {
+        return VeneerOrigins.prepare() ? 1 : 0;
+    }
+
     /** See {@link VeneerMemory#begin}. */
     private static void beginAccesses(int number, long caches) {
         VeneerMemory.begin(number, caches);

@@ -44,6 +44,7 @@ final class VeneerMemory {
     private static final int LOST = VeneerLayout.ACCESSES_LOST;
     private static final int ENTRY_SHIFT = VeneerLayout.ACCESSES_ENTRY_SHIFT;
     private static final int CACHES = VeneerLayout.ACCESSES_CACHES;
+    private static final int CURVE = VeneerLayout.ACCESSES_CURVE;
 
     private static final int CLASS = VeneerLayout.ENTRY_CLASS;
     private static final int OFFSET = VeneerLayout.ENTRY_OFFSET;
@@ -54,15 +55,9 @@ final class VeneerMemory {
     private static final int OBJECT_BYTES = VeneerLayout.ENTRY_OBJECT_BYTES;
 
     private static final int SHIFT = VeneerLayout.CACHE_SHIFT;
-    private static final int SETS = VeneerLayout.CACHE_SETS;
-    private static final int WAYS = VeneerLayout.CACHE_WAYS;
-    private static final int POLICY = VeneerLayout.CACHE_POLICY;
-    private static final int FIRST_SLOT = VeneerLayout.CACHE_FIRST_SLOT;
     private static final int COUNTS = VeneerLayout.CACHE_COUNTS;
     private static final int ROW = VeneerLayout.CACHE_BYTES;
     private static final int MISSES = 8;
-    private static final int WRITES_BACK = 1;
-    private static final int WRITE_ALLOCATES = 2;
 
     private static final int IS_WRITE = 1;
     private static final int IS_ALLOCATION = 2;
@@ -72,25 +67,27 @@ final class VeneerMemory {
     private static final int IS_INSTANCE = 8;
     /** The class is the primary one of the site. */
     private static final int IS_PRIMARY = 16;
-    /** A line is present. No slot has this value, because no line has all bits. */
-    private static final long HIT = -1;
     /** There are no caches. */
     private static final long COUNTED = -1;
     /** The entry is that of two sites which share lines. */
     private static final int IS_SHARING = 32;
     /** The access belongs to a sampled recording. */
     private static final int IS_SAMPLED = 64;
-    /** The policy has this bit if lookups are also counted by window. */
-    private static final int BY_WINDOW = 4;
+    /** Accesses are also counted by the origin of the object. */
+    private static final int BY_ORIGIN = 128;
     /** The site of an entry of two sites has this bit, which no other site has. */
     private static final long SHARING_SITE = Long.MIN_VALUE;
-    /** The bytes of an access are above these bits; 0 for a reference. */
+    /**
+     * The bytes of an access are above these bits; 0 for a reference. In the entry of an allocation, its number
+     * as the origin of objects.
+     */
     private static final int BYTES_SHIFT = 8;
     /** Binary logarithm of the bytes of a line in whose units the writes of new arrays are counted. */
     private static final int DEFAULT_LINE_SHIFT = 6;
     /** The most entries that are compared with a site and a class. */
     private static final int MOST_PROBES = 32;
     private static final int MIX = 0x9e37_79b9;
+    private static final int SITE_MIX = 0x85eb_ca6b;
     private static final long LINE_MIX = 0x9e37_79b9_7f4a_7c15L;
 
     /**
@@ -222,15 +219,15 @@ final class VeneerMemory {
     }
 
     /** The address of the caches of a thread, which the agent has described and never frees. */
-    private static long caches(long track) {
+    static long caches(long track) {
         return U.getLong(track + CACHES);
     }
 
-    private static long rows(long caches, int description) {
+    static long rows(long caches, int description) {
         return caches + VeneerLayout.CACHES_HEAD + (long) description * VeneerLayout.CACHES_DESCRIPTION;
     }
 
-    private static long levels(long rows) {
+    static long levels(long rows) {
         return U.getLong(rows + VeneerLayout.CACHES_LEVELS);
     }
 
@@ -242,6 +239,9 @@ final class VeneerMemory {
 
     /** The size of an object. */
     private static native long size(Object o);
+
+    /** The number of a site as the origin of objects; 0 if there are too many. */
+    private static native int origin(long site);
 
     /** The primary class of a site: this one, if there is none yet. */
     private static native int primary(long site, int type);
@@ -255,6 +255,10 @@ final class VeneerMemory {
     static void field(
             Object o, long shard, long own, long site, long access, long l1, Object owner, Object name) {
         if (o == null || shard <= 0) {
+            return;
+        }
+        if ((access & BY_ORIGIN) != 0) {
+            byOrigin(o, 0, shard, site, access, owner, name);
             return;
         }
         int type = U.getInt(o, classOffset) >>> classShift;
@@ -272,6 +276,10 @@ final class VeneerMemory {
     /** An access to an element of an array of references or bytes, which may be of several classes. */
     static void element(Object array, int index, long shard, long own, long site, long access, long l1) {
         if (array == null || shard <= 0 || Integer.compareUnsigned(index, length(array)) >= 0) {
+            return;
+        }
+        if ((access & BY_ORIGIN) != 0) {
+            elementByOrigin(array, index, shard, site, access);
             return;
         }
         Object all = holder;
@@ -297,6 +305,10 @@ final class VeneerMemory {
         if (array == null || shard <= 0 || Integer.compareUnsigned(index, length(array)) >= 0) {
             return;
         }
+        if ((access & BY_ORIGIN) != 0) {
+            elementByOrigin(array, index, shard, site, access);
+            return;
+        }
         long bytes = access >>> BYTES_SHIFT;
         long first = bytes == 0 ? FIRST_REFERENCE : bytes == 8 ? FIRST_LONG : FIRST_INT;
         long address = address(array, shard) + first + index * (bytes == 0 ? REFERENCE_BYTES : bytes);
@@ -313,6 +325,47 @@ final class VeneerMemory {
         if (shard > 0 && !isHit(address, shard, access, l1)) {
             miss(null, address, shard, site, access, l1, 0, owner, null);
         }
+    }
+
+    // ---- accesses by the origin of objects -----------------------------------------------------
+
+    private static void elementByOrigin(Object array, int index, long shard, long site, long access) {
+        long bytes = access >>> BYTES_SHIFT;
+        byOrigin(array, index * (bytes == 0 ? REFERENCE_BYTES : bytes), shard, site, access, null, null);
+    }
+
+    /**
+     * Counts an access at the entry of a site, a class and an origin. The number of the class in the entry is
+     * one of both: two pairs have the same one with a probability of 2⁻³².
+     *
+     * @param at the offset of an element from the first one; 0 for a field
+     */
+    @DontInline
+    private static void byOrigin(
+            Object o, long at, long shard, long site, long access, Object owner, Object name) {
+        long track = track(shard);
+        if (track == 0) {
+            return;
+        }
+        Object all = holder;
+        long place = place(shard);
+        U.putReference(all, place, o);
+        // The compiler knows nothing of the class of the same object that it reads back.
+        Object same = U.getReference(all, place);
+        int type = U.getInt(same, classOffset) >>> classShift;
+        int origin = VeneerOrigins.origin(same);
+        int key = type ^ origin * MIX;
+        long entry = entry(track, site, key);
+        if (U.getLong(entry) != site || U.getInt(entry + CLASS) != key) {
+            entry = find(track, site, key, o, (int) access, owner, name);
+            if (U.getLong(entry) == site) {
+                U.putLong(entry + OBJECTS, origin);
+            }
+        }
+        VeneerCaches.add(entry + ACCESSES, 1);
+        long address = addressAt(all, place) + U.getInt(entry + OFFSET) + at;
+        VeneerCaches.simulate(track, shard, entry, address, (access & IS_WRITE) != 0);
+        share(track, shard, site, access, address);
     }
 
     // ---- accesses in the windows of a sampled recording -----------------------------------------
@@ -390,16 +443,16 @@ final class VeneerMemory {
             long track = track(shard);
             if (track != 0) {
                 long entry = primaryEntry(track, site, access, type, o, owner, name);
-                add(entry + ACCESSES, 1);
-                simulate(track, shard, entry, address, isWrite);
+                VeneerCaches.add(entry + ACCESSES, 1);
+                VeneerCaches.simulate(track, shard, entry, address, isWrite);
                 share(track, shard, site, access, address);
             }
             return;
         }
         long line = line(address, l1);
-        long replaced = reference(set(shard, line, l1), (int) (l1 >>> 51), line, isWrite ? 1 : 0);
+        long replaced = VeneerCaches.reference(set(shard, line, l1), (int) (l1 >>> 51), line, isWrite ? 1 : 0);
         // The counter of the site counts the access, so a hit needs no entry.
-        if (replaced != HIT) {
+        if (replaced != VeneerCaches.HIT) {
             missL1(o, replaced, line - 1, shard, site, access, type, owner, name);
         }
     }
@@ -412,15 +465,15 @@ final class VeneerMemory {
             return;
         }
         long entry = primaryEntry(track, site, access, type, o, owner, name);
-        add(entry + ACCESSES, 1);
+        VeneerCaches.add(entry + ACCESSES, 1);
         missed(track, entry, line, replaced);
     }
 
     /** A line of L1 is missing, and has replaced another one. */
     private static void missed(long track, long entry, long line, long replaced) {
         long row = rows(caches(track), 0);
-        add(entry + U.getLong(row + COUNTS) + MISSES, 1);
-        fetch(row, row + levels(row) * ROW, U.getLong(track + STATE), entry, line, replaced, true);
+        VeneerCaches.add(entry + U.getLong(row + COUNTS) + MISSES, 1);
+        VeneerCaches.fetch(row, row + levels(row) * ROW, U.getLong(track + STATE), entry, line, replaced, true);
     }
 
     @ForceInline
@@ -455,10 +508,21 @@ final class VeneerMemory {
         if (fills()) {
             entry = uncounted(track);
         }
-        add(entry + ACCESSES, 1);
+        VeneerCaches.add(entry + ACCESSES, 1);
         long address = address(o, shard) + offset + at;
-        simulate(track, shard, entry, address, (access & IS_WRITE) != 0);
+        VeneerCaches.simulate(track, shard, entry, address, (access & IS_WRITE) != 0);
         share(track, shard, site, access, address);
+    }
+
+    /** Whether the caches of a window of a sampled recording are being filled. */
+    @ForceInline
+    private static boolean fills() {
+        return (state() & 1) != 0;
+    }
+
+    /** The entry for what is not counted. */
+    private static long uncounted(long track) {
+        return U.getLong(track + TABLE) + ((long) mask + 2 << U.getLong(track + ENTRY_SHIFT));
     }
 
     /** The track of a thread in the current recording; 0 if there is none. */
@@ -495,9 +559,14 @@ final class VeneerMemory {
         if (fills()) {
             entry = uncounted(track);
         }
-        add(entry + OBJECTS, 1);
-        add(entry + OBJECT_BYTES, bytes);
-        clearLines(address(o, shard), bytes, shard, l1, track, entry);
+        VeneerCaches.add(entry + OBJECTS, 1);
+        VeneerCaches.add(entry + OBJECT_BYTES, bytes);
+        long address = address(o, shard);
+        if ((access & BY_ORIGIN) != 0) {
+            long seed = address ^ U.getLong(entry + OBJECTS) << 48;
+            VeneerOrigins.stamp(o, U.getInt(entry + ACCESS) >>> BYTES_SHIFT, seed);
+        }
+        clearLines(address, bytes, shard, l1, track, entry);
         if ((access & IS_NESTED) != 0 && o instanceof Object[] arrays) {
             for (Object inner : arrays) {
                 if (inner != null) {
@@ -519,15 +588,15 @@ final class VeneerMemory {
                 : (int) U.getLong(row + SHIFT);
         long first = address >>> shift;
         int lines = (int) ((address + bytes - 1 >>> shift) - first) + 1;
-        add(entry + ACCESSES, lines);
+        VeneerCaches.add(entry + ACCESSES, lines);
         for (int i = 0; i < lines; i++) {
             long line = first + i;
             if (!isInShard) {
-                simulate(track, shard, entry, Math.max(line << shift, address), true);
+                VeneerCaches.simulate(track, shard, entry, Math.max(line << shift, address), true);
                 continue;
             }
-            long replaced = reference(set(shard, line + 1, l1), (int) (l1 >>> 51), line + 1, 1);
-            if (replaced != HIT) {
+            long replaced = VeneerCaches.reference(set(shard, line + 1, l1), (int) (l1 >>> 51), line + 1, 1);
+            if (replaced != VeneerCaches.HIT) {
                 missed(track, entry, line, replaced);
             }
         }
@@ -559,7 +628,8 @@ final class VeneerMemory {
 
     @ForceInline
     private static int hash(long site, int type) {
-        return (int) site + type * MIX >>> 8;
+        // The numbers of the sites of a method are neighbours.
+        return (int) site * SITE_MIX + type * MIX >>> 8;
     }
 
     @ForceInline
@@ -585,11 +655,6 @@ final class VeneerMemory {
                 : (U.getInt(all, place) & 0xffff_ffffL) << form - COMPRESSED;
     }
 
-    @ForceInline
-    private static void add(long word, long value) {
-        U.putLong(word, U.getLong(word) + value);
-    }
-
     /** Opens the track of a thread, or empties its caches after a collection. */
     @DontInline
     private static long opened(long shard, int number) {
@@ -607,8 +672,11 @@ final class VeneerMemory {
             }
         }
         if (state == ((long) number << 32 | 1)) {
+            if (U.getLong(track + CURVE) != 0) {
+                VeneerCurve.moved(shard);
+            }
             U.setMemory(U.getLong(track + STATE), U.getLong(caches(track) + VeneerLayout.CACHES_STATE_BYTES), (byte) 0);
-            add(track + COLLECTIONS, 1);
+            VeneerCaches.add(track + COLLECTIONS, 1);
             U.putLong(track, number);
             return track;
         }
@@ -632,7 +700,7 @@ final class VeneerMemory {
             }
             if (known == 0) {
                 try {
-                    fill(entry, o, access, owner, name);
+                    fill(entry, site, o, access, owner, name);
                 } catch (Throwable e) {
                     // There is no memory for a name.
                     break;
@@ -643,14 +711,16 @@ final class VeneerMemory {
             }
             at = at + 1 & mask;
         }
-        add(track + LOST, 1);
+        VeneerCaches.add(track + LOST, 1);
         return table + ((long) mask + 1 << shift);
     }
 
-    private static void fill(long entry, Object o, int access, Object owner, Object name) {
+    private static void fill(long entry, long site, Object o, int access, Object owner, Object name) {
         int bytes = access >>> BYTES_SHIFT;
-        int known = access & (IS_WRITE | IS_ALLOCATION | IS_PRIMARY | IS_SHARING) | (bytes == 0 ? (int) REFERENCE_BYTES : bytes) << BYTES_SHIFT;
-        U.putInt(entry + ACCESS, known);
+        int known = access & (IS_WRITE | IS_ALLOCATION | IS_PRIMARY | IS_SHARING | BY_ORIGIN);
+        boolean isOrigin = (access & (IS_ALLOCATION | BY_ORIGIN)) == (IS_ALLOCATION | BY_ORIGIN);
+        int above = isOrigin ? origin(site) : bytes == 0 ? (int) REFERENCE_BYTES : bytes;
+        U.putInt(entry + ACCESS, known | above << BYTES_SHIFT);
         U.putInt(entry + TYPE, type(o == null ? (String) owner : o.getClass().getTypeName()));
         boolean isInstance = (access & IS_INSTANCE) != 0;
         U.putInt(entry + OFFSET, o == null ? 0 : isInstance ? (int) size(o) : offset(o, (String) owner, (String) name));
@@ -723,185 +793,6 @@ final class VeneerMemory {
         int type = (int) (writer ^ writer >>> 32);
         long entry = find(track, site | SHARING_SITE, type, null, IS_SHARING, "", null);
         U.putLong(entry + OBJECTS, writer);
-        add(entry + (isTrue ? ACCESSES : OBJECT_BYTES), 1);
-    }
-
-    // ---- the simulation -------------------------------------------------------------------------
-
-    /** Simulates an access in all caches, and counts at the entry. */
-    @DontInline
-    private static void simulate(long track, long shard, long entry, long address, boolean isWrite) {
-        long state = U.getLong(track + STATE);
-        long caches = caches(track);
-        long slots = U.getLong(caches + VeneerLayout.CACHES_L1_SLOTS);
-        long inShard = slots == 0 ? 0 : shard + slots;
-        int descriptions = (int) U.getLong(caches + VeneerLayout.CACHES_COUNT);
-        for (int i = 0; i < descriptions; i++) {
-            long rows = rows(caches, i);
-            long tlbs = U.getLong(rows + VeneerLayout.CACHES_TLBS);
-            translate(state, entry, address, rows + VeneerLayout.CACHES_FIRST_TLB, tlbs);
-            pass(rows, rows + levels(rows) * ROW, state, inShard, entry, address, 0, isWrite, true);
-        }
-    }
-
-    /**
-     * Counts a lookup at an entry. In a sampled recording, a line that takes an empty slot is not counted:
-     * it may have been there if the cache had been simulated from the beginning.
-     *
-     * @param replaced {@link #HIT}, or the slot of the replaced line; 0 if it was empty
-     */
-    private static void count(long row, long entry, long replaced) {
-        boolean isSampled = (U.getLong(row + POLICY) & BY_WINDOW) != 0;
-        if (isSampled && replaced == 0) {
-            return;
-        }
-        long counts = entry + U.getLong(row + COUNTS);
-        int miss = replaced == HIT ? 0 : 1;
-        add(counts, 1);
-        add(counts + MISSES, miss);
-        if (isSampled) {
-            countInWindow(counts, miss);
-        }
-    }
-
-    /** Counts a lookup in its window. The sums over the windows show how much they differ. */
-    private static void countInWindow(long counts, int miss) {
-        long now = state();
-        if (U.getLong(counts + VeneerLayout.COUNTS_WINDOW) != now) {
-            long lookups = U.getLong(counts + VeneerLayout.COUNTS_IN_WINDOW);
-            long misses = U.getLong(counts + VeneerLayout.COUNTS_IN_WINDOW + 8);
-            long sums = counts + VeneerLayout.COUNTS_SUMS;
-            add(sums, lookups * lookups);
-            add(sums + 8, lookups * misses);
-            add(sums + 16, misses * misses);
-            add(sums + 24, 1);
-            U.putLong(counts + VeneerLayout.COUNTS_IN_WINDOW, 0);
-            U.putLong(counts + VeneerLayout.COUNTS_IN_WINDOW + 8, 0);
-            U.putLong(counts + VeneerLayout.COUNTS_WINDOW, now);
-        }
-        add(counts + VeneerLayout.COUNTS_IN_WINDOW, 1);
-        add(counts + VeneerLayout.COUNTS_IN_WINDOW + 8, miss);
-    }
-
-    /** Whether the caches of a window of a sampled recording are being filled. */
-    @ForceInline
-    private static boolean fills() {
-        return (state() & 1) != 0;
-    }
-
-    /** The entry for what is not counted. */
-    private static long uncounted(long track) {
-        return U.getLong(track + TABLE) + ((long) mask + 2 << U.getLong(track + ENTRY_SHIFT));
-    }
-
-    private static void translate(long state, long entry, long address, long row, long tlbs) {
-        for (long i = 0; i < tlbs; i++, row += ROW) {
-            long page = (address >>> U.getLong(row + SHIFT)) + 1;
-            long set = state + U.getLong(row + FIRST_SLOT) + set(row, page);
-            long replaced = reference(set, (int) U.getLong(row + WAYS), page, 0);
-            count(row, entry, replaced);
-            if (replaced == HIT) {
-                return;
-            }
-        }
-    }
-
-    /**
-     * Handles a request at a level, and at the levels after it that it concerns: {@code Hierarchy::pass}
-     * in {@code profiles/memory/src/hierarchy.rs}.
-     *
-     * @param end the address behind the last level
-     * @param l1 the address of the slots, if the level is an L1 in the counter shard; else 0
-     * @param bytes the number of bytes of a request that is no access
-     */
-    private static void pass(
-            long row,
-            long end,
-            long state,
-            long l1,
-            long entry,
-            long address,
-            long bytes,
-            boolean isWrite,
-            boolean isDemand) {
-        if (row == end) {
-            return;
-        }
-        long shift = U.getLong(row + SHIFT);
-        long policy = U.getLong(row + POLICY);
-        long ways = U.getLong(row + WAYS);
-        boolean writesBack = (policy & WRITES_BACK) != 0;
-        boolean isPassedOn = isWrite && !writesBack;
-        long dirty = isWrite && writesBack ? 1 : 0;
-        long line = (address >>> shift) + 1;
-        long set = (l1 != 0 ? l1 : state + U.getLong(row + FIRST_SLOT)) + set(row, line);
-        boolean allocates = !isWrite || (policy & WRITE_ALLOCATES) != 0;
-        long replaced = allocates ? reference(set, (int) ways, line, dirty) : touch(set, (int) ways, line, dirty);
-        if (isDemand) {
-            count(row, entry, replaced);
-        }
-        if (replaced != HIT && allocates) {
-            if (isDemand || !isWrite || bytes < 1L << shift) {
-                fetch(row, end, state, entry, line - 1, replaced, isDemand);
-            } else {
-                writeBack(row, end, state, entry, replaced);
-            }
-        }
-        if (isPassedOn || replaced != HIT && !allocates) {
-            pass(row + ROW, end, state, 0, entry, address, bytes, isWrite, isDemand);
-        }
-    }
-
-    /** Reads a line that a level misses from the next one, and writes the line back that it replaces. */
-    private static void fetch(
-            long row, long end, long state, long entry, long line, long replaced, boolean isDemand) {
-        long shift = U.getLong(row + SHIFT);
-        pass(row + ROW, end, state, 0, entry, line << shift, 1L << shift, false, isDemand);
-        writeBack(row, end, state, entry, replaced);
-    }
-
-    private static void writeBack(long row, long end, long state, long entry, long replaced) {
-        if ((replaced & 1) != 0) {
-            long shift = U.getLong(row + SHIFT);
-            pass(row + ROW, end, state, 0, entry, (replaced >>> 1) - 1 << shift, 1L << shift, true, false);
-        }
-    }
-
-    /** The offset of the first slot of the set of a line from the first slot of the cache. */
-    private static long set(long row, long line) {
-        long sets = U.getLong(row + SETS);
-        long set = (sets & sets - 1) == 0 ? line - 1 & sets - 1 : (line - 1) % sets;
-        return set * U.getLong(row + WAYS) * 8;
-    }
-
-    /**
-     * Makes a line the first one of its set. Returns {@link #HIT} if it was present, otherwise the slot of the
-     * line that it replaces, or 0.
-     */
-    private static long reference(long set, int ways, long line, long dirty) {
-        long moved = line << 1 | dirty;
-        for (int i = 0; i < ways; i++) {
-            long at = set + ((long) i << 3);
-            long slot = U.getLong(at);
-            U.putLong(at, moved);
-            if (slot >>> 1 == line) {
-                if ((slot & 1) != 0) {
-                    U.putLong(set, slot);
-                }
-                return HIT;
-            }
-            moved = slot;
-        }
-        return moved;
-    }
-
-    /** Looks a line up, and makes it the first one of its set if it is present. Returns {@link #HIT} or 0. */
-    private static long touch(long set, int ways, long line, long dirty) {
-        for (int i = 0; i < ways; i++) {
-            if (U.getLong(set + ((long) i << 3)) >>> 1 == line) {
-                return reference(set, ways, line, dirty);
-            }
-        }
-        return 0;
+        VeneerCaches.add(entry + (isTrue ? ACCESSES : OBJECT_BYTES), 1);
     }
 }
