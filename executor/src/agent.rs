@@ -288,8 +288,7 @@ impl Agent {
 
     /// Whether classes without loops are armed when a plan names them, not when they are loaded.
     pub fn arms_only_loops(&self) -> bool {
-        let is_selected = self.config.arm_all || !self.filter.arm.is_empty();
-        matches!(self.policy, Policy::Loop) && !is_selected
+        matches!(self.policy, Policy::Loop) && !self.config.arms_without_loops()
     }
 
     /// Returns the patterns of all attached instruments and patches.

@@ -97,6 +97,11 @@ pub enum CountedClasses {
 }
 
 impl AgentConfig {
+    /// Whether classes without loops are armed when they are loaded, under the policy `loop` too.
+    pub fn arms_without_loops(&self) -> bool {
+        self.arm_all || !self.arm.is_empty()
+    }
+
     /// A configuration without plans that arms everything outside the JDK with policy `loop`.
     pub fn new(data_dir: impl Into<PathBuf>) -> Self {
         AgentConfig {

@@ -122,7 +122,7 @@ fn mistakes_are_named() {
         (own("|g| []", "m.optimise(\"own\")"), "|graph, options| […]"),
         (
             own("|g, o| []", "m.optimise(\"other\")"),
-            "there are \"huge\", \"devirtualise\", \"specialise\", \"own\"",
+            "there are \"huge\", \"devirtualise\", \"specialise\", \"superblock\", \"unswitch\", \"own\"",
         ),
         (
             own("|g, o| []", "transformation(\"own\", |g, o| [])"),

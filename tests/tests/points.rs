@@ -227,7 +227,8 @@ fn each_point_of_the_guide_is_tested_with_a_counter_and_with_a_probe() -> Outcom
     let marks = marks()?;
     let listed = listed()?;
     assert!(listed.len() >= 22, "{listed:?}");
-    for name in &listed {
+    // Methods have guards only where a transformation has put them; `guards.rs` tests these points.
+    for name in listed.iter().filter(|name| *name != "guards") {
         let with = |what: &str| {
             let call = format!(".{name}(");
             let mut all = marks.iter();

@@ -410,7 +410,7 @@ fn a_class_without_loops_is_armed_when_a_plan_names_it() -> Outcome {
         let options: [(&[&str], u64); 4] = [
             (&[], 1),
             (&["--arm-all"], 2),
-            (&["--arm", "Desk*"], 2),
+            (&["--arm", "Desk", "--arm", "Desk$Order"], 2),
             (&["--policy", "block"], 2),
         ];
         for (options, at_load) in options {

@@ -131,7 +131,9 @@ impl ClassFiles {
 fn settings_hash(config: &AgentConfig) -> u64 {
     ClassKey::settings(&format!(
         "{} {:?} {}",
-        config.policy, config.calls, config.arm_all
+        config.policy,
+        config.calls,
+        config.arms_without_loops()
     ))
 }
 
@@ -187,16 +189,20 @@ mod tests {
     }
 
     #[test]
-    fn the_policy_and_the_patterns_for_calls_are_part_of_the_key() {
+    fn settings_that_decide_how_classes_are_armed_are_part_of_the_key() {
         let directory = ScratchDirectory::new();
-        let mut settings = vec![config(directory.path(), None); 3];
+        let mut settings = vec![config(directory.path(), None); 5];
         settings[1].policy = veneer_protocol::Policy::Block;
         settings[2].calls = vec!["a.B::m".into()];
+        settings[3].arm_all = true;
+        settings[4].arm = vec!["a.B".into()];
         let keys: Vec<_> = settings
             .iter()
             .map(|c| ClassFiles::new(c).key(b"x"))
             .collect();
         assert!(keys[0] != keys[1] && keys[0] != keys[2] && keys[1] != keys[2]);
+        // Both arm classes without loops, and the filter decides which.
+        assert!(keys[3] != keys[0] && keys[3] == keys[4]);
         assert_ne!(keys[0], ClassFiles::new(&settings[0]).key(b"y"));
         assert_eq!(keys[0], ClassFiles::new(&settings[0]).key(b"x"));
     }
