@@ -10,6 +10,7 @@
 //! attached by a program of its own, which is not held.
 
 mod candidates;
+mod counting_plan;
 mod decisions;
 mod experiment;
 mod program;

@@ -18,9 +18,7 @@ use veneer_client::plan_text::literal;
 use veneer_fragmenter::hotspot::MAX_COMPILED_BYTES;
 
 use super::candidates::{Candidate, Transformation};
-use super::program::PROGRAM_NAME;
-use crate::held_plan::{HeldPlan, PlanEnd};
-use crate::output::print_note;
+use super::counting_plan::count;
 
 /// The length of each of the two counts, in seconds.
 const COUNT_SECONDS: f64 = 1.0;
@@ -49,17 +47,6 @@ struct ProfiledCall {
     receivers: Vec<(String, u64)>,
 }
 
-/// A line that the plan prints.
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum ProfileLine {
-    Call(ProfiledCall),
-    Profiled {
-        #[serde(rename = "profiled")]
-        _profiled: bool,
-    },
-}
-
 /// Finds the calls to test in these methods, the most frequent first. None if `interrupted` is set.
 ///
 /// # Errors
@@ -69,19 +56,7 @@ pub fn candidates(
     methods: &[String],
     interrupted: &Arc<AtomicBool>,
 ) -> Result<Vec<Candidate>> {
-    let mut plan = HeldPlan::start(pid, PROGRAM_NAME, program(methods), interrupted)?;
-    let mut found = Vec::new();
-    let ended = plan.read(|text| match serde_json::from_str(text) {
-        Ok(ProfileLine::Call(call)) => {
-            found.push(call);
-            false
-        }
-        Ok(ProfileLine::Profiled { .. }) => true,
-        Err(_) => false,
-    })?;
-    if let PlanEnd::Failed(message) = ended {
-        print_note(&format_args!("the receivers cannot be counted: {message}"));
-    }
+    let found = count(pid, (program(methods), "the receivers"), interrupted)?;
     Ok(chosen(found))
 }
 
@@ -177,6 +152,7 @@ after({COUNT_SECONDS:?}, || {{
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tune::counting_plan::CountedLine;
 
     fn call(receivers: &[(&str, u64)]) -> ProfiledCall {
         ProfiledCall {
@@ -226,10 +202,11 @@ mod tests {
 
     #[test]
     fn lines_of_the_plan_are_told_apart() {
-        let read = |text: &str| serde_json::from_str::<ProfileLine>(text).expect(text);
+        let read =
+            |text: &str| serde_json::from_str::<CountedLine<ProfiledCall>>(text).expect(text);
         let text = r#"{"pattern":"p","size":4,"hash":"h","calls":"c","receivers":[["a.B",7]]}"#;
-        assert!(matches!(read(text), ProfileLine::Call(call) if call.receivers[0].1 == 7));
+        assert!(matches!(read(text), CountedLine::Found(call) if call.receivers[0].1 == 7));
         let end = read(r#"{"profiled":true}"#);
-        assert!(matches!(end, ProfileLine::Profiled { .. }));
+        assert!(matches!(end, CountedLine::Profiled { .. }));
     }
 }

@@ -14,15 +14,12 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 use veneer_client::plan_text::literal;
 use veneer_fragmenter::hotspot::MAX_COMPILED_BYTES;
 
 use super::candidates::{Candidate, Transformation};
-use super::program::PROGRAM_NAME;
-use crate::held_plan::{HeldPlan, PlanEnd};
-use crate::output::print_note;
+use super::counting_plan::count;
 
 /// The length of each of the two counts, in seconds.
 const COUNT_SECONDS: f64 = 1.0;
@@ -63,17 +60,6 @@ struct SeenValues {
     values: Vec<(Value, u64)>,
 }
 
-/// A line that a plan prints.
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum ProfileLine<T> {
-    Found(T),
-    Profiled {
-        #[serde(rename = "profiled")]
-        _profiled: bool,
-    },
-}
-
 /// Finds the parameters of these methods that hardly ever change, those of the most frequent calls first. None if
 /// `interrupted` is set.
 ///
@@ -84,37 +70,16 @@ pub fn candidates(
     methods: &[String],
     interrupted: &Arc<AtomicBool>,
 ) -> Result<Vec<Candidate>> {
-    let mut parameters: Vec<Parameter> = found(pid, parameters_program(methods), interrupted)?;
+    let subject = "the values of parameters";
+    let program = parameters_program(methods);
+    let mut parameters: Vec<Parameter> = count(pid, (program, subject), interrupted)?;
     parameters.retain(|one| can_be_named(&one.name));
     if parameters.is_empty() {
         return Ok(Vec::new());
     }
-    let seen = found(pid, values_program(&parameters), interrupted)?;
+    let program = values_program(&parameters);
+    let seen = count(pid, (program, subject), interrupted)?;
     Ok(chosen(&parameters, seen))
-}
-
-/// Runs a plan, and returns what it has found.
-fn found<T: DeserializeOwned>(
-    pid: u32,
-    program: String,
-    interrupted: &Arc<AtomicBool>,
-) -> Result<Vec<T>> {
-    let mut plan = HeldPlan::start(pid, PROGRAM_NAME, program, interrupted)?;
-    let mut found = Vec::new();
-    let ended = plan.read(|text| match serde_json::from_str(text) {
-        Ok(ProfileLine::Found(one)) => {
-            found.push(one);
-            false
-        }
-        Ok(ProfileLine::Profiled { .. }) => true,
-        Err(_) => false,
-    })?;
-    if let PlanEnd::Failed(message) = ended {
-        print_note(&format_args!(
-            "the values of parameters cannot be counted: {message}"
-        ));
-    }
-    Ok(found)
 }
 
 /// Whether code of a plan can have this name.
@@ -234,6 +199,7 @@ fn values_program(parameters: &[Parameter]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tune::counting_plan::CountedLine;
 
     fn parameter(pattern: &str, number: u16) -> Parameter {
         Parameter {
@@ -301,10 +267,10 @@ mod tests {
     #[test]
     fn lines_of_the_plans_are_told_apart() {
         let text = r#"{"seen":0,"total":9,"values":[[8,9]]}"#;
-        let line: ProfileLine<SeenValues> = serde_json::from_str(text).expect(text);
-        assert!(matches!(line, ProfileLine::Found(one) if one.values[0].1 == 9));
+        let line: CountedLine<SeenValues> = serde_json::from_str(text).expect(text);
+        assert!(matches!(line, CountedLine::Found(one) if one.values[0].1 == 9));
         let text = r#"{"profiled":true}"#;
-        let line: ProfileLine<Parameter> = serde_json::from_str(text).expect(text);
-        assert!(matches!(line, ProfileLine::Profiled { .. }));
+        let line: CountedLine<Parameter> = serde_json::from_str(text).expect(text);
+        assert!(matches!(line, CountedLine::Profiled { .. }));
     }
 }
